@@ -280,7 +280,7 @@ def _translator(arguments: argparse.Namespace) -> Translator:
 
 def _check_folder_of(file: Path) -> None:
     if not file.parent.is_dir():
-        raise ConfigError(f"There is no folder {file.parent} to write {file.name} into.")
+        raise ConfigError("There is no folder {parent} to write {name} into.", parent=file.parent, name=file.name)
 
 
 def _positive(text: str) -> int:

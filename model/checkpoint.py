@@ -55,8 +55,11 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
     if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
         raise CheckpointError(
-            f"{len(wrong)} of the model's tensors, first {wrong[0]}, have numbers that 16 bit cannot hold (beyond "
-            f"± 65,504, or none), so {folder.name} is not written; train again with a lower rate."
+            "{num_wrong} of the model's tensors, first {wrong}, have numbers that 16 bit cannot hold (beyond ± "
+            "65,504, or none), so {name} is not written; train again with a lower rate.",
+            num_wrong=len(wrong),
+            wrong=wrong[0],
+            name=folder.name,
         )
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WEIGHTS).write_bytes(save(weights, {"format": "headlight"}))
@@ -84,13 +87,15 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     try:
         config = read_config(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8"))
     except (ConfigError, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
+        raise CheckpointError("{name}/{config}: {error}", name=folder.name, config=CONFIG, error=error) from error
     tokenizer = Tokenizer(read_file(folder, TOKENIZER, LARGEST[TOKENIZER]))
     tokenizer.check(config)
     try:
         weights = load(read_file(folder, WEIGHTS, LARGEST[WEIGHTS]))
     except SafetensorError as error:
-        raise CheckpointError(f"{folder.name}/{WEIGHTS} is no safetensors file: {error}.") from error
+        raise CheckpointError(
+            "{name}/{weights} is no safetensors file: {error}.", name=folder.name, weights=WEIGHTS, error=error
+        ) from error
     check_weights(weights, config)
     model = new_model(config)
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
@@ -113,12 +118,20 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
         wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))
         first = wrong[0]
         raise CheckpointError(
-            f"{WEIGHTS} does not fit {CONFIG}: {len(wrong)} tensors differ, first {first} "
-            f"(expected {expected.get(first, 'none')}, got {actual.get(first, 'none')})."
+            "{weights} does not fit {config}: {num_wrong} tensors differ, first {first} (expected {expected}, "
+            "got {actual}).",
+            weights=WEIGHTS,
+            config=CONFIG,
+            num_wrong=len(wrong),
+            first=first,
+            expected=expected.get(first, "none"),
+            actual=actual.get(first, "none"),
         )
     for name, tensor in weights.items():
         if not tensor.is_floating_point() or not tensor.isfinite().all():
-            raise CheckpointError(f"{WEIGHTS}: {name} holds values that are no finite numbers.")
+            raise CheckpointError(
+                "{weights}: {name} holds values that are no finite numbers.", weights=WEIGHTS, name=name
+            )
 
 
 def verify(folder: Path) -> str:
@@ -128,27 +141,49 @@ def verify(folder: Path) -> str:
         CheckpointError: the folder or a file is missing, or a file differs from the manifest.
     """
     if not folder.is_dir():
-        raise CheckpointError(f"There is no checkpoint folder {folder.name!r}; train one with `python -m model train`.")
+        raise CheckpointError(
+            "There is no checkpoint folder {name!r}; train one with `python -m model train`.", name=folder.name
+        )
     try:
         manifest = read_file(folder, MANIFEST, LARGEST[MANIFEST])
         digests = json.loads(manifest)["sha256"]
         listed = all(isinstance(name, str) and isinstance(digest, str) for name, digest in digests.items())
     except FileNotFoundError as error:
-        raise CheckpointError(f"{folder.name} has no {MANIFEST}; a checkpoint needs one.") from error
+        raise CheckpointError(
+            "{name} has no {manifest}; a checkpoint needs one.", name=folder.name, manifest=MANIFEST
+        ) from error
     except OSError as error:
-        raise CheckpointError(f"{folder.name}/{MANIFEST} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(
+            "{name}/{manifest} cannot be read: {strerror}.",
+            name=folder.name,
+            manifest=MANIFEST,
+            strerror=error.strerror,
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise CheckpointError(f"{folder.name}/{MANIFEST} is damaged; restore it from the repository.") from error
+        raise CheckpointError(
+            "{name}/{manifest} is damaged; restore it from the repository.", name=folder.name, manifest=MANIFEST
+        ) from error
     if missing := [name for name in REQUIRED if name not in digests]:
-        raise CheckpointError(f"{folder.name}/{MANIFEST} does not list {', '.join(missing)}.")
+        raise CheckpointError(
+            "{name}/{manifest} does not list {missing}.",
+            name=folder.name,
+            manifest=MANIFEST,
+            missing=", ".join(missing),
+        )
     if not listed or any(Path(name).name != name for name in digests):
-        raise CheckpointError(f"{folder.name}/{MANIFEST} must list plain file names and their SHA-256.")
+        raise CheckpointError(
+            "{name}/{manifest} must list plain file names and their SHA-256.", name=folder.name, manifest=MANIFEST
+        )
     for name, digest in digests.items():
         if not (folder / name).is_file():
-            raise CheckpointError(f"{folder.name} lacks {name}; restore it from the repository.")
+            raise CheckpointError(
+                "{folder} lacks {file}; restore it from the repository.", folder=folder.name, file=name
+            )
         if _sha256(folder, name) != digest:
             raise CheckpointError(
-                f"{folder.name}/{name} differs from its manifest (damaged or changed); restore it from the repository."
+                "{folder}/{file} differs from its manifest (damaged or changed); restore it from the repository.",
+                folder=folder.name,
+                file=name,
             )
     return hashlib.sha256(manifest).hexdigest()
 
@@ -158,7 +193,9 @@ def _sha256(folder: Path, name: str) -> str:
         with open_file(folder, name) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
+        ) from error
 
 
 def model_digest(model: EncoderDecoder, tokenizer: Tokenizer) -> str:

@@ -113,20 +113,41 @@ class TransformerConfig:
             # An int may be given for a float; a bool is no int here, although Python counts it as one.
             fits = type(value) is expected or (expected is float and type(value) is int)
             if not fits and not (value is None and field.default is None):
-                raise ConfigError(f"{field.name} must be of type {expected.__name__}, got {value!r}.")
+                raise ConfigError(
+                    "{name} must be of type {type_name}, got {value!r}.",
+                    name=field.name,
+                    type_name=expected.__name__,
+                    value=value,
+                )
         for name, most in LARGEST.items():
             if not 1 <= getattr(self, name) <= most:
-                raise ConfigError(f"{name} must lie between 1 and {most:,}, got {getattr(self, name):,}.")
+                raise ConfigError(
+                    "{name} must lie between 1 and {most:,}, got {getattr:,}.",
+                    name=name,
+                    most=most,
+                    getattr=getattr(self, name),
+                )
         if self.d_model % self.num_heads:
-            raise ConfigError(f"d_model must be a multiple of num_heads, got {self.d_model} and {self.num_heads}.")
+            raise ConfigError(
+                "d_model must be a multiple of num_heads, got {d_model} and {num_heads}.",
+                d_model=self.d_model,
+                num_heads=self.num_heads,
+            )
         if self.d_model % 2:
-            raise ConfigError(f"d_model must be even (sine and cosine come in pairs), got {self.d_model}.")
+            raise ConfigError(
+                "d_model must be even (sine and cosine come in pairs), got {d_model}.", d_model=self.d_model
+            )
         for name in ("dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} must lie in [0, 1), got {getattr(self, name)}.")
+                raise ConfigError("{name} must lie in [0, 1), got {getattr}.", name=name, getattr=getattr(self, name))
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
-                raise ConfigError(f"{name} must be one of {', '.join(choices)}, got {getattr(self, name)!r}.")
+                raise ConfigError(
+                    "{name} must be one of {choices}, got {getattr!r}.",
+                    name=name,
+                    choices=", ".join(choices),
+                    getattr=getattr(self, name),
+                )
         if self.tie_output and self.share_embeddings:
             raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")
         self._check_special_ids()
@@ -136,8 +157,10 @@ class TransformerConfig:
         different = 3 if self.bos_id == self.pad_id else 4
         if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
             raise ConfigError(
-                f"pad, unk, bos and eos ids must be four different ids below {self.vocab_size} (only bos may be the "
-                f"same as pad), got {special}."
+                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the "
+                "same as pad), got {special}.",
+                vocab_size=self.vocab_size,
+                special=special,
             )
 
     @property
@@ -165,8 +188,11 @@ class TransformerConfig:
         """Layers of each stack, for tables of all three attentions. Raises a ConfigError if the stacks differ."""
         if self.decoder_layers != self.num_layers:
             raise ConfigError(
-                f"This model has {self.num_layers} layers in its encoder and {self.decoder_layers} in its decoder. "
-                "What puts the heads of all three attentions into one table is made for stacks of the same height only."
+                "This model has {num_layers} layers in its encoder and {decoder_layers} in its decoder. What "
+                "puts the heads of all three attentions into one table is made for stacks of the same height "
+                "only.",
+                num_layers=self.num_layers,
+                decoder_layers=self.decoder_layers,
             )
         return self.num_layers
 
@@ -200,12 +226,18 @@ class TransformerConfig:
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise ConfigError(f"The configuration is not valid JSON: {error}.") from error
+            raise ConfigError("The configuration is not valid JSON: {error}.", error=error) from error
         if not isinstance(values, dict):
-            raise ConfigError(f"The configuration must be a JSON object, got {type(values).__name__}.")
+            raise ConfigError(
+                "The configuration must be a JSON object, got {type_name}.", type_name=type(values).__name__
+            )
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
-            raise ConfigError(f"Unknown settings: {', '.join(unknown)}. Known are: {', '.join(sorted(names))}.")
+            raise ConfigError(
+                "Unknown settings: {unknown}. Known are: {names}.",
+                unknown=", ".join(unknown),
+                names=", ".join(sorted(names)),
+            )
         if "vocab_size" not in values:
             raise ConfigError("The configuration lacks vocab_size.")
         return cls(**values)
@@ -226,5 +258,5 @@ def preset(name: str, **changes: Any) -> TransformerConfig:
         ConfigError: no preset has this name, or the changed settings do not fit.
     """
     if name not in PRESETS:
-        raise ConfigError(f"Unknown preset {name!r}. Known are: {', '.join(PRESETS)}.")
+        raise ConfigError("Unknown preset {name!r}. Known are: {presets}.", name=name, presets=", ".join(PRESETS))
     return replace(PRESETS[name], **changes)

@@ -8,27 +8,29 @@ from torch import nn
 
 from model.abilities import Kind
 from model.config import TransformerConfig
+from model.messages import said
 from model.reader import Reader
 
 KINDS: Final[Mapping[Kind, str]] = {
-    "encoder": "encoder only",
-    "decoder": "decoder only",
-    "encoder-decoder": "encoder and decoder",
-    "image": "encoder of pictures",
+    "encoder": said("encoder only"),
+    "decoder": said("decoder only"),
+    "encoder-decoder": said("encoder and decoder"),
+    "image": said("encoder of pictures"),
 }
 SITES: Final[Mapping[str, str]] = {
-    "encoder.self": "Encoder self-attention",
-    "decoder.self": "Decoder self-attention",
-    "decoder.cross": "Decoder cross-attention",
+    "encoder.self": said("Encoder self-attention"),
+    "decoder.self": said("Decoder self-attention"),
+    "decoder.cross": said("Decoder cross-attention"),
 }
 #: Parts of names of parameters → the part of a model that they belong to; the first that fits.
 _PARTS: Final = (
-    ("Embeddings", ("embed", "wte", "wpe", "shared", "lm_head", "cls_token", "position")),
-    ("Norms", ("norm", "ln_", "layer_norm")),
-    ("Attention", ("attn", "attention", "relative")),
-    ("Recurrence", ("gru", ".cell.", "first_state")),
-    ("Convolutions", ("convolution",)),
+    (said("Embeddings"), ("embed", "wte", "wpe", "shared", "lm_head", "cls_token", "position")),
+    (said("Norms"), ("norm", "ln_", "layer_norm")),
+    (said("Attention"), ("attn", "attention", "relative")),
+    (said("Recurrence"), ("gru", ".cell.", "first_state")),
+    (said("Convolutions"), ("convolution",)),
 )
+_REST: Final = said("Feed-forward and the rest")
 #: Settings that say more of the library than of the model.
 _UNSAID: Final = frozenset({"transformers_version", "return_dict", "output_hidden_states", "output_attentions"})
 MAX_VALUE: Final = 80
@@ -97,17 +99,26 @@ def describe(reader: Reader) -> Description:
     abilities = reader.abilities
     config: Any = getattr(model, "config", None)
     parts = _parameters(model)
-    most = "memory alone" if abilities.max_length is None else f"{abilities.max_length:,} tokens"
-    rows = [("Kind", f"{abilities.family}: {KINDS[abilities.kind]}")]
+    most = said("memory alone")
+    if abilities.max_length is not None:
+        most = said("{count:,} tokens", count=abilities.max_length)
+        if abilities.kind == "image":
+            most = said("{count} patches and special tokens", count=abilities.max_length)
+    rows: list[tuple[str, str]] = [
+        (said("Kind"), said("{family}: {kind}", family=abilities.family, kind=KINDS[abilities.kind]))
+    ]
     for site, heads in abilities.heads.items():
-        each = f"{heads[0]}" if len(set(heads)) == 1 else f"{min(heads)} to {max(heads)}"
-        rows.append((SITES[site], f"{len(heads)} layers of {each} heads"))
+        layers, least, most_heads = len(heads), min(heads), max(heads)
+        each = said("{layers} layers of {heads} heads", layers=layers, heads=least)
+        if least < most_heads:
+            each = said("{layers} layers of {least} to {most} heads", layers=layers, least=least, most=most_heads)
+        rows.append((SITES[site], each))
     rows += [
-        ("Positions", str(abilities.positions)),
-        ("Reads at most", most if abilities.kind != "image" else f"{abilities.max_length} patches and special tokens"),
-        ("Writes", "yes" if abilities.generates else "no"),
-        ("Parameters", f"{sum(parts.values()):,}"),
-        ("Runs on", _where(reader, model)),
+        (said("Positions"), str(abilities.positions)),
+        (said("Reads at most"), most),
+        (said("Writes"), said("yes") if abilities.generates else said("no")),
+        (said("Parameters"), f"{sum(parts.values()):,}"),
+        (said("Runs on"), _where(reader, model)),
     ]
     settings = config.to_diff_dict() if hasattr(config, "to_diff_dict") else {}
     return Description(
@@ -120,15 +131,19 @@ def _where(reader: Reader, model: nn.Module) -> str:
     whole = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     if reader.num_bytes >= whole:
         return str(reader.device)
-    return f"{reader.device}; {1 - reader.num_bytes / whole:.0%} of it, for lack of memory, is read anew in every pass"
+    return said(
+        "{device}; {share:.0%} of it, for lack of memory, is read anew in every pass",
+        device=reader.device,
+        share=1 - reader.num_bytes / whole,
+    )
 
 
 def _parameters(model: nn.Module) -> dict[str, int]:
-    counts = dict.fromkeys((*(name for name, _ in _PARTS), "Feed-forward and the rest"), 0)
+    counts = dict.fromkeys((*(name for name, _ in _PARTS), _REST), 0)
     for name, parameter in model.named_parameters():
         lowered = name.lower()
         part = next((part for part, signs in _PARTS if any(sign in lowered for sign in signs)), None)
-        counts[part or "Feed-forward and the rest"] += parameter.numel()
+        counts[part or _REST] += parameter.numel()
     return {name: count for name, count in counts.items() if count}
 
 

@@ -51,15 +51,24 @@ class EarlierConfig(ABC):
             # An int may be given for a float; a bool is no int here, although Python counts it as one.
             if type(value) is not int and not (field.type is float and type(value) is float):
                 expected = "float" if field.type is float else "int"
-                raise ConfigError(f"{field.name} must be of type {expected}, got {value!r}.")
+                raise ConfigError(
+                    "{name} must be of type {expected}, got {value!r}.", name=field.name, expected=expected, value=value
+                )
             if field.name in LARGEST and not 1 <= value <= LARGEST[field.name]:
-                raise ConfigError(f"{field.name} must lie between 1 and {LARGEST[field.name]:,}, got {value:,}.")
+                raise ConfigError(
+                    "{name} must lie between 1 and {largest:,}, got {value:,}.",
+                    name=field.name,
+                    largest=LARGEST[field.name],
+                    value=value,
+                )
         if not 0 <= self.dropout < 1:
-            raise ConfigError(f"dropout must lie in [0, 1), got {self.dropout}.")
+            raise ConfigError("dropout must lie in [0, 1), got {dropout}.", dropout=self.dropout)
         special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
         if len(set(special)) < 4 or not all(0 <= i < self.vocab_size for i in special):
             raise ConfigError(
-                f"pad, unk, bos and eos ids must be four different ids below {self.vocab_size}, got {special}."
+                "pad, unk, bos and eos ids must be four different ids below {vocab_size}, got {special}.",
+                vocab_size=self.vocab_size,
+                special=special,
             )
 
     @property
@@ -85,9 +94,13 @@ class EarlierConfig(ABC):
         """
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
-            raise ConfigError(f"Unknown settings: {', '.join(unknown)}. Known are: {', '.join(sorted(names))}.")
+            raise ConfigError(
+                "Unknown settings: {unknown}. Known are: {names}.",
+                unknown=", ".join(unknown),
+                names=", ".join(sorted(names)),
+            )
         if missing := [name for name in ("vocab_size", "d_model") if name not in values]:
-            raise ConfigError(f"The configuration lacks {' and '.join(missing)}.")
+            raise ConfigError("The configuration lacks {missing}.", missing=" and ".join(missing))
         return cls(**values)
 
 
@@ -129,7 +142,7 @@ class ConvolutionalConfig(EarlierConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.kernel_size % 2 == 0:
-            raise ConfigError(f"kernel_size must be odd, got {self.kernel_size}.")
+            raise ConfigError("kernel_size must be odd, got {kernel_size}.", kernel_size=self.kernel_size)
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, int]]:

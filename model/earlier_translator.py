@@ -85,7 +85,12 @@ class EarlierTranslator(SequenceTranslator):
         """
         layers, _ = self.config.shapes.get(site, (0, 0))
         if not 0 <= layer < layers:
-            raise TraceError(f"There is no layer {layer} of {site!r}; sites are {', '.join(self.config.shapes)}.")
+            raise TraceError(
+                "There is no layer {layer} of {site!r}; sites are {shapes}.",
+                layer=layer,
+                site=site,
+                shapes=", ".join(self.config.shapes),
+            )
         value = self.model.attention_site(site, layer).d_v
         return torch.eye(value)[None]
 

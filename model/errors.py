@@ -12,13 +12,25 @@ HeadlightError
 ├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
 └── CancelledError     the person stopped a long computation
 
-A message says what was expected, what came and what to do; pages and the command line show it unchanged.
+A message says what was expected, what came and what to do; the command line shows it as it is, pages in the language
+that is read: `raise DataError("{name} is empty.", name=path.name)` gives them the template and its values.
 Mistakes of a programmer (a wrong type, a tensor of the wrong shape) stay ordinary Python errors.
 """
 
+from model.messages import Message, said
+
 
 class HeadlightError(Exception):
-    """Base of all errors whose message is written for the person at the screen."""
+    """Base of all errors whose message is written for the person at the screen.
+
+    Args:
+        text: the sentence, or its template where there are values.
+        values: what stands for the names in the template.
+    """
+
+    def __init__(self, text: str = "", /, **values: object) -> None:
+        self.message = text if isinstance(text, Message) else said(text, **values)
+        super().__init__(self.message)
 
 
 class InputTextError(HeadlightError):

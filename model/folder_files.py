@@ -32,16 +32,20 @@ def entries(folder: Path) -> list[Path]:
             names = [entry.name for entry in islice(found, MAX_ENTRIES + 1)]
     except OSError as error:
         shown = ascii(folder.name)[1:-1]
-        raise CheckpointError(f"The folder {shown} is not there, or cannot be read ({error.strerror}).") from error
+        raise CheckpointError(
+            "The folder {shown} is not there, or cannot be read ({strerror}).", shown=shown, strerror=error.strerror
+        ) from error
     for name in (str(folder), *names):
         if not _is_text(name):
             raise CheckpointError(
-                f"{name!a} is no name in UTF-8, so this folder cannot be opened. Rename it, and try again."
+                "{name!a} is no name in UTF-8, so this folder cannot be opened. Rename it, and try again.", name=name
             )
     if len(names) > MAX_ENTRIES:
         raise CheckpointError(
-            f"{folder.name} holds more than {MAX_ENTRIES:,} files, far more than a model has. Give the folder in which "
-            "the model itself lies, or copy its files into one."
+            "{name} holds more than {max_entries:,} files, far more than a model has. Give the folder in which "
+            "the model itself lies, or copy its files into one.",
+            name=folder.name,
+            max_entries=MAX_ENTRIES,
         )
     return [folder / name for name in sorted(names)]
 
@@ -67,7 +71,11 @@ def open_file(folder: Path, name: str) -> BufferedReader:
     # Were a folder above it exchanged meanwhile, another file would have been opened than the one that was checked.
     if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, os.lstat(path)) or real_path(folder, name) != path:
         file.close()
-        raise CheckpointError(f"{folder.name}/{name} is no ordinary file, or it has just changed; copy the file anew.")
+        raise CheckpointError(
+            "{folder}/{file} is no ordinary file, or it has just changed; copy the file anew.",
+            folder=folder.name,
+            file=name,
+        )
     return file
 
 
@@ -80,8 +88,10 @@ def real_path(folder: Path, name: str) -> Path:
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
         raise CheckpointError(
-            f"{folder.name}/{name} is a link that leads outside of the folder, where Headlight does not read; copy the "
-            "files themselves (`cp -rL`) into one folder."
+            "{folder}/{file} is a link that leads outside of the folder, where Headlight does not read; copy the "
+            "files themselves (`cp -rL`) into one folder.",
+            folder=folder.name,
+            file=name,
         )
     return path
 
@@ -97,7 +107,12 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
         # Memory is taken for as many bytes as are asked for, whether they are there or not.
         content = file.read(min(largest, os.fstat(file.fileno()).st_size) + 1)
     if len(content) > largest:
-        raise CheckpointError(f"{folder.name}/{name} has more than {largest:,} bytes; it is refused.")
+        raise CheckpointError(
+            "{folder}/{file} has more than {largest:,} bytes; it is refused.",
+            folder=folder.name,
+            file=name,
+            largest=largest,
+        )
     return content
 
 

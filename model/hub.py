@@ -22,14 +22,18 @@ def hub_folder(name: str) -> Path:
         CheckpointError: the name is none, or the model cannot be fetched.
     """
     if not _NAME.fullmatch(name) or ".." in name:
-        raise CheckpointError(f"{name[:100]!r} is no name of a model; names look like google-bert/bert-base-uncased.")
+        raise CheckpointError(
+            "{name!r} is no name of a model; names look like google-bert/bert-base-uncased.", name=name[:100]
+        )
     # Imported here: it opens no connection, but few need it.
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=list(PATTERNS), ignore_patterns=list(NOT_WANTED)))
     except Exception as error:  # The hub's client raises errors of many libraries.
-        raise CheckpointError(f"{name} could not be fetched: {' '.join(str(error).split())[:200]}") from error
+        raise CheckpointError(
+            "{name} could not be fetched: {error}", name=name, error=" ".join(str(error).split())[:200]
+        ) from error
 
 
 def is_hub_blob(file: Path, root: Path) -> bool:

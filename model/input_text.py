@@ -8,7 +8,7 @@ from model.errors import InputTextError
 def check_not_blank(text: str, what: str) -> None:
     """Raise an InputTextError, which calls the text `what`, if it is blank."""
     if not text.strip():
-        raise InputTextError(f"{what} is empty. Type a sentence, for example “The cat sleeps.”")
+        raise InputTextError("{what} is empty. Type a sentence, for example “The cat sleeps.”", what=what)
 
 
 def too_long(text: str, what: str, limit: int, count: int | None, why: str = "") -> InputTextError:
@@ -18,14 +18,19 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
     """
     length = "far more" if count is None else f"{count:,}"
     return InputTextError(
-        f"{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} "
-        f"({len(text):,} characters). Shorten it, or enter it in parts."
+        "{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} ({num_text:,} "
+        "characters). Shorten it, or enter it in parts.",
+        what=what,
+        limit=limit,
+        why=why,
+        length=length,
+        num_text=len(text),
     )
 
 
 def nothing_seen(what: str) -> InputTextError:
     """The error for a text without visible characters."""
-    return InputTextError(f"{what} holds only characters that cannot be seen. Type a sentence.")
+    return InputTextError("{what} holds only characters that cannot be seen. Type a sentence.", what=what)
 
 
 def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:

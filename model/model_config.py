@@ -66,7 +66,9 @@ def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
     names = {field.name for field in fields(config)}
     if unknown := sorted(changes.keys() - names):
         known = ", ".join(sorted(names))
-        raise ConfigError(f"This kind of model has no {', '.join(unknown)}. Its settings are: {known}.")
+        raise ConfigError(
+            "This kind of model has no {unknown}. Its settings are: {known}.", unknown=", ".join(unknown), known=known
+        )
     return replace(config, **changes)
 
 
@@ -80,13 +82,15 @@ def read_config(text: str) -> ModelConfig:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"The configuration is not valid JSON: {error}.") from error
+        raise ConfigError("The configuration is not valid JSON: {error}.", error=error) from error
     if not isinstance(values, dict) or "architecture" not in values:
         return TransformerConfig.from_json(text)
     architecture = values.pop("architecture")
     if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         raise ConfigError(
-            f"There is no architecture {str(architecture)[:80]!r}. Known are {', '.join(ARCHITECTURES)}; the "
-            "configuration of a Transformer names none."
+            "There is no architecture {architecture!r}. Known are {architectures}; the configuration of a "
+            "Transformer names none.",
+            architecture=str(architecture)[:80],
+            architectures=", ".join(ARCHITECTURES),
         )
     return ARCHITECTURES[architecture].from_values(values)

@@ -41,7 +41,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     if path.is_file():
         refuse_gguf(path)
     if not path.is_dir():
-        raise CheckpointError(f"There is no folder {path}.")
+        raise CheckpointError("There is no folder {path}.", path=path)
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder
 
@@ -118,6 +118,9 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
 
 def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
     return CheckpointError(
-        f"This is shown of {what} that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) models. "
-        f"{name or reader.name} is a model of another kind: {reader.abilities.family}."
+        "This is shown of {what} that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) models. "
+        "{name} is a model of another kind: {family}.",
+        what=what,
+        name=name or reader.name,
+        family=reader.abilities.family,
     )

@@ -40,11 +40,11 @@ def read_lines(path: Path, parse: Callable[[Iterable[str]], Parsed]) -> Parsed:
         with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
             return parse(lines)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).") from error
+        raise DataError("There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).", path=path) from error
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text: {error}.") from error
+        raise DataError("{path} is not UTF-8 text: {error}.", path=path, error=error) from error
 
 
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:
@@ -61,8 +61,13 @@ def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> li
             continue
         columns = [column.strip() for column in line.split("\t")]
         if len(columns) < 2 or not columns[0] or not columns[1]:
-            raise DataError(f"{name}, line {number}: expected “source TAB target”, got {line.strip()[:60]!r}.")
+            raise DataError(
+                "{name}, line {number}: expected “source TAB target”, got {line!r}.",
+                name=name,
+                number=number,
+                line=line.strip()[:60],
+            )
         pairs.append(Pair(columns[0], columns[1]))
     if not pairs:
-        raise DataError(f"{name} holds no pair.")
+        raise DataError("{name} holds no pair.", name=name)
     return pairs

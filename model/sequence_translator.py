@@ -86,7 +86,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             InputTextError: the text is blank or too long.
         """
         if beam < 1:
-            raise InputTextError(f"The beam must be at least 1 wide, got {beam}.")
+            raise InputTextError("The beam must be at least 1 wide, got {beam}.", beam=beam)
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
         if beam == 1:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
@@ -123,9 +123,17 @@ class SequenceTranslator(LoadedTranslator, ABC):
             ConfigError: the beam is not 1 to 12 wide, or `alpha` is below 0 or above 5.
         """
         if not 1 <= beam <= LARGEST_WIDTH:
-            raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
+            raise ConfigError(
+                "A beam whose tree is kept must be 1 to {largest_width} wide, got {beam}.",
+                largest_width=LARGEST_WIDTH,
+                beam=beam,
+            )
         if not 0 <= alpha <= LARGEST_ALPHA:
-            raise ConfigError(f"The length penalty's exponent must lie between 0 and {LARGEST_ALPHA:g}, got {alpha}.")
+            raise ConfigError(
+                "The length penalty's exponent must lie between 0 and {largest_alpha:g}, got {alpha}.",
+                largest_alpha=LARGEST_ALPHA,
+                alpha=alpha,
+            )
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
         (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha, progress=progress)
         return grow_tree(search, self.config.bos_id, self.tokenizer)
@@ -247,9 +255,17 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:
-            raise TokenError(f"A translation of 1 to {most:,} tokens can be traced, got {len(token_ids):,}.")
+            raise TokenError(
+                "A translation of 1 to {most:,} tokens can be traced, got {num_token_ids:,}.",
+                most=most,
+                num_token_ids=len(token_ids),
+            )
         if unknown := [token_id for token_id in token_ids if not 0 <= token_id < self.config.vocab_size]:
-            raise TokenError(f"Token ids run from 0 to {self.config.vocab_size - 1}, got {unknown[0]}.")
+            raise TokenError(
+                "Token ids run from 0 to {vocab_size}, got {unknown}.",
+                vocab_size=self.config.vocab_size - 1,
+                unknown=unknown[0],
+            )
         return self._forced_trace(text, token_ids, extras, edits)
 
     def source_ids(self, text: str, name: str = "The sentence") -> list[int]:

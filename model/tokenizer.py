@@ -35,7 +35,7 @@ class Tokenizer:
             self._processor = spm.SentencePieceProcessor(model_proto=serialized)
             size = self._processor.get_piece_size()
         except Malformed as error:
-            raise CheckpointError(f"tokenizer.model cannot be used: {error}.") from error
+            raise CheckpointError("tokenizer.model cannot be used: {error}.", error=error) from error
         except RuntimeError as error:
             raise CheckpointError(
                 "tokenizer.model is no SentencePiece model; copy it again from its origin."
@@ -80,7 +80,11 @@ class Tokenizer:
         except RuntimeError as error:
             most = re.search(r"<= (\d+)", str(error))
             advice = f"ask for at most {most[1]}" if most else "give more text, or ask for more pieces than bytes (256)"
-            raise ConfigError(f"This text gives no vocabulary of {config.vocab_size:,} pieces; {advice}.") from error
+            raise ConfigError(
+                "This text gives no vocabulary of {vocab_size:,} pieces; {advice}.",
+                vocab_size=config.vocab_size,
+                advice=advice,
+            ) from error
         return cls(model.getvalue())
 
     @property
@@ -122,7 +126,9 @@ class Tokenizer:
         """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         token_id = int(self._processor.piece_to_id(token))
         if self._processor.is_unknown(token_id) and token != "<unk>":
-            raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
+            raise TokenError(
+                "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token
+            )
         return token_id
 
     def check(self, config: ModelConfig) -> None:
@@ -136,8 +142,10 @@ class Tokenizer:
         expected = (config.vocab_size, config.pad_id, config.unk_id, config.bos_id, config.eos_id)
         if own != expected:
             raise CheckpointError(
-                f"tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is "
-                f"{own} in the tokenizer and {expected} in the configuration."
+                "tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is "
+                "{own} in the tokenizer and {expected} in the configuration.",
+                own=own,
+                expected=expected,
             )
 
 

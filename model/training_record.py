@@ -143,13 +143,19 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
             raise Malformed("it is not the file that manifest.json lists; restore it from its origin")
         return parse(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be shown: it is not UTF-8 text.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be shown: it is not UTF-8 text.", folder=folder.name, file=name
+        ) from error
     except OSError as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
+        ) from error
     except Malformed as error:
         # A name in the file may hold half a surrogate pair; the message must be text all the same.
         message = str(error).encode("utf-8", errors="replace").decode("utf-8")
-        raise CheckpointError(f"{folder.name}/{name} cannot be shown: {message}.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be shown: {message}.", folder=folder.name, file=name, message=message
+        ) from error
 
 
 def _bounded(folder: Path, name: str) -> bytes:

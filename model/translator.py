@@ -49,8 +49,9 @@ class Translator(SequenceTranslator):
         read = read_folder(Path(folder), device, dtype)
         if not isinstance(read.model, Transformer):
             raise CheckpointError(
-                f"{read.name} holds a model from before the Transformer, which cannot be asked for what is asked here; "
-                "`open_reader` opens it, and so do `python -m model translate` and `evaluate`."
+                "{name} holds a model from before the Transformer, which cannot be asked for what is asked here; "
+                "`open_reader` opens it, and so do `python -m model translate` and `evaluate`.",
+                name=read.name,
             )
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
 

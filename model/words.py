@@ -45,7 +45,9 @@ def find_words(text: str, words: Sequence[str]) -> list[Span]:
         spelling = next((s for s in (word, QUOTES.get(word, word)) if s and text.startswith(s, position)), None)
         if spelling is None:
             raise DataError(
-                f"expected the token {word!r} next in the sentence, got {text[position : position + 20]!r}."
+                "expected the token {word!r} next in the sentence, got {text!r}.",
+                word=word,
+                text=text[position : position + 20],
             )
         spans.append((position, position + len(spelling)))
         position += len(spelling)

@@ -75,7 +75,8 @@ class BaseReader(Loaded):
         """
         if unknown := sorted(set(extras) - {OUTPUTS}):
             raise TraceError(
-                f"{unknown[0]} is not recorded of this model; scores and weights are derived from q and k."
+                "{unknown} is not recorded of this model; scores and weights are derived from q and k.",
+                unknown=unknown[0],
             )
         if extras and "head outputs" in self.abilities.lacks:
             raise TraceError(self.abilities.lacks["head outputs"])

@@ -42,7 +42,12 @@ def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
         elif name in _POSITIONS:
             most = LONGEST_TABLE if has_table else LONGEST
         if not -LARGEST <= number <= most:
-            raise CheckpointError(f"config.json says {name[:60]} = {number:.6g}; at most {most:,} can be read.")
+            raise CheckpointError(
+                "config.json says {name} = {number:.6g}; at most {most:,} can be read.",
+                name=name[:60],
+                number=number,
+                most=most,
+            )
 
 
 def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
@@ -54,7 +59,12 @@ def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
     for name, value in settings.items():
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
             shown = name[:60].encode("utf-8", errors="replace").decode()
-            raise CheckpointError(f"{file} says {shown} = {ascii(value)[:60]}, which is no id of a token.")
+            raise CheckpointError(
+                "{file} says {shown} = {ascii}, which is no id of a token.",
+                file=file,
+                shown=shown,
+                ascii=ascii(value)[:60],
+            )
 
 
 def _are_ids(value: object) -> bool:
@@ -73,7 +83,10 @@ def check_picture_sizes(sizes: dict[str, Any]) -> None:
         most = LARGEST_PICTURE**2 if name.endswith("_pixels") else LARGEST_PICTURE
         if not 1 <= number <= most:
             raise CheckpointError(
-                f"The image processor's settings say {name[:60]} = {number:.6g}; 1 to {most:,} pixels can be read."
+                "The image processor's settings say {name} = {number:.6g}; 1 to {most:,} pixels can be read.",
+                name=name[:60],
+                number=number,
+                most=most,
             )
 
 

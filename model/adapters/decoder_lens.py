@@ -46,7 +46,9 @@ def decoder_lens(
     head: Any = model.get_output_embeddings()  # type: ignore[operator]
     size = head.weight.size(0)
     if not 1 <= top <= size or max(trace.target_ids) >= size:
-        raise TraceError(f"The lens can show 1 to {size:,} tokens of this model's own texts, asked for {top}.")
+        raise TraceError(
+            "The lens can show 1 to {size:,} tokens of this model's own texts, asked for {top}.", size=size, top=top
+        )
     num_rows = len(trace.target_ids)
     sorted_edits = edits_by_site(trace.edits, abilities, num_source=0, num_target=num_rows)
     given = torch.tensor([trace.target_ids], device=device_of(model))

@@ -87,7 +87,9 @@ def family_of(model_type: object) -> Family:
     )
     works = ", ".join(family.name for family in FAMILIES.values())
     raise CheckpointError(
-        f"This folder holds a model {what}, which Headlight cannot read. It reads {works}, and checkpoints of its own."
+        "This folder holds a model {what}, which Headlight cannot read. It reads {works}, and checkpoints of its own.",
+        what=what,
+        works=works,
     )
 
 

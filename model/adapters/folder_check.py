@@ -110,7 +110,9 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CheckpointError(
-            f"{path.name} cannot be read ({error.strerror}). Allow it, or copy the folder anew."
+            "{name} cannot be read ({strerror}). Allow it, or copy the folder anew.",
+            name=path.name,
+            strerror=error.strerror,
         ) from error
 
 
@@ -125,34 +127,43 @@ def refuse_gguf(path: Path) -> None:
     if gguf is None or (gguf.parent / CONFIG).is_file():
         return
     raise CheckpointError(
-        f"{gguf.name} is a GGUF file, made for llama.cpp. Open the model that it was made from, or convert it, with "
-        "transformers and `pip install gguf`: `AutoModelForCausalLM.from_pretrained("
-        f'"{gguf.parent.name}", gguf_file="{gguf.name}").save_pretrained("NEW")`, '
-        "and the same with AutoTokenizer; then open the folder NEW."
+        "{name} is a GGUF file, made for llama.cpp. Open the model that it was made from, or convert it, with "
+        'transformers and `pip install gguf`: `AutoModelForCausalLM.from_pretrained("{parent_name}", '
+        'gguf_file="{name}").save_pretrained("NEW")`, and the same with AutoTokenizer; then open the folder '
+        "NEW.",
+        name=gguf.name,
+        parent_name=gguf.parent.name,
     )
 
 
 def _checked(path: Path) -> Folder:
     if not path.is_dir():
-        raise CheckpointError(f"There is no folder {path}.")
+        raise CheckpointError("There is no folder {path}.", path=path)
     refuse_gguf(path)
     if (adapter := read_adapter(path)) is not None:
         _check_inside(path)
         if (adapter.base / ADAPTER_SETTINGS).exists():
-            raise CheckpointError(f"{adapter.base.name}, beneath the adapter {path.name}, holds an adapter itself.")
+            raise CheckpointError(
+                "{name}, beneath the adapter {path_name}, holds an adapter itself.",
+                name=adapter.base.name,
+                path_name=path.name,
+            )
         beneath = _checked(adapter.base)
         return replace(beneath, numbers=beneath.numbers + _count_numbers(path / ADAPTER_WEIGHTS), adapter=adapter)
     if not (path / CONFIG).is_file():
         raise CheckpointError(
-            f"{path.name} has no {CONFIG}. Give a folder with a model that `save_pretrained` of transformers wrote, "
-            "or a checkpoint of Headlight's own (which has a manifest.json)."
+            "{name} has no {config}. Give a folder with a model that `save_pretrained` of transformers wrote, or "
+            "a checkpoint of Headlight's own (which has a manifest.json).",
+            name=path.name,
+            config=CONFIG,
         )
     _check_inside(path)
     config = _read_json(path / CONFIG, LARGEST_CONFIG)
     if "quantization_config" in config:
         raise CheckpointError(
-            f"The weights in {path.name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
-            "without quantization."
+            "The weights in {name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
+            "without quantization.",
+            name=path.name,
         )
     weights = _weight_files(path)
     numbers = sum(_count_numbers(file) for file in weights)
@@ -169,13 +180,16 @@ def check_tokenizer_files(path: Path, model_type: object) -> None:
         lacked = [name for name in MARIAN_TOKENIZER if not (path / name).is_file()]
         if lacked:
             raise CheckpointError(
-                f"{path.name} lacks {' and '.join(lacked)}: MarianMT (OPUS-MT) cuts texts with source.spm and "
-                "target.spm and numbers the pieces by vocab.json. Copy them from where the model comes from."
+                "{name} lacks {lacked}: MarianMT (OPUS-MT) cuts texts with source.spm and target.spm and numbers "
+                "the pieces by vocab.json. Copy them from where the model comes from.",
+                name=path.name,
+                lacked=" and ".join(lacked),
             )
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(
-            f"{path.name} holds a model but no tokenizer, so no text can be read. Save it beside the model: "
-            "`AutoTokenizer.from_pretrained(…).save_pretrained(folder)`."
+            "{name} holds a model but no tokenizer, so no text can be read. Save it beside the model: "
+            "`AutoTokenizer.from_pretrained(…).save_pretrained(folder)`.",
+            name=path.name,
         )
 
 
@@ -187,12 +201,17 @@ def _check_inside(path: Path) -> None:
         inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
             raise CheckpointError(
-                f"{path.name}/{file.name} leads to a file outside of the folder; copy the file instead."
+                "{name}/{file_name} leads to a file outside of the folder; copy the file instead.",
+                name=path.name,
+                file_name=file.name,
             )
         is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
         if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
             raise CheckpointError(
-                f"{path.name}/{file.name} is larger than {LARGEST_TOKENIZER >> 20} MB; it is refused."
+                "{name}/{file_name} is larger than {largest_tokenizer} MB; it is refused.",
+                name=path.name,
+                file_name=file.name,
+                largest_tokenizer=LARGEST_TOKENIZER >> 20,
             )
 
 
@@ -203,24 +222,32 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
         return _parts(path)
     if any(path.glob("*.bin")) or any(path.glob("*.pt")) or any(path.glob("*.pth")):
         raise CheckpointError(
-            f"The weights in {path.name} are saved as pickle, which can run any program when it is opened. Save them "
-            "as safetensors: load the model where you trust it and call `save_pretrained(folder)`."
+            "The weights in {name} are saved as pickle, which can run any program when it is opened. Save them "
+            "as safetensors: load the model where you trust it and call `save_pretrained(folder)`.",
+            name=path.name,
         )
-    raise CheckpointError(f"{path.name} has no weights: there is no {WEIGHTS} and no {INDEX}.")
+    raise CheckpointError(
+        "{name} has no weights: there is no {weights} and no {index}.", name=path.name, weights=WEIGHTS, index=INDEX
+    )
 
 
 def _parts(path: Path) -> tuple[Path, ...]:
     index = _read_json(path / INDEX, LARGEST_INDEX)
     entries = index.get("weight_map")
     if not isinstance(entries, dict) or not entries:
-        raise CheckpointError(f"{path.name}/{INDEX} lists no weights.")
+        raise CheckpointError("{name}/{index} lists no weights.", name=path.name, index=INDEX)
     names = set(entries.values()) if all(isinstance(name, str) for name in entries.values()) else {""}
     if wrong := sorted(name for name in names if not _PART.fullmatch(name)):
         raise CheckpointError(
-            f"{path.name}/{INDEX} must name .safetensors files of this folder, got {wrong[0][:80]!r}."
+            "{name}/{index} must name .safetensors files of this folder, got {wrong!r}.",
+            name=path.name,
+            index=INDEX,
+            wrong=wrong[0][:80],
         )
     if missing := sorted(name for name in names if not (path / name).is_file()):
-        raise CheckpointError(f"{path.name} lacks {missing[0]}, which {INDEX} names.")
+        raise CheckpointError(
+            "{name} lacks {missing}, which {index} names.", name=path.name, missing=missing[0], index=INDEX
+        )
     return tuple(path / name for name in sorted(names))
 
 
@@ -235,7 +262,7 @@ def _count_numbers(path: Path) -> int:
     with open_file(path.parent, path.name) as file:
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(LARGEST_HEADER, size - 8):
-            raise CheckpointError(f"{name} is no safetensors file, or it is not complete.")
+            raise CheckpointError("{name} is no safetensors file, or it is not complete.", name=name)
         header = file.read(length)
     try:
         tensors = {key: value for key, value in json.loads(header).items() if key != "__metadata__"}
@@ -247,22 +274,31 @@ def _count_numbers(path: Path) -> int:
             if value["dtype"] in _PLAIN
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        raise CheckpointError(f"{name} is no safetensors file, or it is damaged.") from error
+        raise CheckpointError("{name} is no safetensors file, or it is damaged.", name=name) from error
     if strange := sorted(kinds - _PLAIN.keys()):
-        raise CheckpointError(f"{name} holds numbers of the kind {strange[0][:20]}; save the model in 16 or 32 bits.")
+        raise CheckpointError(
+            "{name} holds numbers of the kind {strange}; save the model in 16 or 32 bits.",
+            name=name,
+            strange=strange[0][:20],
+        )
     if end + length + 8 != size:
-        raise CheckpointError(f"{name} is not complete: it should have {end + length + 8:,} bytes and has {size:,}.")
+        raise CheckpointError(
+            "{name} is not complete: it should have {end:,} bytes and has {size:,}.",
+            name=name,
+            end=end + length + 8,
+            size=size,
+        )
     return numbers
 
 
 def _read_json(path: Path, largest: int) -> dict[str, Any]:
     name = f"{path.parent.name}/{path.name}"
     if path.stat().st_size > largest:
-        raise CheckpointError(f"{name} is larger than {largest >> 20} MB; it is refused.")
+        raise CheckpointError("{name} is larger than {largest} MB; it is refused.", name=name, largest=largest >> 20)
     try:
         return parsed(read_file(path.parent, path.name, largest).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{name} cannot be read: {error}.") from error
+        raise CheckpointError("{name} cannot be read: {error}.", name=name, error=error) from error
 
 
 def _without_orders(value: Any) -> Any:

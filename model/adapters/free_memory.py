@@ -56,8 +56,13 @@ def check_room(
         what = f"{numbers:,} weights" + (" and its tables of positions and masks" if tables else "")
         where = "on the GPU" if device.type == "cuda" else "in memory"
         raise CheckpointError(
-            f"{name} is too large: its {what} need {(weights + tables) / GIGABYTE:.1f} GB, and "
-            f"{there / GIGABYTE:.1f} GB are free {where}. Close other models, or choose a smaller one."
+            "{name} is too large: its {what} need {weights:.1f} GB, and {there:.1f} GB are free {where}. Close "
+            "other models, or choose a smaller one.",
+            name=name,
+            what=what,
+            weights=(weights + tables) / GIGABYTE,
+            there=there / GIGABYTE,
+            where=where,
         )
 
 

@@ -110,5 +110,6 @@ def settings_for_writing() -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
         raise SessionError(
-            f"This model cannot write: its generation_config.json does not fit it ({first_line(error)})."
+            "This model cannot write: its generation_config.json does not fit it ({first_line}).",
+            first_line=first_line(error),
         ) from error

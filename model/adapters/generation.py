@@ -131,7 +131,7 @@ class GenerationSession:
         token_id = self._reader.pieces.token_id(token) if isinstance(token, str) else token
         size = self._reader.vocab_size
         if not 0 <= token_id < size:
-            raise TokenError(f"Token ids run from 0 to {size - 1}, got {token_id}.")
+            raise TokenError("Token ids run from 0 to {size}, got {token_id}.", size=size - 1, token_id=token_id)
         return self._advance(lambda _: token_id)
 
     def back(self) -> None:

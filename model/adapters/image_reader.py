@@ -65,7 +65,7 @@ class ImageReader(BaseReader):
             TraceError: an extra is asked for that this model does not record.
         """
         if target is not None:
-            raise InputTextError(f"{self.abilities.family} only looks at pictures; it has no decoder.")
+            raise InputTextError("{family} only looks at pictures; it has no decoder.", family=self.abilities.family)
         self.checked_extras(extras)
         return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
 
@@ -98,8 +98,10 @@ class ImageReader(BaseReader):
                 self.model(pixel_values=pixels)
         except ValueError as error:
             raise InputTextError(
-                f"The picture comes to {pixels.shape[-1]} × {pixels.shape[-2]} pixels, which this model does not read. "
-                "Cut it to a square first."
+                "The picture comes to {width} × {height} pixels, which this model does not read. Cut it to a "
+                "square first.",
+                width=pixels.shape[-1],
+                height=pixels.shape[-2],
             ) from error
         inputs = self.layout.inputs(listener.calls)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
@@ -152,9 +154,11 @@ def open_picture(path: Path) -> Image.Image:
     try:
         return picture_of(path.read_bytes(), path.name)
     except FileNotFoundError as error:
-        raise InputTextError(f"There is no file {path}. Give the path of a PNG or JPEG picture.") from error
+        raise InputTextError("There is no file {path}. Give the path of a PNG or JPEG picture.", path=path) from error
     except OSError as error:
-        raise InputTextError(f"{path.name} is no picture that can be read; give a PNG or JPEG file.") from error
+        raise InputTextError(
+            "{name} is no picture that can be read; give a PNG or JPEG file.", name=path.name
+        ) from error
 
 
 def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:
@@ -176,7 +180,7 @@ def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Im
                 picture.thumbnail((largest_side, largest_side))
             return _upright(picture)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputTextError(f"{name} is no picture that can be read; give a PNG or JPEG file.") from error
+        raise InputTextError("{name} is no picture that can be read; give a PNG or JPEG file.", name=name) from error
 
 
 def _upright(picture: Image.Image) -> Image.Image:
@@ -192,7 +196,11 @@ def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
         _check_size(picture.size)
         return picture.convert("RGB")
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        raise InputTextError(f"A picture must be bytes [height, width, 3], got {picture.dtype} {list(picture.shape)}.")
+        raise InputTextError(
+            "A picture must be bytes [height, width, 3], got {dtype} {shape}.",
+            dtype=picture.dtype,
+            shape=list(picture.shape),
+        )
     _check_size((picture.shape[1], picture.shape[0]))
     return Image.fromarray(picture)
 
@@ -200,9 +208,17 @@ def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
 def _check_size(size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
-        raise InputTextError(f"The picture has {width:,} × {height:,} pixels; at most {LARGEST_AREA:,} can be read.")
+        raise InputTextError(
+            "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read.",
+            width=width,
+            height=height,
+            largest_area=LARGEST_AREA,
+        )
     if max(size) > LONGEST_RATIO * min(size):
         raise InputTextError(
-            f"The picture has {width:,} × {height:,} pixels; its longer side may be at most {LONGEST_RATIO} times the "
-            "shorter one. Cut a part out of it first."
+            "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times "
+            "the shorter one. Cut a part out of it first.",
+            width=width,
+            height=height,
+            longest_ratio=LONGEST_RATIO,
         )

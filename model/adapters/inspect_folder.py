@@ -60,7 +60,9 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
         raise CheckpointError("Type or paste the path of a folder with a model in it, for example ~/models/bert.")
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
     if len(text) > MAX_PATH or not text.isprintable():
-        raise CheckpointError(f"“{shown}” is no path of a folder: it is too long, or holds signs that cannot be seen.")
+        raise CheckpointError(
+            "“{shown}” is no path of a folder: it is too long, or holds signs that cannot be seen.", shown=shown
+        )
     try:
         path = Path(text).expanduser().resolve()
         if allowed is not None:
@@ -69,13 +71,14 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         if allowed is not None:
             _check_below(None, allowed)
-        raise CheckpointError(f"“{shown}” is no path of a folder that can be opened here.") from error
+        raise CheckpointError("“{shown}” is no path of a folder that can be opened here.", shown=shown) from error
     if is_file:
-        raise CheckpointError(f"“{shown}” is a file. Give the folder that it lies in.")
+        raise CheckpointError("“{shown}” is a file. Give the folder that it lies in.", shown=shown)
     if not is_folder:
         raise CheckpointError(
-            f"There is no folder “{shown}” on the machine that Headlight runs on. Give the whole path of a folder that "
-            "`save_pretrained` of transformers wrote, or of a checkpoint of Headlight's own."
+            "There is no folder “{shown}” on the machine that Headlight runs on. Give the whole path of a folder "
+            "that `save_pretrained` of transformers wrote, or of a checkpoint of Headlight's own.",
+            shown=shown,
         )
     entries(path)
     return path
@@ -87,6 +90,7 @@ def _check_below(path: Path | None, allowed: Sequence[Path]) -> None:
         return
     where = f"It looks below {', '.join(map(str, allowed))}." if allowed else "It looks into no folder."
     raise CheckpointError(
-        f"This server opens only folders that whoever runs it has named. {where} Ask them to put the model there, or "
-        "to name its folder in HEADLIGHT_MODEL_FOLDERS."
+        "This server opens only folders that whoever runs it has named. {where} Ask them to put the model there, "
+        "or to name its folder in HEADLIGHT_MODEL_FOLDERS.",
+        where=where,
     )

@@ -80,8 +80,10 @@ class Layout:
         projection = self.projection(site, layer)
         if projection is None:
             raise TraceError(
-                f"What the heads of layer {layer} of {site} add to the output is not known of this model: there is no "
-                "such layer, or the model gives its weights only."
+                "What the heads of layer {layer} of {site} add to the output is not known of this model: there "
+                "is no such layer, or the model gives its weights only.",
+                layer=layer,
+                site=site,
             )
         return projection
 
@@ -149,6 +151,8 @@ def _site(kind: Kind, call: Call) -> str:
     lengths = (call.query.size(2), call.key.size(2))
     if lengths not in _SITE_BY_LENGTHS:
         raise CheckpointError(
-            f"This model attends from {lengths[0]} to {lengths[1]} positions, which Headlight cannot place."
+            "This model attends from {queries} to {keys} positions, which Headlight cannot place.",
+            queries=lengths[0],
+            keys=lengths[1],
         )
     return _SITE_BY_LENGTHS[lengths]

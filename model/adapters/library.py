@@ -80,7 +80,9 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         return transformers.AutoConfig.for_model(model_type, **values)
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
-            f"config.json is no configuration of a {model_type} model ({first_line(error)})."
+            "config.json is no configuration of a {model_type} model ({first_line}).",
+            model_type=model_type,
+            first_line=first_line(error),
         ) from error
 
 
@@ -104,7 +106,9 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
         with _LOADING, quiet(), torch.device("meta"):
             model = HEADS[kind].from_config(config)
     except Exception as error:
-        raise CheckpointError(f"config.json describes no model that can be built: {first_line(error)}.") from error
+        raise CheckpointError(
+            "config.json describes no model that can be built: {first_line}.", first_line=first_line(error)
+        ) from error
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
     sizes = [parameter.numel() for parameter in model.parameters()]
     return sum(sizes), tables, max(sizes, default=0)
@@ -135,15 +139,20 @@ def load_weights(
         with _LOADING, quiet():
             model, report = HEADS[kind].from_pretrained(str(folder), output_loading_info=True, **options)
     except Exception as error:
-        raise CheckpointError(f"The weights in {folder.name} cannot be loaded: {first_line(error)}.") from error
+        raise CheckpointError(
+            "The weights in {name} cannot be loaded: {first_line}.", name=folder.name, first_line=first_line(error)
+        ) from error
     # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     mismatched = sorted(str(entry[0]) for entry in report.get("mismatched_keys", ()))
     if missing or mismatched:
         what = f"lack {missing[0]}" if missing else f"have {mismatched[0]} in another shape"
         raise CheckpointError(
-            f"The weights in {folder.name} do not fit its config.json: they {what} "
-            f"({len(missing) + len(mismatched)} such tensors). Save the model again, or copy the folder anew."
+            "The weights in {name} do not fit its config.json: they {what} ({num_missing} such tensors). Save "
+            "the model again, or copy the folder anew.",
+            name=folder.name,
+            what=what,
+            num_missing=len(missing) + len(mismatched),
         )
     if hasattr(model, "generation_config"):
         model.generation_config = _tokens_only(model.generation_config)
@@ -171,8 +180,10 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
             )
     except Exception as error:
         raise CheckpointError(
-            f"The tokenizer in {name} cannot be loaded: {first_line(error)}. Save it beside the model with "
-            "`tokenizer.save_pretrained(folder)`."
+            "The tokenizer in {name} cannot be loaded: {first_line}. Save it beside the model with "
+            "`tokenizer.save_pretrained(folder)`.",
+            name=name,
+            first_line=first_line(error),
         ) from error
 
 
@@ -187,7 +198,11 @@ def load_image_processor(folder: Path, config: Any) -> Any:
             open_it: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        raise CheckpointError(f"The image processor in {folder.name} cannot be loaded: {first_line(error)}.") from error
+        raise CheckpointError(
+            "The image processor in {name} cannot be loaded: {first_line}.",
+            name=folder.name,
+            first_line=first_line(error),
+        ) from error
 
 
 def picture_sizes(processor: Any) -> dict[str, Any]:
@@ -220,7 +235,8 @@ def settings_of_model() -> Iterator[None]:
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
-            f"This model cannot read: the settings in its folder do not fit each other ({first_line(error)})."
+            "This model cannot read: the settings in its folder do not fit each other ({first_line}).",
+            first_line=first_line(error),
         ) from error
 
 
@@ -238,7 +254,9 @@ def knows_interface(kind: str, config: Any) -> bool:
     try:
         model_class = HEADS[kind]._model_mapping[type(config)]
     except KeyError as error:
-        raise CheckpointError(f"A {config.model_type} model cannot be loaded as {kind}.") from error
+        raise CheckpointError(
+            "A {model_type} model cannot be loaded as {kind}.", model_type=config.model_type, kind=kind
+        ) from error
     return bool(model_class._can_set_attn_implementation())
 
 

@@ -84,7 +84,9 @@ class LibraryTokenizer:
             TokenError: there is none.
         """
         if token not in self._ids:
-            raise TokenError(f"{token!r} is no token of this vocabulary. One that begins a word begins with “▁”.")
+            raise TokenError(
+                "{token!r} is no token of this vocabulary. One that begins a word begins with “▁”.", token=token
+            )
         return self._ids[token]
 
     def decode(self, token_ids: Sequence[int]) -> str:
@@ -131,8 +133,8 @@ def _failures_said() -> Iterator[None]:
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         raise InputTextError(
-            f"The tokenizer of this model fails on this text ({type(error).__name__}). Change the text, or choose "
-            "another model."
+            "The tokenizer of this model fails on this text ({type_name}). Change the text, or choose another model.",
+            type_name=type(error).__name__,
         ) from error
 
 

@@ -23,7 +23,7 @@ def with_mask(text: str, pieces: LibraryTokenizer) -> str:
         raise InputTextError("The tokenizer of this model has no token for a masked word: none can be asked for.")
     text = MASK.sub(lambda _: str(own), text)
     if (count := text.count(own)) != 1:
-        raise InputTextError(f"Expected a text with one [MASK] in place of a word, got {count} of them.")
+        raise InputTextError("Expected a text with one [MASK] in place of a word, got {count} of them.", count=count)
     return text
 
 
@@ -45,9 +45,10 @@ def masked_choice(
     for ids, word in zip(filled, words, strict=True):
         if len(ids) != len(place.source) or ids[: place.row] != before or ids[place.row + 1 :] != after:
             raise InputTextError(
-                f"“{word}” is more than one token of this model, and a mask stands for one. Choose another word."
+                "“{word}” is more than one token of this model, and a mask stands for one. Choose another word.",
+                word=word,
             )
         if ids[place.row] in special_ids:
-            raise InputTextError(f"“{word}” is not in this model's vocabulary. Choose another word.")
+            raise InputTextError("“{word}” is not in this model's vocabulary. Choose another word.", word=word)
     _, _, right, wrong = first_difference(*filled)
     return WordChoice(place, right, wrong)

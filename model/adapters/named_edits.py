@@ -40,7 +40,9 @@ def edits_by_site(
     sorted_edits: dict[SiteAndLayer, tuple[HeadEdit, ...]] = {}
     for edit in sorted(named, key=lambda named_edit: isinstance(named_edit, SwitchOff)):
         if edit.site not in abilities.heads:
-            raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(abilities.sites)}.")
+            raise EditError(
+                "There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(abilities.sites)
+            )
         check_edit(edit, *abilities.shapes[edit.site], num_source=num_source, num_target=num_target)
         sorted_edits[edit.site, edit.layer] = (*sorted_edits.get((edit.site, edit.layer), ()), edit)
     return sorted_edits

@@ -64,7 +64,7 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     numbers, tables, largest = library.count_numbers(head, config)
     if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(
-            f"The weights in {folder.name} are far fewer than its config.json speaks of. Copy it anew."
+            "The weights in {name} are far fewer than its config.json speaks of. Copy it anew.", name=folder.name
         )
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
     pieces = None if family.kind == "image" else _open_tokenizer(folder, config)
@@ -95,8 +95,9 @@ def _loaded(
         return model if folder.adapter is None else merge(model, folder.adapter)
     if folder.adapter is not None:
         raise CheckpointError(
-            f"{folder.name} is an adapter of a model that is larger than the memory. Merge the two with "
-            "`merge_and_unload()`, save the result, and open that."
+            "{name} is an adapter of a model that is larger than the memory. Merge the two with "
+            "`merge_and_unload()`, save the result, and open that.",
+            name=folder.name,
         )
     with folder_for_weights() as offloaded:
         model = library.load_weights(folder.path, head, config, implementation, dtype, placement.options(offloaded))
@@ -130,7 +131,7 @@ def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> 
         returned = eager_weights(seen[0], kind)
         heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in returned.items()}
     if not heads or not all(heads.values()):
-        raise CheckpointError(f"No attention was seen in this {FAMILIES[model_type].name} model.")
+        raise CheckpointError("No attention was seen in this {name} model.", name=FAMILIES[model_type].name)
     return layout, _abilities(model, model_type, heads, layout if knows_inputs else None)
 
 

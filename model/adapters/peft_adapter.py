@@ -60,11 +60,15 @@ def read_adapter(path: Path) -> Adapter | None:
     try:
         content: Any = parsed(read_file(path, SETTINGS, LARGEST_SETTINGS).decode("utf-8"))
     except (OSError, Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{path.name}/{SETTINGS} cannot be read: {error}.") from error
+        raise CheckpointError(
+            "{name}/{settings} cannot be read: {error}.", name=path.name, settings=SETTINGS, error=error
+        ) from error
     settings = _lora(path.name, content)
     if not (path / WEIGHTS).is_file():
         raise CheckpointError(
-            f"{path.name} has an adapter's settings but no {WEIGHTS}; save it anew with `save_pretrained(folder)`."
+            "{name} has an adapter's settings but no {weights}; save it anew with `save_pretrained(folder)`.",
+            name=path.name,
+            weights=WEIGHTS,
         )
     return Adapter(path, _base(path, content.get("base_model_name_or_path")), settings)
 
@@ -85,15 +89,24 @@ def merge(model: nn.Module, adapter: Adapter) -> nn.Module:
         expected = set(get_peft_model_state_dict(wrapped, save_embedding_layers=False))
         if wrong := sorted(expected ^ set(state)):
             what = "lacks" if wrong[0] in expected else "also holds"
-            raise CheckpointError(f"The adapter {name} {what} {wrong[0][:120]}: it is none of {adapter.base.name}.")
+            raise CheckpointError(
+                "The adapter {name} {what} {wrong}: it is none of {base_name}.",
+                name=name,
+                what=what,
+                wrong=wrong[0][:120],
+                base_name=adapter.base.name,
+            )
         set_peft_model_state_dict(wrapped, state)
         merged: nn.Module = wrapped.merge_and_unload()
     except CheckpointError:
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         raise CheckpointError(
-            f"The adapter {name} does not fit {adapter.base.name} ({str(error).splitlines()[0][:200]}). Merge them "
-            "with `merge_and_unload()` where both load, and save the result."
+            "The adapter {name} does not fit {base_name} ({splitlines}). Merge them with `merge_and_unload()` "
+            "where both load, and save the result.",
+            name=name,
+            base_name=adapter.base.name,
+            splitlines=str(error).splitlines()[0][:200],
         ) from error
     return merged.eval()
 
@@ -101,8 +114,10 @@ def merge(model: nn.Module, adapter: Adapter) -> nn.Module:
 def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     if content.get("peft_type") != "LORA":
         raise CheckpointError(
-            f"{name} holds an adapter of the kind {str(content.get('peft_type'))[:40]!r}, and Headlight merges LoRA "
-            "only. Merge it with `merge_and_unload()` and save the result."
+            "{name} holds an adapter of the kind {content!r}, and Headlight merges LoRA only. Merge it with "
+            "`merge_and_unload()` and save the result.",
+            name=name,
+            content=str(content.get("peft_type"))[:40],
         )
     targets = content.get("target_modules")
     kept: dict[str, Any] = {
@@ -136,7 +151,14 @@ def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
 def _number(name: str, content: Mapping[str, Any], key: str, most: int) -> int | float:
     value = content.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise CheckpointError(f"{name}/{SETTINGS}: {key} should be a number from 1 to {most:,}, got {str(value)[:40]}.")
+        raise CheckpointError(
+            "{name}/{settings}: {key} should be a number from 1 to {most:,}, got {value}.",
+            name=name,
+            settings=SETTINGS,
+            key=key,
+            most=most,
+            value=str(value)[:40],
+        )
     return value
 
 
@@ -153,8 +175,11 @@ def _names(name: str, content: Mapping[str, Any], key: str) -> list[str]:
 
 def _not_followed(name: str, key: str) -> CheckpointError:
     return CheckpointError(
-        f"{name}/{SETTINGS} asks for {key}, which Headlight does not follow for an adapter of unknown origin. Merge "
-        "it with `merge_and_unload()` and save the result."
+        "{name}/{settings} asks for {key}, which Headlight does not follow for an adapter of unknown origin. "
+        "Merge it with `merge_and_unload()` and save the result.",
+        name=name,
+        settings=SETTINGS,
+        key=key,
     )
 
 
@@ -164,8 +189,10 @@ def _base(path: Path, named: object) -> Path:
     base = path.parent / last
     if not last or last in (".", "..") or base == path or not base.is_dir():
         raise CheckpointError(
-            f"{path.name} holds an adapter (PEFT), which needs the model beneath it, "
-            f"{str(named)[:80] if named else 'which it does not name'}. Put that model's folder beside it, as "
-            f"{last[:80] or 'its name says'}; or merge the two with `merge_and_unload()` and save the result."
+            "{name} holds an adapter (PEFT), which needs the model beneath it, {named}. Put that model's folder "
+            "beside it, as {last}; or merge the two with `merge_and_unload()` and save the result.",
+            name=path.name,
+            named=str(named)[:80] if named else "which it does not name",
+            last=last[:80] or "its name says",
         )
     return base

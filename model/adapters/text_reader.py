@@ -136,7 +136,9 @@ class TextReader(BaseReader):
         most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
         if most is not None and len(rows) > most:
             raise InputTextError(
-                f"The decoder reads at most {most:,} tokens, these are {len(rows):,}. Shorten the text."
+                "The decoder reads at most {most:,} tokens, these are {num_rows:,}. Shorten the text.",
+                most=most,
+                num_rows=len(rows),
             )
         encoder_ids = tuple(source_ids) if has_encoder else ()
         done = self._run(encoder_ids, rows, keep_outputs, edits)
@@ -309,7 +311,9 @@ class TextReader(BaseReader):
         self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
     ) -> Trace:
         if target is not None:
-            raise InputTextError(f"{self.abilities.family} only reads; it has no decoder that could read a target.")
+            raise InputTextError(
+                "{family} only reads; it has no decoder that could read a target.", family=self.abilities.family
+            )
         return self._trace_source(text, source, keep_outputs, edits)
 
     def _trace_source(self, text: str, source: Encoded, keep_outputs: bool, edits: Edits | None) -> Trace:
@@ -397,7 +401,10 @@ class TextReader(BaseReader):
         for number, token in zip(encoded.ids, encoded.tokens, strict=True):
             if number >= self.vocab_size:
                 raise InputTextError(
-                    f"The tokenizer numbers “{token}” {number:,}, but this model knows tokens 0 to "
-                    f"{self.vocab_size - 1:,} only. Leave it out of the text, or save the model anew after "
-                    "`model.resize_token_embeddings(len(tokenizer))`."
+                    "The tokenizer numbers “{token}” {number:,}, but this model knows tokens 0 to {vocab_size:,} "
+                    "only. Leave it out of the text, or save the model anew after "
+                    "`model.resize_token_embeddings(len(tokenizer))`.",
+                    token=token,
+                    number=number,
+                    vocab_size=self.vocab_size - 1,
                 )

@@ -97,16 +97,26 @@ class TextWriter(TextReader):
         """
         check_writes(self)
         if not 1 <= beam <= LARGEST_WIDTH:
-            raise ConfigError(f"A beam whose tree is kept must be 1 to {LARGEST_WIDTH} wide, got {beam}.")
+            raise ConfigError(
+                "A beam whose tree is kept must be 1 to {largest_width} wide, got {beam}.",
+                largest_width=LARGEST_WIDTH,
+                beam=beam,
+            )
         source_ids = self.source(text).ids
         most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
         alpha = beginning.length_penalty if alpha is None else alpha
         early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
         if not -LARGEST_ALPHA <= alpha <= LARGEST_ALPHA:
-            raise ConfigError(f"The length penalty's exponent must lie within ±{LARGEST_ALPHA:g}, got {alpha}.")
+            raise ConfigError(
+                "The length penalty's exponent must lie within ±{largest_alpha:g}, got {alpha}.",
+                largest_alpha=LARGEST_ALPHA,
+                alpha=alpha,
+            )
         if early_stopping not in STOPS:
-            raise ConfigError(f'early_stopping must be False, True or "never", got {early_stopping!r}.')
+            raise ConfigError(
+                'early_stopping must be False, True or "never", got {early_stopping!r}.', early_stopping=early_stopping
+            )
         rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
         begun = SentenceBeam(most, beam, alpha, rule=BeamRule("power", STOPS[early_stopping]))
         (search,) = run_searches([begun], rows, last, beginning.eos_ids, progress)

@@ -54,7 +54,12 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
             try:
                 contents[file] = read_file(home, file, largest)
             except OSError as error:
-                raise CheckpointError(f"{name}/{file} cannot be read ({error.strerror}). Copy it anew.") from error
+                raise CheckpointError(
+                    "{name}/{file} cannot be read ({strerror}). Copy it anew.",
+                    name=name,
+                    file=file,
+                    strerror=error.strerror,
+                ) from error
     whole = hashlib.sha256()
     with TemporaryDirectory(prefix="headlight-tokenizer-") as made:
         for file, content in contents.items():

@@ -40,16 +40,20 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
             wrong = _outcome(copy.path)
         except subprocess.TimeoutExpired as error:
             raise CheckpointError(
-                f"The tokenizer in {name} was not opened after {PATIENCE} seconds. Try again when this machine has "
-                "less to do."
+                "The tokenizer in {name} was not opened after {patience} seconds. Try again when this machine "
+                "has less to do.",
+                name=name,
+                patience=PATIENCE,
             ) from error
         while len(_tried) >= MAX_REMEMBERED:
             _tried.pop(next(iter(_tried)), None)
         _tried[copy.digest] = wrong
     if wrong:
         raise CheckpointError(
-            f"The tokenizer in {name} cannot be used: {wrong}. Save it beside the model with "
-            "`tokenizer.save_pretrained(folder)`, or choose another model."
+            "The tokenizer in {name} cannot be used: {wrong}. Save it beside the model with "
+            "`tokenizer.save_pretrained(folder)`, or choose another model.",
+            name=name,
+            wrong=wrong,
         )
 
 

@@ -138,7 +138,7 @@ def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     fields = (line.split("\t") for _, line in islice(read_lines(path), limit))
     sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
     if not sentences:
-        raise DataError(f"{path} holds no sentence; expected one a line.")
+        raise DataError("{path} holds no sentence; expected one a line.", path=path)
     return sentences
 
 
@@ -178,7 +178,10 @@ def _runs(
     read = 0
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
         if read + sum(skipped.values()) + len(chunk) > MOST_SENTENCES:
-            raise DataError(f"At most {MOST_SENTENCES:,} sentences can be read at once; take a part of them.")
+            raise DataError(
+                "At most {most_sentences:,} sentences can be read at once; take a part of them.",
+                most_sentences=MOST_SENTENCES,
+            )
         tokenized: list[_Tokenized] = []
         for sentence in chunk:
             try:

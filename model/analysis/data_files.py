@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from model.errors import DataError
+from model.messages import said
 from model.words import Span
 
 
@@ -23,18 +24,20 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
                 if text:
                     yield number, text
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}.") from error
+        raise DataError("There is no file {path}.", path=path) from error
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}, line {number}: expected UTF-8 text, got {error}.") from error
+        raise DataError(
+            "{path}, line {number}: expected UTF-8 text, got {error}.", path=path, number=number, error=error
+        ) from error
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
 
 
 class LineError(DataError):
     """One line of a data file is not as it should be; `reason` says why, without file and line."""
 
     def __init__(self, path: Path, number: int, reason: str) -> None:
-        super().__init__(f"{path}, line {number}: {reason}")
+        super().__init__("{path}, line {number}: {reason}", path=path, number=number, reason=reason)
         self.number, self.reason = number, reason
 
 
@@ -57,45 +60,80 @@ class JsonRow:
         """A text that is not blank."""
         value = self._field(name)
         if not isinstance(value, str) or not value.strip():
-            raise self.error(f"expected “{name}” to be a text, got {_short(value)}.")
+            raise self.error(said("expected “{name}” to be a text, got {short}.", name=name, short=_short(value)))
         return value
 
     def words(self, name: str) -> list[str]:
         """A list of words: texts without white space."""
         value = self._field(name)
         if not isinstance(value, list) or not value:
-            raise self.error(f"expected “{name}” to be a list of words, got {_short(value)}.")
+            raise self.error(
+                said("expected “{name}” to be a list of words, got {short}.", name=name, short=_short(value))
+            )
         for word in value:
             if not isinstance(word, str) or word.split() != [word]:
-                raise self.error(f"expected “{name}” to hold words without white space, got {_short(word)}.")
+                raise self.error(
+                    said(
+                        "expected “{name}” to hold words without white space, got {short}.",
+                        name=name,
+                        short=_short(word),
+                    )
+                )
         return value
 
     def span(self, name: str, length: int) -> Span:
         """A half-open span [begin, end] of `length` tokens, with at least one token in it."""
         begin, end = self._pair(self._field(name), name)
         if not 0 <= begin < end <= length:
-            raise self.error(f"expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {begin, end}.")
+            raise self.error(
+                said(
+                    "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}.",
+                    name=name,
+                    length=length,
+                    value=(begin, end),
+                )
+            )
         return begin, end
 
     def links(self, name: str, first: int, second: int) -> frozenset[tuple[int, int]]:
         """Pairs of indices, below `first` and below `second`."""
         value = self._field(name)
         if not isinstance(value, list):
-            raise self.error(f"expected “{name}” to be a list of links [index, index], got {_short(value)}.")
+            raise self.error(
+                said(
+                    "expected “{name}” to be a list of links [index, index], got {short}.",
+                    name=name,
+                    short=_short(value),
+                )
+            )
         links = [self._pair(link, name) for link in value]
         for i, j in links:
             if not (0 <= i < first and 0 <= j < second):
-                raise self.error(f"expected links of “{name}” below [{first}, {second}], got {[i, j]}.")
+                raise self.error(
+                    said(
+                        "expected links of “{name}” below [{first}, {second}], got {value}.",
+                        name=name,
+                        first=first,
+                        second=second,
+                        value=[i, j],
+                    )
+                )
         return frozenset(links)
 
     def _field(self, name: str) -> Any:
         if name not in self.fields:
-            raise self.error(f"expected a field “{name}”, got {_short(', '.join(self.fields) or 'none')}.")
+            raise self.error(
+                said(
+                    "expected a field “{name}”, got {short}.", name=name, short=_short(", ".join(self.fields) or "none")
+                )
+            )
         return self.fields[name]
 
     def _pair(self, value: Any, name: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
-            raise self.error(f"expected two whole numbers in “{name}”, got {_short(value)}.")
+            raise self.error(
+                said("expected two whole numbers in “{name}”, got {short}.", name=name, short=_short(value))
+            )
         return value[0], value[1]
 
 
@@ -120,7 +158,7 @@ def parse_json_row(path: Path, number: int, line: str) -> JsonRow:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise LineError(path, number, f"expected one JSON object, got {_short(line)}.")
+        raise LineError(path, number, said("expected one JSON object, got {short}.", short=_short(line)))
     return JsonRow(path, number, fields)
 
 

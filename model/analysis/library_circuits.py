@@ -35,7 +35,12 @@ def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
     """
     heads = _heads(reader)
     if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
-        raise DataError(f"decoder.self has {len(heads)} layers; there is no layer {layer}, head {head} (from 0).")
+        raise DataError(
+            "decoder.self has {num_heads} layers; there is no layer {layer}, head {head} (from 0).",
+            num_heads=len(heads),
+            layer=layer,
+            head=head,
+        )
     of_head: list[tuple[Tensor, ...]] = []
     for call in _calls(reader, layer):
         of_head.append(tuple(_of_head(part, head, heads[layer]) for part in (call.query, call.key, call.value)))
@@ -119,8 +124,10 @@ def _embedding(reader: TextReader) -> nn.Embedding:
     width = reader.output_projection("decoder.self", 0).size(-1)
     if table.weight.size(1) != width:
         raise DataError(
-            f"The tokens of this model are embedded in {table.weight.size(1)} dimensions and its layers read {width}: "
-            "what its heads would make of tokens alone is not known."
+            "The tokens of this model are embedded in {size} dimensions and its layers read {width}: what its "
+            "heads would make of tokens alone is not known.",
+            size=table.weight.size(1),
+            width=width,
         )
     found: nn.Embedding = table
     return found

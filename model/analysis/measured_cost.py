@@ -68,8 +68,11 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     if num_bytes > there:
         where = "on the GPU" if device.type == "cuda" else "in memory"
         raise DataError(
-            f"{what} needs {num_bytes / GIGABYTE:.1f} GB at once, and {there / GIGABYTE:.1f} GB are free {where}. "
-            "Choose a smaller size."
+            "{what} needs {num_bytes:.1f} GB at once, and {there:.1f} GB are free {where}. Choose a smaller size.",
+            what=what,
+            num_bytes=num_bytes / GIGABYTE,
+            there=there / GIGABYTE,
+            where=where,
         )
 
 

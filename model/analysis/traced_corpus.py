@@ -73,7 +73,10 @@ def _runs(
     has_both = "decoder.cross" in reader.abilities.heads
     for sentence in sentences:
         if number + sum(skipped.values()) == MOST_SENTENCES:
-            raise DataError(f"At most {MOST_SENTENCES:,} sentences can be read at once; take a part of them.")
+            raise DataError(
+                "At most {most_sentences:,} sentences can be read at once; take a part of them.",
+                most_sentences=MOST_SENTENCES,
+            )
         try:
             trace = reader.trace(sentence.text, sentence.target if has_both else None)
         except InputTextError:

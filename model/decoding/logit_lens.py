@@ -69,7 +69,11 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
         TraceError: the trace is not of this model, or `top` is no number of tokens of its vocabulary.
     """
     if not 1 <= top <= model.config.vocab_size:
-        raise TraceError(f"The lens can show 1 to {model.config.vocab_size:,} tokens, asked for {top}.")
+        raise TraceError(
+            "The lens can show 1 to {vocab_size:,} tokens, asked for {top}.",
+            vocab_size=model.config.vocab_size,
+            top=top,
+        )
     levels = residual_levels(trace, model)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
 
@@ -136,8 +140,11 @@ def _recorded_rows(trace: Trace, model: EncoderDecoder, names: Sequence[str]) ->
         actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
         if actual != shape:
             raise TraceError(
-                f"This trace was not made by this model: {name} should be {shape}, is {actual or 'missing'}. "
-                "Trace the sentence again with the checkpoint that is open."
+                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the "
+                "sentence again with the checkpoint that is open.",
+                name=name,
+                shape=shape,
+                actual=actual or "missing",
             )
     if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
         raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")

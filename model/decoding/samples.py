@@ -56,7 +56,9 @@ def draws_of(n: int, sampling: Sampling, seed: int) -> list[Draws]:
         ConfigError: `n` is not from 1 to `MOST_SAMPLES`, or `seed` is out of range.
     """
     if not 1 <= n <= MOST_SAMPLES:
-        raise ConfigError(f"Between 1 and {MOST_SAMPLES} samples can be drawn at once, got {n}.")
+        raise ConfigError(
+            "Between 1 and {most_samples} samples can be drawn at once, got {n}.", most_samples=MOST_SAMPLES, n=n
+        )
     return [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
 
 

@@ -36,13 +36,18 @@ class Sampling:
     def __post_init__(self) -> None:
         if not LEAST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
             raise ConfigError(
-                f"The temperature must lie between {LEAST_TEMPERATURE} and {MOST_TEMPERATURE:g}, got "
-                f"{self.temperature}. For the most probable token every time, decode greedily."
+                "The temperature must lie between {least_temperature} and {most_temperature:g}, got "
+                "{temperature}. For the most probable token every time, decode greedily.",
+                least_temperature=LEAST_TEMPERATURE,
+                most_temperature=MOST_TEMPERATURE,
+                temperature=self.temperature,
             )
         if self.top_k is not None and self.top_k < 1:
-            raise ConfigError(f"top_k must be at least 1, or None for all tokens, got {self.top_k}.")
+            raise ConfigError("top_k must be at least 1, or None for all tokens, got {top_k}.", top_k=self.top_k)
         if not 0 < self.top_p <= 1:
-            raise ConfigError(f"top_p must lie above 0 and be at most 1 (1 for all tokens), got {self.top_p}.")
+            raise ConfigError(
+                "top_p must lie above 0 and be at most 1 (1 for all tokens), got {top_p}.", top_p=self.top_p
+            )
 
 
 UNCHANGED = Sampling()
@@ -66,7 +71,12 @@ class Draws:
     def __post_init__(self) -> None:
         for name, value in (("seed", self.seed), ("number of the sample", self.sample)):
             if not 0 <= value <= LARGEST_SEED:
-                raise ConfigError(f"The {name} must lie between 0 and {LARGEST_SEED}, got {value}.")
+                raise ConfigError(
+                    "The {name} must lie between 0 and {largest_seed}, got {value}.",
+                    name=name,
+                    largest_seed=LARGEST_SEED,
+                    value=value,
+                )
 
     def uniform(self, step: int) -> float:
         """The number in [0, 1) that decides this step (counted from 0).

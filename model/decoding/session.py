@@ -143,7 +143,11 @@ class DecodingSession:
         """
         token_id = self._tokenizer.token_id(token) if isinstance(token, str) else token
         if not 0 <= token_id < self._model.config.vocab_size:
-            raise TokenError(f"Token ids run from 0 to {self._model.config.vocab_size - 1}, got {token_id}.")
+            raise TokenError(
+                "Token ids run from 0 to {vocab_size}, got {token_id}.",
+                vocab_size=self._model.config.vocab_size - 1,
+                token_id=token_id,
+            )
         self._advance(lambda _, likeliest: token_id)
         return self.steps[-1]
 
@@ -247,15 +251,18 @@ class DecodingSession:
     def _check_later_edits(self, edits: Mapping[str, Edit]) -> None:
         if of_encoder := sorted(name for name in edits if name.startswith("encoder.")):
             raise SessionError(
-                f"A branch shares the encoder's run with the session it leaves, so it cannot edit {of_encoder[0]}. "
-                "Begin a new session with this edit, or edit the decoder only."
+                "A branch shares the encoder's run with the session it leaves, so it cannot edit {of_encoder}. "
+                "Begin a new session with this edit, or edit the decoder only.",
+                of_encoder=of_encoder[0],
             )
         of_memory = sorted(
             name for name in edits if name.endswith(("cross_attention.hook_key", "cross_attention.hook_value"))
         )
         if of_memory and self._written:
             raise SessionError(
-                f"The memory's keys and values are computed in the first step only, so an edit of {of_memory[0]} "
-                f"after {len(self._written)} steps would change nothing. Branch before the first step, or edit "
-                "the scores, the weights or the head output."
+                "The memory's keys and values are computed in the first step only, so an edit of {of_memory} "
+                "after {num_written} steps would change nothing. Branch before the first step, or edit the "
+                "scores, the weights or the head output.",
+                of_memory=of_memory[0],
+                num_written=len(self._written),
             )

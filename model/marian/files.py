@@ -67,7 +67,7 @@ def weight_files(folder: Path) -> list[str]:
         ):
             raise Malformed(f"weight_map must name 1 to {MAX_SHARDS} safetensors files of this folder")
     except Malformed as error:
-        raise CheckpointError(f"{folder.name}/{INDEX}: {error}.") from error
+        raise CheckpointError("{name}/{index}: {error}.", name=folder.name, index=INDEX, error=error) from error
     return files
 
 
@@ -95,7 +95,9 @@ def json_file(folder: Path, name: str) -> dict[str, Any]:
     try:
         return checked.parsed(file_bytes(folder, name).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error}.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be read: {error}.", folder=folder.name, file=name, error=error
+        ) from error
 
 
 def file_bytes(folder: Path, name: str) -> bytes:
@@ -108,7 +110,9 @@ def file_bytes(folder: Path, name: str) -> bytes:
         _check_there(folder, name)
         return read_file(folder, name, LARGEST.get(name, LARGEST[WEIGHTS]))
     except OSError as error:
-        raise CheckpointError(f"{folder.name}/{name} cannot be read: {error.strerror}.") from error
+        raise CheckpointError(
+            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
+        ) from error
 
 
 def file_path(folder: Path, name: str) -> Path:
@@ -121,10 +125,12 @@ def file_path(folder: Path, name: str) -> Path:
     path = real_path(folder, name)
     most = LARGEST.get(name, LARGEST[WEIGHTS])
     if path.stat().st_size > most:
-        raise CheckpointError(f"{folder.name}/{name} has more than {most:,} bytes; it is refused.")
+        raise CheckpointError(
+            "{folder}/{file} has more than {most:,} bytes; it is refused.", folder=folder.name, file=name, most=most
+        )
     return path
 
 
 def _check_there(folder: Path, name: str) -> None:
     if not (folder / name).is_file():
-        raise CheckpointError(f"{folder.name} lacks {name}; copy it again from its origin.")
+        raise CheckpointError("{folder} lacks {file}; copy it again from its origin.", folder=folder.name, file=name)

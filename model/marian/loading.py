@@ -100,8 +100,11 @@ def _check_vocabularies(folder: Path) -> None:
     settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
     if settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists():
         raise CheckpointError(
-            f"{folder.name} has a vocabulary for the source and another for the target ({TARGET_VOCABULARY}). Headlight"
-            f" reads MarianMT models with one for both ({VOCABULARY}); choose such a model of these languages."
+            "{name} has a vocabulary for the source and another for the target ({target_vocabulary}). Headlight "
+            "reads MarianMT models with one for both ({vocabulary}); choose such a model of these languages.",
+            name=folder.name,
+            target_vocabulary=TARGET_VOCABULARY,
+            vocabulary=VOCABULARY,
         )
 
 
@@ -143,7 +146,7 @@ def read_config(folder: Path, unk_id: int) -> TransformerConfig:
             output_bias=True,
         )
     except (Malformed, ConfigError) as error:
-        raise CheckpointError(f"{folder.name}/{CONFIG}: {error}") from error
+        raise CheckpointError("{name}/{config}: {error}", name=folder.name, config=CONFIG, error=error) from error
 
 
 def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
@@ -180,10 +183,13 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
         own = shapes[name][0]
         tensor = tensor.reshape(-1) if name == "final_logits_bias" else tensor
         if not tensor.is_floating_point():
-            raise CheckpointError(f"{folder.name}: {name} holds no floating-point numbers.")
+            raise CheckpointError("{model}: {weight} holds no floating-point numbers.", model=folder.name, weight=name)
         if own in weights and not torch.equal(weights[own], tensor.float()):
             raise CheckpointError(
-                f"{folder.name}: {name} should be the matrix that {CONFIG} says is shared; it differs."
+                "{model}: {weight} should be the matrix that {config} says is shared; it differs.",
+                model=folder.name,
+                weight=name,
+                config=CONFIG,
             )
         weights[own] = tensor.float()
     # Their programs leave it out where it is zero.
@@ -227,7 +233,9 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
                     files[name] = opened
             except SafetensorError as error:
-                raise CheckpointError(f"{folder.name}/{file} is no safetensors file: {error}.") from error
+                raise CheckpointError(
+                    "{name}/{file} is no safetensors file: {error}.", name=folder.name, file=file, error=error
+                ) from error
         for name, opened in files.items():
             # Sinusoids are computed; the tables of them that some files have are skipped.
             if name in shapes:
@@ -236,6 +244,18 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
 
 def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
     if name in shapes and shape != shapes[name]:
-        raise CheckpointError(f"{file}: {name} should have the shape {shapes[name]} by {CONFIG}, it has {shape}.")
+        raise CheckpointError(
+            "{file}: {name} should have the shape {shapes} by {config}, it has {shape}.",
+            file=file,
+            name=name,
+            shapes=shapes[name],
+            config=CONFIG,
+            shape=shape,
+        )
     if name not in shapes and not name.endswith("embed_positions.weight"):
-        raise CheckpointError(f"{file} holds {name[:100]!r}, which the model that {CONFIG} describes does not have.")
+        raise CheckpointError(
+            "{file} holds {name!r}, which the model that {config} describes does not have.",
+            file=file,
+            name=name[:100],
+            config=CONFIG,
+        )

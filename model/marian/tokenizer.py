@@ -79,7 +79,9 @@ class MarianTokenizer(Tokenizer):
     def token_id(self, token: str) -> int:
         """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         if token not in self._ids:
-            raise TokenError(f"{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.")
+            raise TokenError(
+                "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token
+            )
         return self._ids[token]
 
     def check(self, config: ModelConfig) -> None:
@@ -90,14 +92,18 @@ class MarianTokenizer(Tokenizer):
         """
         if self.vocab_size > config.vocab_size:
             raise CheckpointError(
-                f"vocab.json and config.json do not belong together: ids run to {self.vocab_size - 1}, but the model "
-                f"has {config.vocab_size} pieces."
+                "vocab.json and config.json do not belong together: ids run to {vocab_size}, but the model has "
+                "{config_vocab_size} pieces.",
+                vocab_size=self.vocab_size - 1,
+                config_vocab_size=config.vocab_size,
             )
         own, expected = (self.pad_id, self.unk_id, self.eos_id), (config.pad_id, config.unk_id, config.eos_id)
         if own != expected:
             raise CheckpointError(
-                f"vocab.json and config.json do not belong together: (pad, unk, eos) is {own} in the vocabulary and "
-                f"{expected} in the configuration."
+                "vocab.json and config.json do not belong together: (pad, unk, eos) is {own} in the vocabulary "
+                "and {expected} in the configuration.",
+                own=own,
+                expected=expected,
             )
 
 
@@ -108,9 +114,9 @@ def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
         if processor.get_piece_size() == 0:  # it takes an empty file for a model not loaded yet
             raise RuntimeError("no pieces")
     except Malformed as error:
-        raise CheckpointError(f"{name} cannot be used: {error}.") from error
+        raise CheckpointError("{name} cannot be used: {error}.", name=name, error=error) from error
     except RuntimeError as error:
-        raise CheckpointError(f"{name} is no SentencePiece model; copy it again from its origin.") from error
+        raise CheckpointError("{name} is no SentencePiece model; copy it again from its origin.", name=name) from error
     return processor
 
 
@@ -126,7 +132,7 @@ def _vocabulary(content: bytes) -> dict[str, int]:
         if missing := [token for token in (PAD, UNK, EOS) if token not in ids]:
             raise Malformed(f"it lacks {', '.join(missing)}")
     except (Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(f"vocab.json cannot be used: {error}.") from error
+        raise CheckpointError("vocab.json cannot be used: {error}.", error=error) from error
     return ids
 
 

@@ -40,7 +40,9 @@ class PositionedEmbedding(nn.Module):
         learned, last = self.embed_positions.num_embeddings, first + token_ids.size(1)
         if last > learned:
             raise InputTextError(
-                f"This model has learned {learned:,} positions, and the text needs {last:,}; shorten it."
+                "This model has learned {learned:,} positions, and the text needs {last:,}; shorten it.",
+                learned=learned,
+                last=last,
             )
         embedded: Tensor = self.hook_embedding(self.tokens(token_ids))
         positions = self.embed_positions(torch.arange(first, last, device=token_ids.device))

@@ -110,7 +110,9 @@ def compile_edits(
     compiled: dict[str, Edit] = {}
     for edit in edits:
         if edit.site not in config.shapes:
-            raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(config.shapes)}.")
+            raise EditError(
+                "There is no site {site!r}; sites are {shapes}.", site=edit.site, shapes=", ".join(config.shapes)
+            )
         check_edit(edit, *config.shapes[edit.site], num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
@@ -147,22 +149,32 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
         EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
     """
     if edit.site not in SITES:
-        raise EditError(f"There is no site {edit.site!r}; sites are {', '.join(SITES)}.")
+        raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(SITES))
     num_rows = num_source if edit.site == "encoder.self" else num_target
     limits = (("Layers", edit.layer, num_layers), ("Heads", edit.head, num_heads), ("Rows", edit.first_row, num_rows))
     for what, index, count in limits:
         if not 0 <= index < count:
-            raise EditError(f"{what} of {edit.site} run from 0 to {count - 1}, got {index}.")
+            raise EditError(
+                "{what} of {site} run from 0 to {count}, got {index}.",
+                what=what,
+                site=edit.site,
+                count=count - 1,
+                index=index,
+            )
     if isinstance(edit, PointAt):
         _check_key(edit, num_target if edit.site == "decoder.self" else num_source)
 
 
 def _check_key(edit: PointAt, num_keys: int) -> None:
     if not 0 <= edit.key < num_keys:
-        raise EditError(f"Keys of {edit.site} run from 0 to {num_keys - 1}, got {edit.key}.")
+        raise EditError(
+            "Keys of {site} run from 0 to {num_keys}, got {key}.", site=edit.site, num_keys=num_keys - 1, key=edit.key
+        )
     # The causal mask: row i sees keys up to itself (§3.2.3).
     if edit.site == "decoder.self" and edit.key > edit.first_row:
         raise EditError(
-            f"Row {edit.first_row} of decoder.self may look at keys up to {edit.first_row}, not at key {edit.key}, "
-            f"which comes later. Choose an earlier key, or a row (row=, since=) from {edit.key} on."
+            "Row {first_row} of decoder.self may look at keys up to {first_row}, not at key {key}, which comes "
+            "later. Choose an earlier key, or a row (row=, since=) from {key} on.",
+            first_row=edit.first_row,
+            key=edit.key,
         )

@@ -43,7 +43,11 @@ class HeadEdit(ABC):
 
     def __post_init__(self) -> None:
         if self.row is not None and self.since:
-            raise EditError(f"Name one row or the first of several, not both: got row={self.row}, since={self.since}.")
+            raise EditError(
+                "Name one row or the first of several, not both: got row={row}, since={since}.",
+                row=self.row,
+                since=self.since,
+            )
 
     @property
     def first_row(self) -> int:
@@ -87,8 +91,12 @@ class PointAt(HeadEdit):
         """0 at this key, −∞ elsewhere. Raises an EditError if there is no such key, or the mask forbids it."""
         if not 0 <= self.key < scores.size(-1) or bool(scores[..., self.key].isneginf().any()):
             raise EditError(
-                f"{self.site}, layer {self.layer}, head {self.head} cannot look at key {self.key}: "
-                "there is no such key, or the mask forbids it."
+                "{site}, layer {layer}, head {head} cannot look at key {key}: there is no such key, or the mask "
+                "forbids it.",
+                site=self.site,
+                layer=self.layer,
+                head=self.head,
+                key=self.key,
             )
         pointed = torch.full_like(scores, -torch.inf)
         pointed[..., self.key] = 0.0
@@ -123,7 +131,12 @@ def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
         elif edit.row is None:
             moved.append(replace(edit, since=step))
         else:
-            raise EditError(f"Step {step} is where the edits begin; row {edit.row} of {edit.site} comes before it.")
+            raise EditError(
+                "Step {step} is where the edits begin; row {row} of {site} comes before it.",
+                step=step,
+                row=edit.row,
+                site=edit.site,
+            )
     return tuple(moved)
 
 

@@ -127,8 +127,9 @@ class Embedding(nn.Module):
         if self.scheme == "learned":
             if last > len(self.learned.weight):
                 raise InputTextError(
-                    f"This model has learned {len(self.learned.weight):,} positions, and the text needs {last:,}; "
-                    "shorten it."
+                    "This model has learned {num_weight:,} positions, and the text needs {last:,}; shorten it.",
+                    num_weight=len(self.learned.weight),
+                    last=last,
                 )
             return self.learned.weight[first:last] * self.scale
         if last <= len(self.positions):

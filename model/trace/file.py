@@ -104,12 +104,14 @@ def load_trace(path: str | Path) -> Trace:
         with open_arrays(path, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
-        raise TraceError(f"There is no file {path}.") from error
+        raise TraceError("There is no file {path}.", path=path) from error
     except TooLargeError as error:
-        raise TraceError(f"{path.name} is refused: {error}.") from error
+        raise TraceError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy, torch and our own reading think of bytes from outside.
         raise TraceError(
-            f"{path.name} is not a trace written by Headlight, or it is damaged ({reason(error)})."
+            "{name} is not a trace written by Headlight, or it is damaged ({reason}).",
+            name=path.name,
+            reason=reason(error),
         ) from error
 
 

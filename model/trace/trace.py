@@ -177,7 +177,7 @@ class Trace:
         self._check(site, layer, None)
         inputs = self.inputs[site][layer]
         if isinstance(inputs, WeightsOnly):
-            raise TraceError(f"Query, key and value are not known here, only weights: {inputs.why}")
+            raise TraceError("Query, key and value are not known here, only weights: {why}", why=inputs.why)
         return inputs
 
     def scores(
@@ -240,18 +240,29 @@ class Trace:
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}
         if missing := [stack for stack in sides.values() if f"{stack}.embedding.{hook}" not in self.recorded]:
-            raise TraceError(f"This model does not give the {hook.removeprefix('hook_')} of its {missing[0]}.")
+            raise TraceError(
+                "This model does not give the {hook} of its {missing}.",
+                hook=hook.removeprefix("hook_"),
+                missing=missing[0],
+            )
         values = {side: self.recorded[f"{stack}.embedding.{hook}"].float() for side, stack in sides.items()}
         return MappingProxyType(values)
 
     def _check_site(self, site: str) -> None:
         if site not in self.inputs:
-            raise TraceError(f"There is no site {site!r}; sites are {', '.join(self.sites)}.")
+            raise TraceError("There is no site {site!r}; sites are {sites}.", site=site, sites=", ".join(self.sites))
 
     def _check(self, site: str, layer: int, heads: Sequence[int] | None) -> None:
         self._check_site(site)
         if not 0 <= layer < len(self.inputs[site]):
-            raise TraceError(f"Layers of {site} run from 0 to {len(self.inputs[site]) - 1}, got {layer}.")
+            raise TraceError(
+                "Layers of {site} run from 0 to {num_inputs}, got {layer}.",
+                site=site,
+                num_inputs=len(self.inputs[site]) - 1,
+                layer=layer,
+            )
         num_heads = self.inputs[site][layer].num_heads
         if heads is not None and not all(0 <= head < num_heads for head in heads):
-            raise TraceError(f"Heads run from 0 to {num_heads - 1}, got {list(heads)}.")
+            raise TraceError(
+                "Heads run from 0 to {num_heads}, got {heads}.", num_heads=num_heads - 1, heads=list(heads)
+            )

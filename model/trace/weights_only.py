@@ -60,4 +60,4 @@ class WeightsOnly:
         self._refuse("values")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise TraceError(f"There are no {what} here, only weights: {self.why}")
+        raise TraceError("There are no {what} here, only weights: {why}", what=what, why=self.why)

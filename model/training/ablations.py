@@ -109,5 +109,10 @@ def files_in(folder: Path, names: tuple[str, ...]) -> list[Path]:
     """
     files = [folder / name for name in names]
     if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
-        raise DataError(f"{folder} lacks {', '.join(missing)}; a preset's folder of data holds {', '.join(names)}.")
+        raise DataError(
+            "{folder} lacks {missing}; a preset's folder of data holds {names}.",
+            folder=folder,
+            missing=", ".join(missing),
+            names=", ".join(names),
+        )
     return files

@@ -233,7 +233,9 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
     folder = arguments.run
     if (folder / CONFIG).exists() and (folder / TOKENIZER).exists():
         if read_run(folder)[0] != config:
-            raise ConfigError(f"{folder} holds a run with other settings; resume with those, or name another folder.")
+            raise ConfigError(
+                "{folder} holds a run with other settings; resume with those, or name another folder.", folder=folder
+            )
         return
     folder.mkdir(parents=True, exist_ok=True)
     # Ablations share a vocabulary, so that their losses can be compared.

@@ -43,8 +43,12 @@ def _parsed(lines: Iterable[str]) -> list[DictionaryNoun]:
             noun = DictionaryNoun(english, german, _GENDERS[gender], english_plural, german_plural, *numbers)
         except (ValueError, KeyError) as error:
             raise DataError(
-                f"{NOUNS}, line {number}: expected {COLUMNS} columns (English, German, m, f or n, two plurals, two "
-                f"numbers), got {line.strip()[:80]!r}."
+                "{nouns}, line {number}: expected {columns} columns (English, German, m, f or n, two plurals, "
+                "two numbers), got {line!r}.",
+                nouns=NOUNS,
+                number=number,
+                columns=COLUMNS,
+                line=line.strip()[:80],
             ) from error
         if _is_plain(noun) and (noun.frequency < RARE or noun.support >= SURE):
             nouns.append(noun)

@@ -168,12 +168,14 @@ def load_film(path: Path, name: str = "") -> Film:
         with open_arrays(path, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}; `python -m model train --film FILE` makes one.") from error
+        raise DataError("There is no file {path}; `python -m model train --film FILE` makes one.", path=path) from error
     except TooLargeError as error:
-        raise DataError(f"{name} is refused: {error}.") from error
+        raise DataError("{name} is refused: {error}.", name=name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
         raise DataError(
-            f"{name} is not a film of a training written by Headlight, or it is damaged ({reason(error)})."
+            "{name} is not a film of a training written by Headlight, or it is damaged ({reason}).",
+            name=name,
+            reason=reason(error),
         ) from error
 
 

@@ -38,7 +38,12 @@ def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transform
         )
     before = config.num_layers, config.decoder_layers
     if num_layers <= max(before):
-        raise ConfigError(f"The model has {before[0]} + {before[1]} layers already; ask for more than {max(before)}.")
+        raise ConfigError(
+            "The model has {encoder} + {decoder} layers already; ask for more than {most_before}.",
+            encoder=before[0],
+            decoder=before[1],
+            most_before=max(before),
+        )
     torch.manual_seed(seed)
     deeper = Transformer(replace(config, num_layers=num_layers, num_decoder_layers=None))
     for old, new in ((model.encoder.layers, deeper.encoder.layers), (model.decoder.layers, deeper.decoder.layers)):

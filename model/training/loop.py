@@ -63,7 +63,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name in ("steps", "tokens_per_batch", "warmup", "dev_every", "save_every", "average"):
             if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be at least 1, got {getattr(self, name)}.")
+                raise ConfigError("{name} must be at least 1, got {getattr}.", name=name, getattr=getattr(self, name))
         if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0 and self.emphasis > 0):
             raise ConfigError("smoothing must lie in [0, 1); clip, peak and emphasis must be positive.")
 
@@ -177,9 +177,14 @@ class TrainingRun:
         value = float(add_up(loss.detach(), processes))
         if not (math.isfinite(value) and math.isfinite(norm)):
             raise DataError(
-                f"At step {self.step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing since the "
-                f"last state is kept. Begin anew with a lower rate (--peak {settings.peak / 2:g}) or a longer warm-up "
-                f"(--warmup {2 * settings.warmup})."
+                "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing since the "
+                "last state is kept. Begin anew with a lower rate (--peak {peak:g}) or a longer warm-up "
+                "(--warmup {warmup}).",
+                step=self.step,
+                value=value,
+                norm=norm,
+                peak=settings.peak / 2,
+                warmup=2 * settings.warmup,
             )
         self.optimizer.step()
         return value

@@ -49,7 +49,11 @@ class MadeSets:
         """
         total = sum(self.shares.values())
         if total >= 1:
-            raise ConfigError(f"The shares of {', '.join(self.shares)} add up to {total:g}; leave some to the data.")
+            raise ConfigError(
+                "The shares of {shares} add up to {total:g}; leave some to the data.",
+                shares=", ".join(self.shares),
+                total=total,
+            )
         all_tokens = sum(example.num_tokens * example.weight for example in chain(*others)) / (1 - total)
         made = {}
         for name, share in self.shares.items():

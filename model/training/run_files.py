@@ -93,8 +93,10 @@ class RunFiles:
     def damaged(self, error: Exception) -> DataError:
         """What to say of a state that a run cannot go on from."""
         return DataError(
-            f"{self._state} is damaged, so the run cannot go on from it; name another folder, or delete this file to "
-            f"begin anew ({error})."
+            "{state} is damaged, so the run cannot go on from it; name another folder, or delete this file to "
+            "begin anew ({error}).",
+            state=self._state,
+            error=error,
         )
 
     def has_snapshot(self, step: int) -> bool:
@@ -125,8 +127,10 @@ class RunFiles:
                     raise ValueError("its weights are those of another model")
             except (OSError, SafetensorError, ValueError, RuntimeError) as error:
                 raise DataError(
-                    f"{path} is damaged, so the last weights cannot be averaged; delete it and give the command again, "
-                    f"and the others are averaged ({error})."
+                    "{path} is damaged, so the last weights cannot be averaged; delete it and give the command "
+                    "again, and the others are averaged ({error}).",
+                    path=path,
+                    error=error,
                 ) from error
             snapshots.append(snapshot)
         if not snapshots:
@@ -166,7 +170,10 @@ def _entry(path: Path, number: int, line: str) -> dict[str, float]:
         return {name: checked.number(value, name[:60]) for name, value in entry.items()}
     except checked.Malformed as error:
         raise DataError(
-            f"Line {number} of {path} is damaged ({error}); take it out and give the command again."
+            "Line {number} of {path} is damaged ({error}); take it out and give the command again.",
+            number=number,
+            path=path,
+            error=error,
         ) from error
 
 

@@ -29,7 +29,8 @@ def fetched(name: str) -> Path:
 
     if not catalogue.downloads_allowed():
         raise CheckpointError(
-            f"This server fetches nothing. Start it with {catalogue.DOWNLOADS_VARIABLE}=1 in its environment to allow "
-            "that, or download the model yourself and give its folder."
+            "This server fetches nothing. Start it with {downloads_variable}=1 in its environment to allow that, "
+            "or download the model yourself and give its folder.",
+            downloads_variable=catalogue.DOWNLOADS_VARIABLE,
         )
     return inspect_folder.folder_with_model(str(hub_folder(name.strip())))

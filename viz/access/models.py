@@ -185,9 +185,10 @@ def folder(choice: ModelChoice) -> Path:
     name = name_of(choice)
     if name not in models:
         raise CheckpointError(
-            f"There is no checkpoint in {catalogue.checkpoint_root().name}/. Train one with `python -m model train`, "
-            f"add a folder with a model on the left, or name a folder of checkpoints in the environment variable "
-            f"{catalogue.ROOT_VARIABLE}."
+            "There is no checkpoint in {name}/. Train one with `python -m model train`, add a folder with a "
+            "model on the left, or name a folder of checkpoints in the environment variable {root_variable}.",
+            name=catalogue.checkpoint_root().name,
+            root_variable=catalogue.ROOT_VARIABLE,
         )
     return models[name]
 
@@ -230,7 +231,7 @@ def _stamp(folder: Path) -> Stamp:
     try:
         stats = [(path.name, path.stat()) for path in entries(folder)]
     except OSError as error:
-        raise CheckpointError(f"There is no folder {folder.name} any more, or it cannot be read.") from error
+        raise CheckpointError("There is no folder {name} any more, or it cannot be read.", name=folder.name) from error
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 

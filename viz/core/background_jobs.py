@@ -18,6 +18,7 @@ from model.errors import CancelledError
 from model.interruption import interruptible
 from viz.core import process_end, viewers
 from viz.core.job_queue import LONG_JOBS, QueuedJob
+from viz.core.messages import _, plural, said
 
 Result = TypeVar("Result")
 #: Seconds that a job computes before it counts as long.
@@ -66,7 +67,9 @@ class Progress:
     def check(self) -> None:
         """Raise a CancelledError if the computation is to stop."""
         if self.stopping.is_set():
-            raise CancelledError(f"Stopped after {self.done:,} of {self.total:,} {self.unit}.")
+            raise CancelledError(
+                "Stopped after {done:,} of {total:,} {unit}.", done=self.done, total=self.total, unit=self.unit
+            )
 
     @property
     def share(self) -> float:
@@ -77,7 +80,7 @@ class Progress:
         """A sentence in which {done}, {next}, {total}, {unit} and {left}, the seconds still needed, are filled in."""
         left = (monotonic() - self._started) / self.done * (self.total - self.done) if self.done else 0.0
         following = min(self.done + 1, self.total)
-        return template.format(done=self.done, next=following, total=self.total, unit=self.unit, left=left)
+        return _(template, done=self.done, next=following, total=self.total, unit=_(self.unit), left=left)
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,7 @@ class Task(Generic[Result]):
     total: int
     unit: str
     compute: Callable[[Progress], Result] = field(compare=False)
-    progress_text: str = "Computing: {done:,} of {total:,} {unit}"
+    progress_text: str = said("Computing: {done:,} of {total:,} {unit}")
 
 
 @dataclass
@@ -191,11 +194,17 @@ class Job(Generic[Result]):
     def text(self) -> str:
         """How far it is, in words."""
         if self.stopping:
-            return self.progress.text("Stopping: {done:,} of {total:,} {unit}")
+            return self.progress.text(said("Stopping: {done:,} of {total:,} {unit}"))
         if (before := self.before) is not None:
-            return f"Waiting until others have computed: {f'{before} before you' if before else 'you are next'}"
+            if not before:
+                return _("Waiting until others have computed: you are next")
+            return plural(
+                "Waiting until others have computed: {count} before you",
+                "Waiting until others have computed: {count} before you",
+                before,
+            )
         # Where only the computation finds out how much there is to do, nothing can be said at first.
-        return self.progress.text(self._text) if self.progress.total else "Beginning …"
+        return self.progress.text(self._text) if self.progress.total else _("Beginning …")
 
     def stop(self) -> None:
         """Stop it when the next unit of work is done."""

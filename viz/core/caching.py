@@ -9,6 +9,8 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
+from viz.core import messages
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -28,12 +30,14 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         compute.__module__, compute.__qualname__ = function.__module__, function.__qualname__
         kept = st.cache_resource(max_entries=max_entries, show_spinner=False)(compute)
         parameters = signature(function)
+        # What all viewers share speaks no viewer's language: words in it are what `said` makes.
+        in_english = messages.speaking(messages.ENGLISH)(function)
 
         @wraps(function)
         def from_cache(*args: P.args, **kwargs: P.kwargs) -> R:
             given = parameters.bind(*args, **kwargs)
             given.apply_defaults()
-            result: R = kept(repr(tuple(map(cache_key, given.arguments.values()))), lambda: function(*args, **kwargs))
+            result: R = kept(repr(tuple(map(cache_key, given.arguments.values()))), lambda: in_english(*args, **kwargs))
             return result
 
         return from_cache

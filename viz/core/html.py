@@ -10,6 +10,7 @@ from html import escape
 from typing import Final
 from unicodedata import category
 
+from viz.core.messages import _, shown
 from viz.core.theme import HEAD_COLOURS
 from viz.core.token_text import display_token
 
@@ -49,8 +50,11 @@ class Marked:
 
 
 def visible(text: str) -> str:
-    """Text with its control characters shown as signs, for they would vanish; the rest is for the browser."""
-    return "".join(display_token(c) if category(c) == "Cc" else c for c in text)
+    """Text with its control characters shown as signs, for they would vanish; the rest is for the browser.
+
+    What `said` made is in the language of the page run.
+    """
+    return "".join(display_token(c) if category(c) == "Cc" else c for c in shown(text))
 
 
 def literal(text: str) -> str:
@@ -80,8 +84,8 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, 
 def _cell(column: Column, text: str | Marked, position: int) -> str:
     opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
     language = f' lang="{literal(column.language)}"' if column.language else ""
-    shown = text.html() if isinstance(text, Marked) else literal(text)
-    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{shown}</{closing}>'
+    inside = text.html() if isinstance(text, Marked) else literal(text)
+    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{inside}</{closing}>'
 
 
 def _style(column: Column) -> str:
@@ -112,7 +116,7 @@ def word_changes(
     return (
         f'<p lang="{literal(language)}" dir="auto" style="font-size:1.1rem;line-height:1.7;margin:0 0 0.3rem;'
         f'overflow-wrap:anywhere">{" ".join(parts)}</p>'
-        f'<p style="font-size:0.8rem;opacity:0.8;margin:0">only in: {key}</p>'
+        f'<p style="font-size:0.8rem;opacity:0.8;margin:0">{_("only in: {key}", key=key)}</p>'
     )
 
 

@@ -3,16 +3,19 @@
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
+from viz.core.messages import said
+
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
 #: Code → what people call it. Of these languages one is chosen.
 NAMES: Final = {
-    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "it": "Italian",
-    "ja": "Japanese", "ko": "Korean", "la": "Latin", "nl": "Dutch", "no": "Norwegian", "pl": "Polish",
-    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sv": "Swedish", "th": "Thai", "tr": "Turkish",
-    "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+    "ar": said("Arabic"), "cs": said("Czech"), "da": said("Danish"), "de": said("German"), "el": said("Greek"),
+    "en": said("English"), "es": said("Spanish"), "fi": said("Finnish"), "fr": said("French"), "he": said("Hebrew"),
+    "hi": said("Hindi"), "hu": said("Hungarian"), "it": said("Italian"), "ja": said("Japanese"), "ko": said("Korean"),
+    "la": said("Latin"), "nl": said("Dutch"), "no": said("Norwegian"), "pl": said("Polish"), "pt": said("Portuguese"),
+    "ro": said("Romanian"), "ru": said("Russian"), "sv": said("Swedish"), "th": said("Thai"), "tr": said("Turkish"),
+    "uk": said("Ukrainian"), "vi": said("Vietnamese"), "zh": said("Chinese"),
 }  # fmt: skip
 #: How likely a language has to be, and how unlikely the expected one at most: names and single words look like any
 #: language, and near relatives share the likelihood of what is surely one of them.

@@ -42,6 +42,16 @@ def pack(header: Mapping[str, object], *arrays: NDArray[np.generic]) -> bytes:
     return b"".join((struct.pack("<I", len(text)), text, *flat))
 
 
+def with_language(payload: bytes, language: str) -> bytes:
+    """The payload with a language, JSON for `speak` of `messages.js`, in its header; "" is English and adds nothing."""
+    if not language:
+        return payload
+    (length,) = struct.unpack_from("<I", payload)
+    # A header is an object that holds `arrays` at least.
+    header = b'{"language":' + language.encode() + b"," + payload[5 : 4 + length]
+    return b"".join((struct.pack("<I", len(header)), header, payload[4 + length :]))
+
+
 def deflate(planes: NDArray[np.uint8]) -> bytes:
     """Bytes compressed in zlib's form, which `wire.js` unpacks by the browser's own means; travels as a uint8 array.
 

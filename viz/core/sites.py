@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from viz.core.messages import _, said
+
 Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 ENCODER: Final = "encoder.self"
 DECODER: Final = "decoder.self"
@@ -28,9 +30,9 @@ class SiteNames:
 
 
 NAMES: Final[Mapping[str, SiteNames]] = {
-    ENCODER: SiteNames("Encoder self-attention", "encoder self-attention", "encoder", "e"),
-    DECODER: SiteNames("Decoder self-attention", "decoder self-attention", "decoder self", "d"),
-    CROSS: SiteNames("Decoder cross-attention", "cross-attention", "cross", "c"),
+    ENCODER: SiteNames(said("Encoder self-attention"), said("encoder self-attention"), said("encoder"), "e"),
+    DECODER: SiteNames(said("Decoder self-attention"), said("decoder self-attention"), said("decoder self"), "d"),
+    CROSS: SiteNames(said("Decoder cross-attention"), said("cross-attention"), said("cross"), "c"),
 }
 #: All sites, in the order in which pages and tables have them.
 SITES: Final[tuple[Site, ...]] = (ENCODER, DECODER, CROSS)
@@ -38,7 +40,7 @@ SITES: Final[tuple[Site, ...]] = (ENCODER, DECODER, CROSS)
 
 def label(site: str) -> str:
     """A site in full, as a heading begins."""
-    return NAMES[site].label
+    return _(NAMES[site].label)
 
 
 def head_label(layer: int, head: int | None, site: str | None = None) -> str:
@@ -48,8 +50,8 @@ def head_label(layer: int, head: int | None, site: str | None = None) -> str:
         layer, head: counted from 0; None for a measure that makes the heads of a layer one: "L4, all heads".
         site: named by its short name.
     """
-    name = f"L{layer + 1}, all heads" if head is None else f"L{layer + 1} H{head + 1}"
-    return name if site is None else f"{NAMES[site].short} {name}"
+    name = _("L{layer}, all heads", layer=layer + 1) if head is None else f"L{layer + 1} H{head + 1}"
+    return name if site is None else _("{site} {head}", site=NAMES[site].short, head=name)
 
 
 def layer_labels(count: int) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from viz.core.sites import ENCODER, Site
 from viz.selection.examples import EXAMPLES
-from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
+from viz.selection.fields import MaxLength, Param, Proposed, ResetBy, SessionOnly
 
 Measure = Literal["weights", "norms", "rollout"]
 PictureFormat = Literal["PNG", "SVG", "PDF"]
@@ -37,6 +37,7 @@ class Common:
         picture_paper: what saved pictures lie on.
         presented: "1" where a projector shows the page, one picture a screen; "" else.
         screen: which of the page's screens it shows then.
+        language: the code of the language that the app speaks; "" is the browser's.
     """
 
     text: str = EXAMPLES[0].text
@@ -55,6 +56,7 @@ class Common:
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"
     presented: Annotated[Presented, Param("present")] = ""
     screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0
+    language: Annotated[str, Param("lang"), MaxLength(16)] = ""
 
     @property
     def is_plain(self) -> bool:

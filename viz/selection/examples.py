@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.core.marks import Marks, word_spans
+from viz.core.messages import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,57 +30,63 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     Example(
         "The animal didn't cross the street because it was too tired.",
         "The animal didn't cross the street because it was too wide.",
-        "“it” is the animal or the street, and German has to choose, es or sie: where does cross-attention look when "
-        "the pronoun is written?",
+        said(
+            "“it” is the animal or the street, and German has to choose, es or sie: where does cross-attention look "
+            "when the pronoun is written?"
+        ),
         ("animal", "street"),
     ),
     Example(
         "The horse refused to cross the bridge because it was too narrow.",
         "The horse refused to cross the bridge because it was too tired.",
-        "The same question with a horse and a bridge: does the same head find what “it” stands for?",
+        said("The same question with a horse and a bridge: does the same head find what “it” stands for?"),
         ("bridge", "horse"),
     ),
     Example(
         "The dog chased the cat because it was hungry.",
         "The dog chased the cat because it was fast.",
-        "A dog is masculine in German and a cat feminine: which of the two is read when the pronoun is written?",
+        said("A dog is masculine in German and a cat feminine: which of the two is read when the pronoun is written?"),
         ("dog", "cat"),
     ),
     Example(
         "If it rains tomorrow, we will stay at home.",
         "If it snows tomorrow, we will stay at home.",
-        "Here “it” stands for nothing: where do the heads look that otherwise follow pronouns?",
+        said("Here “it” stands for nothing: where do the heads look that otherwise follow pronouns?"),
     ),
     Example(
         "The book that I bought yesterday is on the table.",
         "The books that I bought yesterday are on the table.",
-        "German puts the verb last in the clause: cross-attention has to jump back to “bought”.",
+        said("German puts the verb last in the clause: cross-attention has to jump back to “bought”."),
     ),
     Example(
         "I have never seen such a beautiful city.",
         "I will never forget such a beautiful city.",
-        "“seen” stands before the city in English and after it in German: the diagonal of cross-attention breaks.",
+        said(
+            "“seen” stands before the city in English and after it in German: the diagonal of cross-attention breaks."
+        ),
     ),
     Example(
         "Turn the light on when you come in.",
         "Turn the light off when you come in.",
-        "“Turn … on” is one verb in two parts: which heads join them?",
+        said("“Turn … on” is one verb in two parts: which heads join them?"),
     ),
     Example(
         "She put the glass on the table and looked out of the window.",
         "He put the glass on the table and looked out of the window.",
-        "Two verbs share a subject: do heads lead from “looked” back to “She”?",
+        said("Two verbs share a subject: do heads lead from “looked” back to “She”?"),
     ),
     Example(
         "The trophy doesn't fit into the suitcase because it is too big.",
         "The trophy doesn't fit into the suitcase because it is too small.",
-        "Trophy and suitcase are both masculine in German, so the pronoun does not tell them apart: do the heads?",
+        said(
+            "Trophy and suitcase are both masculine in German, so the pronoun does not tell them apart: do the heads?"
+        ),
         ("trophy", "suitcase"),
     ),
     Example(
         "The woman lost her key, but she found it in the garden.",
         "The woman lost her bag, but she found it in the garden.",
-        "Two pronouns and two nouns: which heads lead from “she” to the woman, and which from “it” to the key?",
+        said("Two pronouns and two nouns: which heads lead from “she” to the woman, and which from “it” to the key?"),
     ),
 )
 
@@ -87,73 +94,75 @@ _GERMAN: Final = (
     Example(
         "Das Tier überquerte die Straße nicht, weil es zu müde war.",
         "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
-        "In German the gender of “es” and “sie” already says whether the animal or the street is meant: which heads "
-        "follow it?",
+        said(
+            "In German the gender of “es” and “sie” already says whether the animal or the street is meant: which "
+            "heads follow it?"
+        ),
         ("Tier", "Straße"),
         ("es", "sie"),
     ),
     Example(
         "Der Pokal passt nicht in den Koffer, weil er zu groß ist.",
         "Der Pokal passt nicht in den Koffer, weil er zu klein ist.",
-        "Both nouns are masculine, so that only the last word says which of them “er” is.",
+        said("Both nouns are masculine, so that only the last word says which of them “er” is."),
         ("Pokal", "Koffer"),
         ("er", "er"),
     ),
     Example(
         "Sie hat ihren Schlüssel verloren, aber er lag im Garten.",
         "Sie hat ihre Tasche verloren, aber sie lag im Garten.",
-        "Which heads lead from the second pronoun back to what was lost?",
+        said("Which heads lead from the second pronoun back to what was lost?"),
     ),
     Example(
         "Wenn es morgen regnet, bleiben wir zu Hause.",
         "Wenn es morgen schneit, bleiben wir zu Hause.",
-        "Here “es” stands for nothing: where do the heads look that otherwise follow pronouns?",
+        said("Here “es” stands for nothing: where do the heads look that otherwise follow pronouns?"),
     ),
     Example(
         "Mach bitte das Licht an, wenn du hereinkommst.",
         "Mach bitte das Licht aus, wenn du hereinkommst.",
-        "“Mach … an” is one verb in two parts: which heads join them?",
+        said("“Mach … an” is one verb in two parts: which heads join them?"),
     ),
     Example(
         "Das Buch, das ich gestern gekauft habe, liegt auf dem Tisch.",
         "Die Bücher, die ich gestern gekauft habe, liegen auf dem Tisch.",
-        "The verb of the clause stands last: which heads lead from it back to the book?",
+        said("The verb of the clause stands last: which heads lead from it back to the book?"),
     ),
 )
 _CHINESE: Final = (
     Example(
         "那只动物没有过马路，因为它太累了。",
         "那只动物没有过马路，因为它太宽了。",
-        "“它” is the animal or the road, and only the last words say which: which heads follow?",
+        said("“它” is the animal or the road, and only the last words say which: which heads follow?"),
         ("动物", "马路"),
         ("它", "它"),
     ),
     Example(
         "奖杯放不进箱子，因为它太大了。",
         "奖杯放不进箱子，因为它太小了。",
-        "The trophy is too big, or the box too small: do the heads of “它” tell them apart?",
+        said("The trophy is too big, or the box too small: do the heads of “它” tell them apart?"),
         ("奖杯", "箱子"),
         ("它", "它"),
     ),
     Example(
         "如果明天下雨，我们就待在家里。",
         "如果明天下雪，我们就待在家里。",
-        "“如果 … 就” is one conjunction in two parts: which heads join them?",
+        said("“如果 … 就” is one conjunction in two parts: which heads join them?"),
     ),
     Example(
         "他昨天买的书在桌子上。",
         "她昨天买的书在桌子上。",
-        "The clause stands before its noun, in English after it: cross-attention has to jump.",
+        said("The clause stands before its noun, in English after it: cross-attention has to jump."),
     ),
     Example(
         "我从来没有见过这么美的城市。",
         "我永远不会忘记这么美的城市。",
-        "Which tokens of “从来没有” does the word for “never” come from?",
+        said("Which tokens of “从来没有” does the word for “never” come from?"),
     ),
     Example(
         "请把灯打开，然后把门关上。",
         "请把灯关上，然后把门打开。",
-        "“把” brings the object before its verb: which heads lead from the verb back to it?",
+        said("“把” brings the object before its verb: which heads lead from the verb back to it?"),
     ),
 )
 #: Language → examples in it.

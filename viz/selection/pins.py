@@ -25,7 +25,7 @@ PAGES: Final = (
 )  # fmt: skip
 _SHARED: Final = frozenset({"model", "common"})
 #: Ways to look at a page, no part of the view; and the collection itself.
-_LEFT_OUT: Final = frozenset({"presented", "screen", "pins", "picture_format", "picture_paper"})
+_LEFT_OUT: Final = frozenset({"presented", "screen", "language", "pins", "picture_format", "picture_paper"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from viz.core import messages
 from viz.core.widget_values import sent
 from viz.selection import catalogue
 from viz.selection.history import History, remembered
@@ -55,7 +56,15 @@ def begin(checkpoints: Sequence[str]) -> None:
     if not checkpoint and checkpoints and not catalogue.server_models():
         # Without a name it is the server's first; where there is none, what the list shows first must be named.
         checkpoint = checkpoints[0]
+    if selection.common.language not in messages.languages():
+        selection = selection.changed(language="")
     put(selection.changed(checkpoint=checkpoint))
+    messages.speak(language())
+
+
+def language() -> str:
+    """The code of the language that this session reads: the one chosen, else the nearest to the browser's."""
+    return current().common.language or messages.nearest(st.context.locale)
 
 
 def take_missing() -> str:
@@ -224,7 +233,7 @@ def undo(by: int) -> bool:
     if past is None or after is None or after.at == past.at:
         return False
     common = current().common
-    put(after.now.selection.changed(presented=common.presented, screen=common.screen))
+    put(after.now.selection.changed(presented=common.presented, screen=common.screen, language=common.language))
     st.session_state[_HISTORY] = after
     st.session_state[_WANTED] = after.page_from(past)
     return True

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import folders
+from viz.core.messages import _
 from viz.selection import catalogue, state
 from viz.ui.controls import plain
 
@@ -15,34 +16,42 @@ _FETCH = "add/fetch"
 
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed."""
-    with st.expander("Add a model", key="add-model", icon=":material/add:"):
+    with st.expander(_("Add a model"), key="add-model", icon=":material/add:"):
         allowed = catalogue.folders_to_add_from()
         if allowed == () and not catalogue.downloads_allowed():
             st.caption(
-                "Others can reach this server, so it opens no folder that is typed here. Whoever runs it can name "
-                f"folders with models in `{catalogue.FOLDERS_VARIABLE}`; see “For a class” in the README."
+                _(
+                    "Others can reach this server, so it opens no folder that is typed here. Whoever runs it can "
+                    "name folders with models in `{folders_variable}`; see “For a class” in the README.",
+                    folders_variable=catalogue.FOLDERS_VARIABLE,
+                )
             )
             return
         with st.form("add", border=False):
             typed = st.text_input(
-                "Folder",
+                _("Folder"),
                 key=_TYPED,
                 placeholder=f"{allowed[0]}/…" if allowed else "/path/to/a/folder",
-                help="A folder that transformers saved (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
-                "tokenizer), or a checkpoint of Headlight's own. Only this session will have it on its list.",
+                help=_(
+                    "A folder that transformers saved (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and "
+                    "a tokenizer), or a checkpoint of Headlight's own. Only this session will have it on its "
+                    "list."
+                ),
             )
             fetch = catalogue.downloads_allowed() and st.checkbox(
-                "Fetch it from the Hugging Face hub",
+                _("Fetch it from the Hugging Face hub"),
                 key=_FETCH,
-                help="Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this.",
+                help=_(
+                    "Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this."
+                ),
             )
-            pressed = st.form_submit_button("Add", icon=":material/add:")
+            pressed = st.form_submit_button(_("Add"), icon=":material/add:")
         if not pressed:
             return
         try:
             folder = _checked(typed or "", fetch=fetch)
         except HeadlightError as error:
-            st.error(plain(str(error)), icon=":material/error:")
+            st.error(plain(error.message), icon=":material/error:")
             return
     state.choose(checkpoint=catalogue.add(folder))
     st.rerun()
@@ -51,7 +60,7 @@ def add_model() -> None:
 def _checked(typed: str, *, fetch: bool) -> Path:
     if not fetch:
         return folders.checked(typed)
-    with st.spinner("Fetching …"):
+    with st.spinner(_("Fetching …")):
         return folders.fetched(typed)
 
 
@@ -61,11 +70,7 @@ def say_missing(names: list[str]) -> None:
     if not missing:
         return
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
-    instead = f"This is “{names[0]}”. " if names else ""
-    st.info(
-        plain(
-            f"The address asks for the model “{shown}”, which is not on the list. {instead}If you have its folder, add "
-            "it on the left under “Add a model”."
-        ),
-        icon=":material/info:",
-    )
+    asks = _("The address asks for the model “{name}”, which is not on the list.", name=shown)
+    instead = _("This is “{name}”.", name=names[0]) if names else ""
+    offered = _("If you have its folder, add it on the left under “Add a model”.")
+    st.info(plain(" ".join(filter(None, (asks, instead, offered)))), icon=":material/info:")

@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models
 from viz.core import html
 from viz.core.background_jobs import Task
+from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.figures import attribution as figures
 from viz.selection import state
@@ -42,10 +43,10 @@ METHODS_IN_WORDS: Final = """
   residual connection, followed through all layers.
 """
 _COLUMNS: Final = (
-    html.Column("Method"),
-    html.Column("Named first", language="en"),
-    html.Column("Falls (nats)", is_number=True),
-    html.Column("Beats random", is_number=True),
+    html.Column(said("Method")),
+    html.Column(said("Named first"), language="en"),
+    html.Column(said("Falls (nats)"), is_number=True),
+    html.Column(said("Beats random"), is_number=True),
 )
 #: Words of each method that the table names.
 NAMED: Final = 3
@@ -71,7 +72,7 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
         key: for widgets.
         name: for files.
     """
-    explained = long_work.outcome(task, "Explain", key=key, start=True, patience=long_work.LONGER_PATIENCE)
+    explained = long_work.outcome(task, _("Explain"), key=key, start=True, patience=long_work.LONGER_PATIENCE)
     if explained is None:
         return
     kind = models.abilities(state.current().model).kind
@@ -80,31 +81,40 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     st.markdown(_answer(explained, names, choice))
     st.caption(
-        "Warm: the word speaks for this choice; cold: against it. Each row has its own scale, to its largest number. "
-        "Gradients know what the token is compared with; the other methods say what the row that writes it is made of, "
-        "whatever is written there."
+        _(
+            "Warm: the word speaks for this choice; cold: against it. Each row has its own scale, to its largest "
+            "number. Gradients know what the token is compared with; the other methods say what the row that writes "
+            "it is made of, whatever is written there."
+        )
     )
     alt = f"{choice} while words are hidden, in the order of each method and in random orders"
     frame.chart(figures.deletion_lines(explained, names, "nats"), f"{key}-deletion", f"{name}-deletion", alt)
     st.caption(
-        f"The deletion test: log-probability of {choice}, while the words that a method names are hidden one after "
-        "the other, so that nothing attends to them. The sooner it falls, the more the words were needed that the "
-        f"method names first. Grey: the range of {len(explained.random)} random orders."
+        _(
+            "The deletion test: log-probability of {choice}, while the words that a method names are hidden one "
+            "after the other, so that nothing attends to them. The sooner it falls, the more the words were needed "
+            "that the method names first. Grey: the range of {num_random} random orders.",
+            choice=choice,
+            num_random=len(explained.random),
+        )
     )
     title, what = _REST[kind]
     columns = (*_COLUMNS, html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
-    st.html(html.table(columns, rows, label="What each method names"))
-    st.caption(f"Falls: on average over 1, 2 … all words hidden. {what}")
+    st.html(html.table(columns, rows, label=_("What each method names")))
+    st.caption(_("Falls: on average over 1, 2 … all words hidden. {what}", what=what))
     for method, why in explained.lacking.items():
         st.info(plain(f"{names[method]}: {why}"), icon=":material/info:")
-    with st.expander("What each method is", key=f"{key}-methods"):
+    with st.expander(_("What each method is"), key=f"{key}-methods"):
         st.markdown(METHODS_IN_WORDS)
         if "integrated" in explained.scores:
             st.caption(
-                f"Integrated gradients miss what they should add up to by {explained.missing:+.2f} nats here (32 "
-                "points, from a zero embedding at each position). Norms that only divide (RMS) jump at zero, so that "
-                "in models with them they miss more."
+                _(
+                    "Integrated gradients miss what they should add up to by {missing:+.2f} nats here (32 points, "
+                    "from a zero embedding at each position). Norms that only divide (RMS) jump at zero, so that in "
+                    "models with them they miss more.",
+                    missing=explained.missing,
+                )
             )
     number_controls.table_button("Table (CSV)", partial(numbers, explained), name)
 

@@ -11,6 +11,8 @@ from typing import Final, Literal, TypeVar
 import streamlit as st
 
 from viz.core import sites
+from viz.core.messages import _
+from viz.core.messages import shown as text_shown
 from viz.selection import state
 from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS
 from viz.selection.common import MEASURE_NAMES
@@ -29,39 +31,39 @@ BASES: Final = tuple(digit * 10**power for power in range(6) for digit in (1, 2,
 
 def site(offered: Sequence[str]) -> str:
     """Which of the three attentions."""
-    return segmented("site", "Attention", _site_labels(offered), shown=_shown_site(offered), wrap=True)
+    return segmented("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered), wrap=True)
 
 
 def site_list(offered: Sequence[str]) -> str:
     """Which of the three attentions, as a list where there is little room."""
-    return dropdown("site", "Attention", _site_labels(offered), shown=_shown_site(offered), width=155)
+    return dropdown("site", _("Attention"), _site_labels(offered), shown=_shown_site(offered), width=155)
 
 
 def bertviz_view() -> str:
     """Which of bertviz's two views."""
-    return segmented("bertviz_view", "View", {name: name for name in BERTVIZ_VIEWS})
+    return segmented("bertviz_view", _("View"), {name: _(name) for name in BERTVIZ_VIEWS})
 
 
 def layer(count: int) -> int:
     """Which layer, labelled from 1."""
-    return dropdown("layer", "Layer", _from_one(count), width=80)
+    return dropdown("layer", _("Layer"), _from_one(count), width=80)
 
 
 def head(count: int, *, disabled: bool = False) -> int:
     """Which head, labelled from 1; disabled where what is shown has no head."""
-    return dropdown("head", "Head", _from_one(count), width=80, disabled=disabled)
+    return dropdown("head", _("Head"), _from_one(count), width=80, disabled=disabled)
 
 
 def drawn_as() -> str:
     """How the open head is drawn."""
-    return segmented("drawn_as", "Drawn as", {name: name for name in DRAWN_AS})
+    return segmented("drawn_as", _("Drawn as"), {name: _(name) for name in DRAWN_AS})
 
 
 def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
     """What the numbers of the open head are; one that is not offered becomes the first."""
     if state.current().common.measure not in offered:
         state.change(measure=offered[0])
-    return segmented("measure", "Numbers", {name: MEASURES[name].label for name in offered})
+    return segmented("measure", _("Numbers"), {name: MEASURES[name].label for name in offered})
 
 
 def switch(field: str, label: str, help_text: str) -> bool:
@@ -81,8 +83,8 @@ def sentences(field: str, label: str) -> str:
         label,
         key=state.bind(field),
         height=120,
-        placeholder="One sentence a line",
-        help="Ctrl + Enter, or a click elsewhere, reads them.",
+        placeholder=_("One sentence a line"),
+        help=_("Ctrl + Enter, or a click elsewhere, reads them."),
         on_change=state.take,
         args=(field,),
     )
@@ -91,7 +93,7 @@ def sentences(field: str, label: str) -> str:
 
 def side() -> str:
     """The source sentence or its translation."""
-    return segmented("side", "Side", {"source": "Source", "target": "Translation"})
+    return segmented("side", _("Side"), {"source": _("Source"), "target": _("Translation")})
 
 
 def token(field: str, label: str, labels: Sequence[str], *, default: int) -> int:
@@ -112,7 +114,7 @@ def window(last: int, default: int) -> int:
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
     shown = st.slider(
-        "Left out before the first line",
+        _("Left out before the first line"),
         0,
         last,
         key=state.bind("window_start", value),
@@ -128,7 +130,7 @@ def width(own: int) -> int:
     value = min(max(state.current().masks_positions.width or own, 2), most) // 2 * 2
     state.change(width=0 if value == own else value)
     chosen = st.slider(
-        f"d_model (this model: {own})",
+        _("d_model (this model: {own})", own=own),
         2,
         most,
         step=2,
@@ -141,7 +143,7 @@ def width(own: int) -> int:
 
 def base(own: int) -> int:
     """The base of the formula's wavelengths, in steps of 1, 2, 5; another one becomes the nearest step."""
-    return stepped("base", f"Base (this model: {own:,})", BASES)
+    return stepped("base", _("Base (this model: {own:,})", own=own), BASES)
 
 
 def stepped(field: str, label: str, steps: Sequence[int], *, help_text: str | None = None) -> int:
@@ -164,7 +166,7 @@ def seed() -> int:
     """Which draw of the example sentences, and a button for the next one."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.number_input(
-            "Seed",
+            _("Seed"),
             min_value=0,
             max_value=MAX_SEED,
             step=1,
@@ -173,26 +175,26 @@ def seed() -> int:
             on_change=state.take,
             args=("example_seed",),
         )
-        st.button("Another twenty", icon=":material/casino:", on_click=_next_seed)
+        st.button(_("Another twenty"), icon=":material/casino:", on_click=_next_seed)
     return int(chosen)
 
 
 def metric(labels: Mapping[str, str]) -> str:
     """Which metric of a head its tile carries; "" is none."""
-    return dropdown("metric", "Metric under each tile", labels, width=165)
+    return dropdown("metric", _("Metric under each tile"), labels, width=165)
 
 
 def order(*, disabled: bool) -> str:
     """In which order heads are shown; disabled, it is layer by layer."""
-    labels = {"layers": "By layer", "highest": "Highest first", "lowest": "Lowest first"}
-    return dropdown("order", "Order", labels, shown="layers" if disabled else None, width=140, disabled=disabled)
+    labels = {"layers": _("By layer"), "highest": _("Highest first"), "lowest": _("Lowest first")}
+    return dropdown("order", _("Order"), labels, shown="layers" if disabled else None, width=140, disabled=disabled)
 
 
 def max_heads(count: int, *, disabled: bool) -> int:
     """How many of `count` heads are shown, 0 for all; disabled, all are."""
-    labels = {0: "All", **{number: f"First {number}" for number in (4, 8, 16) if number < count}}
+    labels = {0: _("All"), **{number: _("First {number}", number=number) for number in (4, 8, 16) if number < count}}
     shown = 0 if disabled or state.current().attention.max_heads not in labels else None
-    return dropdown("max_heads", "Heads", labels, shown=shown, width=110, disabled=disabled)
+    return dropdown("max_heads", _("Heads"), labels, shown=shown, width=110, disabled=disabled)
 
 
 def plain(text: str) -> str:
@@ -201,7 +203,7 @@ def plain(text: str) -> str:
     A web or mail address becomes a link in spite of its backslashes, unless a word joiner, unseen, breaks it.
     """
     # Half of a surrogate pair, which JSON can spell, cannot be sent to a browser.
-    unlinked = _ADDRESS.sub("\\g<0>\u2060", text.encode("utf-8", errors="replace").decode())
+    unlinked = _ADDRESS.sub("\\g<0>\u2060", text_shown(text).encode("utf-8", errors="replace").decode())
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
 
 
@@ -219,7 +221,7 @@ def segmented(
         label,
         list(labels),
         key=state.bind(field, shown, always=False),
-        format_func=labels.__getitem__,
+        format_func=lambda option: text_shown(labels[option]),
         required=True,
         help=help_text,
         wrap=wrap,
@@ -245,7 +247,7 @@ def dropdown(
         label,
         list(labels),
         key=state.bind(field, shown),
-        format_func=labels.__getitem__,
+        format_func=lambda option: text_shown(labels[option]),
         width=width,
         disabled=disabled,
         help=help_text,

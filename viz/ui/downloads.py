@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -42,7 +43,7 @@ def show_offer(offer: Offer) -> None:
         width="stretch",
         wrap=True,
     )
-    inside.caption(f"{offer.inside} (about {byte_count(offer.size)})")
+    inside.caption(_("{inside} (about {size})", inside=offer.inside, size=byte_count(offer.size)))
 
 
 def link(selection: Selection) -> str:
@@ -61,7 +62,7 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
 
 def show_link(address: str, what_it_shows: str) -> None:
     """A link to copy, and what it brings back."""
-    st.subheader("Link", anchor=False)
+    st.subheader(_("Link"), anchor=False)
     st.code(address, language=None, wrap_lines=True)
     st.caption(what_it_shows)
     if not _fits(state.current()):

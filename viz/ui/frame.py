@@ -11,6 +11,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit
+from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state
 from viz.ui import address_code, downloads, present, tools
@@ -59,12 +60,12 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
     """
     if present.is_on():
         figure = present.enlarged(figure)
-    st.plotly_chart(figure, key=key, config=chart_config(name), alt=alt)
+    st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))
 
 
 def note(text: str) -> None:
     """Show a sentence beside the information sign."""
-    st.info(text, icon=":material/info:")
+    st.info(shown(text), icon=":material/info:")
 
 
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
@@ -78,7 +79,7 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         the room beside the title, for a sentence or a caption.
     """
     with st.container(key="page-head", horizontal=True, vertical_alignment="center"):
-        st.title(text, anchor=False, help=how_to_read, width="content")
+        st.title(shown(text), anchor=False, help=how_to_read and shown(how_to_read), width="content")
         beside = st.container(width="stretch", gap=None)
         common = state.current().common
         with st.container(key="page-tools", width="content", horizontal_alignment="right", gap=None):
@@ -98,7 +99,7 @@ def errors_shown() -> Iterator[None]:
     try:
         yield
     except HeadlightError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        st.error(plain(error.message), icon=":material/error:")
 
 
 def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
@@ -128,18 +129,21 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
         state.change(**{field: labels[0]})
     # No `default`: another default is another widget to Streamlit, and whoever came by keyboard would lose the focus.
     # Told only where it differs: a press while a run is under way is not undone by what that run says of before.
-    slots = st.tabs(labels, key=state.bind(field, always=False), on_change=state.take, args=(field,))
-    for slot, (_, show) in zip(slots, contents, strict=True):
+    names = {_(label): label for label in labels}
+    key = state.bind(field, _(state.value(field, str)), always=False)
+    slots = st.tabs(list(names), key=key, on_change=state.take, args=(field, names.__getitem__))
+    for slot, (_label, show) in zip(slots, contents, strict=True):
         if slot.open:
             with slot, errors_shown():
                 show(*arguments)
 
 
-def loading(otherwise: str = "Loading the model …") -> AbstractContextManager[None]:
+def loading(otherwise: str = said("Loading the model …")) -> AbstractContextManager[None]:
     """Say meanwhile which model is loaded, and how large it is; where it is loaded already, something else."""
     choice = state.current().model
     size = models.bytes_to_load(choice)
-    text = f"Loading {plain(models.name_of(choice))}, {byte_count(size)} …" if size else otherwise
+    name = plain(models.name_of(choice))
+    text = _("Loading {name}, {size} …", name=name, size=byte_count(size)) if size else shown(otherwise)
     return st.spinner(text, show_time=True)
 
 
@@ -157,7 +161,14 @@ def for_translators(why: str, instead: str = "") -> bool:
     name = models.name_of(state.current().model)
     st.info(
         plain(
-            f"{why} {name} ({family}) is no Transformer that Headlight runs itself, so it is not shown here. {instead}"
+            _(
+                "{why} {name} ({family}) is no Transformer that Headlight runs itself, so it is not shown here. "
+                "{instead}",
+                why=why,
+                name=name,
+                family=family,
+                instead=instead,
+            )
         ),
         icon=":material/info:",
     )
@@ -168,6 +179,6 @@ def lacking(abilities: "Abilities", view: str, instead: str = "") -> bool:
     """Whether the model lacks what a page is about to show; then a sentence says so, and what there is instead."""
     if view not in abilities.lacks:
         return False
-    why = abilities.lacks[view]  # type: ignore[index]
-    st.info(plain(" ".join((why[0].upper() + why[1:], instead)).strip()), icon=":material/info:")
+    why = shown(abilities.lacks[view])  # type: ignore[index]
+    st.info(plain(" ".join((why[0].upper() + why[1:], shown(instead))).strip()), icon=":material/info:")
     return True

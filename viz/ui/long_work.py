@@ -12,6 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from model.errors import CancelledError, HeadlightError
 from viz.core.background_jobs import Job, Progress, Task
 from viz.core.bounded_cache import BoundedCache
+from viz.core.messages import _, shown
 from viz.ui.controls import plain
 
 Result = TypeVar("Result")
@@ -70,9 +71,9 @@ def outcome(
     try:
         return _results().put(task.key, job.result())  # type: ignore[return-value]
     except CancelledError as stopped:
-        st.info(plain(str(stopped)), icon=":material/stop_circle:")
+        st.info(plain(stopped.message), icon=":material/stop_circle:")
     except HeadlightError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        st.error(plain(error.message), icon=":material/error:")
     _start_button(task, label, key, button)
     return None
 
@@ -132,7 +133,7 @@ def show_progress(job: Job[Result], key: str) -> DeltaGenerator:
     """How far a job is, with the button that stops it; the bar is returned."""
     with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(job.progress.share, text=job.text)
-        st.button("Stop", key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
+        st.button(_("Stop"), key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
     return bar
 
 
@@ -142,7 +143,7 @@ def _job_key(key: str) -> str:
 
 def _start_button(task: Task[Result], label: str, key: str, kind: Literal["primary", "secondary"]) -> None:
     icon = ":material/play_arrow:"
-    st.button(label, key=f"{key}-start", type=kind, icon=icon, on_click=_start, args=(task, key))
+    st.button(shown(label), key=f"{key}-start", type=kind, icon=icon, on_click=_start, args=(task, key))
 
 
 def _start(task: Task[Result], key: str) -> None:

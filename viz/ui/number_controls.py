@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from viz.core.messages import _
 from viz.selection import state
 
 
@@ -26,8 +27,14 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
         return
     state.change(**{field: nearest})
     st.info(
-        f"{name} {shown(asked)} does not exist here: it can be {shown(low)} to {shown(high)}. This shows "
-        f"{shown(nearest)}.",
+        _(
+            "{name} {shown} does not exist here: it can be {shown_2} to {shown_3}. This shows {shown_4}.",
+            name=name,
+            shown=shown(asked),
+            shown_2=shown(low),
+            shown_3=shown(high),
+            shown_4=shown(nearest),
+        ),
         icon=":material/info:",
     )
 

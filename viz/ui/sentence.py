@@ -11,6 +11,7 @@ from viz.access import models, texts, traces
 from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.language import NAMES, other_language
+from viz.core.messages import _
 from viz.core.sites import CROSS
 from viz.selection import state
 from viz.selection.examples import examples_in
@@ -134,7 +135,7 @@ def computed(
     unit = "tokens" if progress_text == WRITING else "layers"
     task = Task(identity, 0, unit, lambda progress: compute(progress.reached), progress_text)
     above = st.container()
-    with frame.loading("Reading …"), st.skeleton(height=frame.SKELETON_HEIGHT), above:
+    with frame.loading(_("Reading …")), st.skeleton(height=frame.SKELETON_HEIGHT), above:
         return long_work.awaited(task, key=key)
 
 

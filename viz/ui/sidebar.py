@@ -7,7 +7,9 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
+from viz.core import messages
 from viz.core.language import NAMES
+from viz.core.messages import _, said
 from viz.core.widget_values import sent
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
@@ -16,13 +18,13 @@ from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
 
-PAPER_LABELS: Final = {"shown": "Page", "white": "White", "transparent": "None"}
-DEVICE_LABELS: Final = {"auto": "Automatic", "cpu": "CPU", "cuda": "GPU"}
+PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("None")}
+DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
 #: Kind of model → the label of the field, its placeholder, and the label of the button.
 _FIELDS: Final = {
-    "encoder-decoder": ("Source text", "Type a text to translate", "Translate"),
-    "encoder": ("Text", "Type a text", "Read"),
-    "decoder": ("Text", "Type a text", "Read"),
+    "encoder-decoder": (said("Source text"), said("Type a text to translate"), said("Translate")),
+    "encoder": (said("Text"), said("Type a text"), said("Read")),
+    "decoder": (said("Text"), said("Type a text"), said("Read")),
 }
 
 #: Of the sentences of a session, how many fit before the list scrolls, and how many characters of each are shown.
@@ -32,15 +34,15 @@ _SENTENCES_SHOWN, _SENTENCE_LENGTH = 4, 70
 def sidebar(checkpoints: Sequence[str]) -> None:
     """The sentence, good examples, the checkpoint and the device; the same on every page."""
     with st.sidebar:
-        st.header("Headlight", anchor=False)
-        st.caption("Every attention head of a Transformer, while it reads a sentence and writes its translation.")
+        st.header(_("Headlight"), anchor=False)
+        st.caption(_("Every attention head of a Transformer, while it reads a sentence and writes its translation."))
         _given()
         st.selectbox(
-            "Checkpoint",
+            _("Checkpoint"),
             checkpoints,
             key=state.bind("checkpoint", state.current().model.checkpoint or next(iter(checkpoints), None)),
             format_func=catalogue.label,
-            placeholder="None found",
+            placeholder=_("None found"),
             disabled=not checkpoints,
             on_change=state.take,
             args=("checkpoint",),
@@ -48,18 +50,25 @@ def sidebar(checkpoints: Sequence[str]) -> None:
         _language()
         add_model()
         _device()
-        help_text = (
+        help_text = _(
             "What the camera in the corner of a chart saves: pixels (PNG), or shapes that stay sharp at any size (SVG; "
             "PDF by the browser's print window). A heatmap of more than 65,536 cells stays a picture in them."
         )
         labels = {name: name for name in PICTURE_FORMATS}
-        controls.segmented("picture_format", "Save charts as", labels, help_text=help_text)
-        help_text = (
+        controls.segmented("picture_format", _("Save charts as"), labels, help_text=help_text)
+        help_text = _(
             "What a saved picture lies on. White and transparent have black letters, for a paper. bertviz saves on its "
             "own background."
         )
-        controls.segmented("picture_paper", "Background of saved pictures", PAPER_LABELS, help_text=help_text)
+        controls.segmented("picture_paper", _("Background of saved pictures"), PAPER_LABELS, help_text=help_text)
         _sentences()
+        _app_language()
+
+
+def _app_language() -> None:
+    """In which language the app speaks."""
+    label = messages.in_every_language(said("Language"))
+    controls.segmented("language", label, messages.languages(), shown=state.language())
 
 
 def _language() -> None:
@@ -67,10 +76,11 @@ def _language() -> None:
     chosen = state.current().model
     if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0]:
         return
-    labels = {"": "Not said"} | dict(sorted(NAMES.items(), key=lambda named: named[1]))
-    help_text = "Its files do not say. Examples, the sets that ship and what is offered to be read follow it."
+    names = ((code, _(name)) for code, name in NAMES.items())
+    labels = {"": _("Not said")} | dict(sorted(names, key=lambda named: named[1]))
+    help_text = _("Its files do not say. Examples, the sets that ship and what is offered to be read follow it.")
     shown = chosen.reads if chosen.reads in labels else ""
-    controls.dropdown("reads", "It reads", labels, shown=shown, help_text=help_text)
+    controls.dropdown("reads", _("It reads"), labels, shown=shown, help_text=help_text)
 
 
 def _device() -> None:
@@ -78,7 +88,7 @@ def _device() -> None:
     chosen = state.current().model.device
     if models.has_gpu() or chosen != "auto":
         offered = [name for name in DEVICES if name != "cuda" or chosen == "cuda" or models.has_gpu()]
-        controls.segmented("device", "Device", {name: DEVICE_LABELS[name] for name in offered})
+        controls.segmented("device", _("Device"), {name: DEVICE_LABELS[name] for name in offered})
 
 
 def _given() -> None:
@@ -88,28 +98,29 @@ def _given() -> None:
         _picture()
         return
     if kind is None or models.is_english_german(state.current().model):
-        label, placeholder, button = "English sentence", "Type an English sentence", "Translate"
+        label, placeholder, button = said("English sentence"), said("Type an English sentence"), said("Translate")
     else:
         label, placeholder, button = _FIELDS[kind]
     examples = _examples()
     st.text_area(
-        label,
+        _(label),
         key=state.bind("text"),
         height=120,
-        placeholder=placeholder,
-        help="Ctrl + Enter, or a click elsewhere, reads it.",
+        placeholder=_(placeholder),
+        help=_("Ctrl + Enter, or a click elsewhere, reads it."),
         on_change=state.take,
         args=("text",),
     )
     with st.container(horizontal=True):
-        st.button(button, type="primary", icon=":material/translate:" if button == "Translate" else ":material/search:")
+        icon = ":material/translate:" if button == "Translate" else ":material/search:"
+        st.button(_(button), type="primary", icon=icon)
         if examples:
-            st.menu_button("Examples", examples, key="examples", format_func=_example_label, on_click=_take_example)
+            st.menu_button(_("Examples"), examples, key="examples", format_func=_example_label, on_click=_take_example)
     looked_for = next((example.look_for for example in examples if example.text == state.current().common.text), "")
     # What only a translator into German can show is no hint for others.
     is_german = kind is None or models.is_english_german(state.current().model)
     if looked_for and (is_german or "German" not in looked_for or "In German" in looked_for):
-        st.caption(f"**Look for:** {controls.plain(looked_for)}")
+        st.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(looked_for))))
 
 
 def _examples() -> tuple[Example, ...]:
@@ -126,7 +137,7 @@ def _sentences() -> None:
     before = [text for text in state.sentences() if text != state.current().common.text]
     if not before or models.kind(state.current().model) == "image":
         return
-    st.markdown("Sentences of this session")
+    st.markdown(_("Sentences of this session"))
     with st.container(key="past-sentences", gap=None, height=180 if len(before) > _SENTENCES_SHOWN else "content"):
         for number, text in enumerate(before):
             shown = " ".join(text.split())
@@ -142,20 +153,25 @@ def _sentences() -> None:
 
 def _picture() -> None:
     file = st.file_uploader(
-        "Picture, PNG or JPEG",
+        _("Picture, PNG or JPEG"),
         key="picture-file",
-        help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
-        "Headlight draws.",
+        help=_(
+            "PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture "
+            "that Headlight draws."
+        ),
     )
     if file is None:
         _look_at("")
-        st.caption("No file chosen: the model looks at a picture that Headlight draws itself.")
+        st.caption(_("No file chosen: the model looks at a picture that Headlight draws itself."))
         return
     try:
         _look_at(pictures.keep(file.getvalue(), file.name))
     except HeadlightError as error:
         _look_at("")
-        st.error(controls.plain(f"{error} The model looks at a picture that Headlight draws."), icon=":material/error:")
+        st.error(
+            controls.plain(_("{error} The model looks at a picture that Headlight draws.", error=error)),
+            icon=":material/error:",
+        )
 
 
 def _look_at(digest: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.components.head_tools.component import head_tools
+from viz.core.messages import _
 from viz.selection import pins, state
 from viz.ui import downloads, present
 
@@ -46,7 +47,7 @@ def follow_undo(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> No
 
 def _undo(by: int) -> None:
     if not state.undo(by):
-        st.toast("Nothing more to undo." if by > 0 else "Nothing to do again.")
+        st.toast(_("Nothing more to undo.") if by > 0 else _("Nothing to do again."))
 
 
 def _view() -> pins.Pin:
@@ -71,9 +72,14 @@ def _pin() -> None:
     others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
     if len(others) < len(kept):
         state.choose(pins=pins.encode(others))
-        st.toast("This view is no longer in the collection.")
+        st.toast(_("This view is no longer in the collection."))
     elif pins.fits((*kept, view)):
         state.choose(pins=pins.encode((*kept, view)))
-        st.toast(f"Pinned: {len(kept) + 1} in the collection, on the page Learn.")
+        st.toast(_("Pinned: {num_kept} in the collection, on the page Learn.", num_kept=len(kept) + 1))
     else:
-        st.toast(f"The collection is full: it holds {pins.MAX_PINS} views, or as many as one address can carry.")
+        st.toast(
+            _(
+                "The collection is full: it holds {max_pins} views, or as many as one address can carry.",
+                max_pins=pins.MAX_PINS,
+            )
+        )

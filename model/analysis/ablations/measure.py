@@ -56,7 +56,9 @@ def measure_runs(
         )
     ]
     if not finished:
-        raise DataError(f"{runs} holds no finished run; train one with `python -m model train --preset full`.")
+        raise DataError(
+            "{runs} holds no finished run; train one with `python -m model train --preset full`.", runs=runs
+        )
     results, speeds = [], {}
     for preset, seed, folder in finished:
         checkpoint = load_checkpoint(folder / "checkpoint", device)

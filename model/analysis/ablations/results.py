@@ -130,12 +130,12 @@ def load_results(path: Path) -> AblationResults:
     """
     try:
         if path.stat().st_size > LARGEST:
-            raise DataError(f"{path.name} is refused: it has more than {LARGEST >> 20} MiB.")
+            raise DataError("{name} is refused: it has more than {largest} MiB.", name=path.name, largest=LARGEST >> 20)
         return _results(checked.parsed(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}; `python -m model ablations` writes one.") from error
+        raise DataError("There is no file {path}; `python -m model ablations` writes one.", path=path) from error
     except (OSError, UnicodeDecodeError, Malformed) as error:
-        raise DataError(f"{path.name} holds no results of ablations ({error}).") from error
+        raise DataError("{name} holds no results of ablations ({error}).", name=path.name, error=error) from error
 
 
 def run_result(value: object, where: str) -> RunResult:

@@ -78,12 +78,14 @@ def load_atlas(path: Path) -> Atlas:
         with open_arrays(path, LARGEST) as arrays:
             return _read({name: arrays[name] for name in arrays})
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}.") from error
+        raise DataError("There is no file {path}.", path=path) from error
     except TooLargeError as error:
-        raise DataError(f"{path.name} is refused: {error}.") from error
+        raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
         raise DataError(
-            f"{path.name} is not an atlas written by Headlight, or it is damaged ({reason(error)})."
+            "{name} is not an atlas written by Headlight, or it is damaged ({reason}).",
+            name=path.name,
+            reason=reason(error),
         ) from error
 
 

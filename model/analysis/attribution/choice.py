@@ -68,11 +68,11 @@ def choice_at(trace: Trace, step: int, against: int | None = None) -> TokenChoic
         DataError: there is no such step, or the token is to be set against itself.
     """
     if not 0 <= step < len(trace.steps):
-        raise DataError(f"Steps run from 0 to {len(trace.steps) - 1}, got {step}.")
+        raise DataError("Steps run from 0 to {num_steps}, got {step}.", num_steps=len(trace.steps) - 1, step=step)
     row = trace.rows_before + step
     token = trace.steps[step].token_id
     if against == token:
-        raise DataError(f"“{trace.steps[step].token}” cannot be set against itself; choose another token.")
+        raise DataError("“{token}” cannot be set against itself; choose another token.", token=trace.steps[step].token)
     return TokenChoice(TokenPlace(tuple(trace.source_ids), tuple(trace.target_ids[: row + 1]), row), token, against)
 
 

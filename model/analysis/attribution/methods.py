@@ -57,7 +57,11 @@ def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
         DataError: a side has more than `MOST_TOKENS` tokens.
     """
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
-        raise DataError(f"Attribution reads up to {MOST_TOKENS} tokens on each side, got {longest}; shorten the text.")
+        raise DataError(
+            "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text.",
+            most_tokens=MOST_TOKENS,
+            longest=longest,
+        )
     if isinstance(reader, Translator):
         return TranslatorRun(reader, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]), choice)
     assert isinstance(reader, TextReader), "whoever chooses between words is one of these"

@@ -23,6 +23,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounC
 from model.analysis.coreference.winobias import read_brackets, winobias_case
 from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
+from model.messages import said
 from model.reader import Reader
 from model.training_record import LANGUAGES
 from model.words import Span, find_words
@@ -66,9 +67,9 @@ def read_pronoun_cases(path: Path) -> PronounCases:
         with path.open("rb") as file:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
-        raise DataError(f"There is no file {path}.") from error
+        raise DataError("There is no file {path}.", path=path) from error
     except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {error}.") from error
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
     return parse_pronoun_cases(content, str(path))
 
 
@@ -86,14 +87,24 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
     reader = READERS.get(path.suffix.lower())
     if reader is None:
         raise DataError(
-            "Expected a file .jsonl (Winograd rows or one's own), .tsv (sentence, pronoun, antecedent, distractor) or "
-            f".txt (WinoBias lines), got {path.name}."
+            "Expected a file .jsonl (Winograd rows or one's own), .tsv (sentence, pronoun, antecedent, "
+            "distractor) or .txt (WinoBias lines), got {name}.",
+            name=path.name,
         )
     if len(content) > LARGEST_FILE:
-        raise DataError(f"{path} is too large: at most {LARGEST_FILE // 1024**2} MiB can be read. Cut it into parts.")
+        raise DataError(
+            "{path} is too large: at most {largest_file} MiB can be read. Cut it into parts.",
+            path=path,
+            largest_file=LARGEST_FILE // 1024**2,
+        )
     lines = list(_lines(content))
     if len(lines) > MOST_LINES:
-        raise DataError(f"{path} has {len(lines):,} lines; at most {MOST_LINES:,} can be read. Cut it into parts.")
+        raise DataError(
+            "{path} has {num_lines:,} lines; at most {most_lines:,} can be read. Cut it into parts.",
+            path=path,
+            num_lines=len(lines),
+            most_lines=MOST_LINES,
+        )
     cases: list[PronounCase] = []
     rejected: list[RejectedLine] = []
     for line, outcome in zip(lines, reader(lines, path), strict=True):
@@ -104,7 +115,9 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
         else:
             cases.append(outcome)
     if not cases:
-        raise DataError(f"{path} holds no row with a pronoun and two candidates: {_reasons(rejected)}.")
+        raise DataError(
+            "{path} holds no row with a pronoun and two candidates: {reasons}.", path=path, reasons=_reasons(rejected)
+        )
     return PronounCases(tuple(cases), tuple(rejected))
 
 
@@ -168,7 +181,9 @@ def _own_case(row: JsonRow) -> PronounCase:
     given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
     is_control = row.fields.get("control", False)
     if not isinstance(is_control, bool):
-        raise row.error(f"expected “control” to be true or false, got {str(is_control)[:60]!r}.")
+        raise row.error(
+            said("expected “control” to be true or false, got {is_control!r}.", is_control=str(is_control)[:60])
+        )
     german = _german(row, *given)
     return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control)
 
@@ -183,7 +198,13 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
     cells = [cell.strip() for cell in line.text.split("\t")]
     row = JsonRow(path, line.number, dict(zip(TSV_COLUMNS, cells, strict=False)))
     if len(cells) not in (4, 6):
-        raise row.error(f"expected 4 or 6 columns ({', '.join(TSV_COLUMNS)}), got {len(cells)}.")
+        raise row.error(
+            said(
+                "expected 4 or 6 columns ({tsv_columns}), got {num_cells}.",
+                tsv_columns=", ".join(TSV_COLUMNS),
+                num_cells=len(cells),
+            )
+        )
     sentence = row.text("sentence")
     pronoun, antecedent, distractor = (_only_span(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
     german = _german(row, *cells[4:]) if len(cells) == 6 else None
@@ -194,10 +215,18 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     """The only span of a phrase in the sentence."""
     spans = phrase_spans(sentence, phrase)
     if not spans:
-        raise row.error(f"the {name} “{phrase[:60]}” does not stand in the sentence")
+        raise row.error(said("the {name} “{phrase}” does not stand in the sentence", name=name, phrase=phrase[:60]))
     if len(spans) > 1:
         advice = "name more of its words, or give characters [begin, end] in a .jsonl file"
-        raise row.error(f"the {name} “{phrase[:60]}” stands {len(spans)} times in the sentence; {advice}")
+        raise row.error(
+            said(
+                "the {name} “{phrase}” stands {num_spans} times in the sentence; {advice}",
+                name=name,
+                phrase=phrase[:60],
+                num_spans=len(spans),
+                advice=advice,
+            )
+        )
     return spans[0]
 
 
@@ -206,7 +235,7 @@ def _german(row: JsonRow, right: str, wrong: str) -> GermanChoice | None:
         return None
     words = right.split(), wrong.split()
     if len(words[0]) != len(words[1]) or sum(word != other for word, other in zip(*words, strict=True)) != 1:
-        raise row.error("expected “right” and “wrong” to differ in one word, the pronoun")
+        raise row.error(said("expected “right” and “wrong” to differ in one word, the pronoun"))
     return GermanChoice(right, wrong)
 
 
@@ -214,7 +243,7 @@ def _clean(row: JsonRow, name: str) -> str:
     """A text that can be written: JSON may hold half a surrogate pair."""
     text = row.text(name)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise row.error(f"expected “{name}” to be a text, got half a surrogate pair.")
+        raise row.error(said("expected “{name}” to be a text, got half a surrogate pair.", name=name))
     return text
 
 

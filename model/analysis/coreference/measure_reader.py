@@ -41,7 +41,7 @@ def measure_reading(
             parts.append(weights)
         progress(1)
     if not parts:
-        raise DataError(f"No row could be scored: {', '.join(skipped)}.")
+        raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
     scores = score_site(site, measure, cases, CandidateWeights.joined(parts), {}, progress)
     if scores is None:
         raise DataError("No row could be scored: all are controls.")

@@ -115,7 +115,11 @@ def measure_coreference(
     if sites is None:
         sites = SCORED_SITES if translator.is_english_german else (ENCODER,)
     if unknown := sorted(set(sites) - set(SCORED_SITES)):
-        raise DataError(f"Sites that can be scored are {' and '.join(SCORED_SITES)}, got {', '.join(unknown)}.")
+        raise DataError(
+            "Sites that can be scored are {scored_sites}, got {unknown}.",
+            scored_sites=" and ".join(SCORED_SITES),
+            unknown=", ".join(unknown),
+        )
     skipped = Counter(given.skipped)
     read: list[ReadCase] = []
     for number, case in enumerate(given.cases):
@@ -127,7 +131,7 @@ def measure_coreference(
         else:
             read.append(result)
     if not read:
-        raise DataError(f"No row could be scored: {', '.join(skipped)}.")
+        raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
     collected = _Collected()
     for rows in _batches(read):
         batch = _read_batch(translator, [read[row] for row in rows], rows)
@@ -137,7 +141,7 @@ def measure_coreference(
     scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
         reasons = sorted({reason for counts in collected.skipped.values() for reason in counts})
-        raise DataError(f"No row could be scored: {', '.join(reasons) or 'all are controls'}.")
+        raise DataError("No row could be scored: {reasons}.", reasons=", ".join(reasons) or "all are controls")
     return CoreferenceScores(
         measure=measure,
         cases=tuple(cases),

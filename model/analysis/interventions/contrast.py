@@ -107,7 +107,9 @@ def contrast_ids(translator: Translator, case: ContrastCase, measure: Measure = 
     differs_at = first_difference(right, wrong)
     if differs_at is None:
         raise DataError(
-            f"expected a right and a wrong translation that differ, got {case.right!r} twice for {case.source!r}."
+            "expected a right and a wrong translation that differ, got {right!r} twice for {source!r}.",
+            right=case.right,
+            source=case.source,
         )
     if measure == "token":
         right, wrong = right[: differs_at + 1], wrong[: differs_at + 1]

@@ -70,7 +70,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     places = [(site, layer) for site in SITES for layer in range(config.layers_of(site)) if off.layer in (None, layer)]
     if not places:
         last = max(config.num_layers, config.decoder_layers) - 1
-        raise EditError(f"This model has no layer {off.layer}: layers count from 0 to {last}.")
+        raise EditError("This model has no layer {layer}: layers count from 0 to {last}.", layer=off.layer, last=last)
     if off.part == "scaling":
         if config.attention_scale == 1:
             raise EditError("This model was trained without scaling its scores: there is none to take out.")
@@ -79,7 +79,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
         others = [head for head in range(config.num_heads) if head != off.kept_head]
         if not others or off.kept_head >= config.num_heads:
             count = "1 head" if config.num_heads == 1 else f"{config.num_heads} heads"
-            raise EditError(f"This model has {count} in each attention: none would be left out.")
+            raise EditError("This model has {count} in each attention: none would be left out.", count=count)
         edits = [SwitchOff(site, layer, head) for site, layer in places for head in others]
         return compile_edits(edits, config, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:

@@ -76,7 +76,7 @@ def masked(text: str) -> str:
     end = len(text.rstrip(" .,;:!?…。！？"))
     start = text.rfind(" ", 0, end) + 1
     if start >= end:
-        raise InputTextError(f"Expected a text with a word to mask, got {text[:40]!r}.")
+        raise InputTextError("Expected a text with a word to mask, got {text!r}.", text=text[:40])
     return f"{text[:start]}{MASK}{text[end:]}"
 
 

@@ -87,7 +87,7 @@ def read_alignments(path: Path) -> list[AlignedPair]:
         source, target = row.words("en"), row.words("de")
         pairs.append(AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target))))
     if not pairs:
-        raise DataError(f"{path} holds no row; expected one JSON object with “en”, “de” and “sure” a line.")
+        raise DataError("{path} holds no row; expected one JSON object with “en”, “de” and “sure” a line.", path=path)
     return pairs
 
 

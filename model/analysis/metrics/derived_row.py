@@ -174,4 +174,4 @@ def _of_head(inputs: AttentionInputs, shared: Tensor, head: int) -> Tensor:
 
 def _check(what: str, asked: int, count: int) -> None:
     if not 0 <= asked < count:
-        raise TraceError(f"{what} run from 0 to {count - 1}, got {asked}.")
+        raise TraceError("{what} run from 0 to {count}, got {asked}.", what=what, count=count - 1, asked=asked)

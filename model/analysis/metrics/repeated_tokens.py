@@ -74,10 +74,18 @@ def repeated_tokens(
         raise DataError("Repeated tokens are read by a model that is a decoder alone.")
     copies = copies_of(reader)
     if copies < 2:
-        raise DataError(f"Repeated tokens need {2 * TOKENS} positions, this model has {reader.abilities.max_length}.")
+        raise DataError(
+            "Repeated tokens need {tokens} positions, this model has {max_length}.",
+            tokens=2 * TOKENS,
+            max_length=reader.abilities.max_length,
+        )
     known = common_tokens(reader)
     if len(known) < TOKENS:
-        raise DataError(f"Expected {TOKENS} different tokens in our own sentences and more, got {len(known)}.")
+        raise DataError(
+            "Expected {tokens} different tokens in our own sentences and more, got {num_known}.",
+            tokens=TOKENS,
+            num_known=len(known),
+        )
     generator = torch.Generator().manual_seed(seed)
     found: dict[str, list[Tensor]] = {}
     for _ in range(draws):

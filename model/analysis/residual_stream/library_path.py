@@ -32,7 +32,12 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
     """
     tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
     if not 0 <= position < len(tokens):
-        raise TraceError(f"The {stack} reads {len(tokens)} tokens, numbered from 0; there is none at {position}.")
+        raise TraceError(
+            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
+            stack=stack,
+            num_tokens=len(tokens),
+            position=position,
+        )
     if not reader.abilities.knows_inputs:
         raise TraceError(WEIGHTS_ONLY)
     layers = _layer_calls(reader, trace, {stack: position})

@@ -25,7 +25,12 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
     trace = run.trace
     tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
     if not 0 <= position < len(tokens):
-        raise TraceError(f"The {stack} reads {len(tokens)} tokens, numbered from 0; there is none at {position}.")
+        raise TraceError(
+            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
+            stack=stack,
+            num_tokens=len(tokens),
+            position=position,
+        )
     sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(run.count(stack))]
     layers = tuple(tuple(_addition(run, sublayer, position) for sublayer in layer) for layer in sublayers)
     parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]

@@ -1,6 +1,8 @@
 // @ts-check
 // A button that copies the browser's address, with the parameters that a link needs to mean the same elsewhere. As it
-// stands on every page, it also tells the other components and the charts how pictures are saved.
+// stands on every page, it also tells the browser the page's language, and the other components and the charts how pictures are saved.
+
+import { _, language } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, element } from "../shared/picture.js";
 import { choosePaper } from "../shared/picture_file.js";
@@ -27,7 +29,7 @@ async function copy(text) {
   field.select();
   const isCopied = document.execCommand("copy");
   field.remove();
-  if (!isCopied) throw new Error("The browser does not let this page copy.");
+  if (!isCopied) throw new Error(_("The browser does not let this page copy."));
 }
 
 class CopyLink extends View {
@@ -35,10 +37,15 @@ class CopyLink extends View {
   note = "";
   /** @type {Format} */ format = "PNG";
   said = element("span", { className: "copy-said", role: "status" });
-  press = button({ className: "copy-button", title: "Copy a link to this view" }, () => this.copied(), "Copy link");
+  press = button(
+    { className: "copy-button", title: _("Copy a link to this view") },
+    () => this.copied(),
+    _("Copy link"),
+  );
 
   start() {
     this.root.append(this.said, this.press);
+    document.documentElement.lang = language();
     hearCameras(() => this.format, this.ended.signal);
   }
 
@@ -54,9 +61,9 @@ class CopyLink extends View {
     const link = linkOf(location.href, this.always);
     try {
       await copy(link);
-      this.said.textContent = this.note || "Copied";
+      this.said.textContent = this.note || _("Copied");
     } catch {
-      this.said.textContent = "The browser does not let this page copy: take the address above";
+      this.said.textContent = _("The browser does not let this page copy: take the address above");
     }
     setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);
   }

@@ -3,6 +3,7 @@
 // counted here and sent as it is, so that no key press is lost while Python draws.
 import { svg } from "../shared/drawing.js";
 import { isTyped } from "../shared/items.js";
+import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
 
@@ -31,15 +32,15 @@ class HeadTools extends View {
   /** These buttons: another page has others, which count anew. */
   name = String(Math.random());
   total = 0;
-  undo = tool("Undo the last choice (Ctrl + Z)", () => this.go(1), outline("undo"));
-  redo = tool("Redo (Ctrl + Shift + Z or Ctrl + Y)", () => this.go(-1), outline("undo", true));
+  undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
+  redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
   pin = tool(
-    "Pin this view: keep it in the collection of the page Learn",
+    _("Pin this view: keep it in the collection of the page Learn"),
     () => this.python.trigger("pin", true),
     outline("pin"),
   );
-  present = tool("Present: large, one picture a screen (P)", () => this.switchTo(true), outline("present"));
-  leave = tool("Leave the presentation (Escape or P)", () => this.switchTo(false), "Leave");
+  present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
+  leave = tool(_("Leave the presentation (Escape or P)"), () => this.switchTo(false), _("Leave"));
 
   start() {
     this.root.append(this.undo, this.redo, this.pin, this.present, this.leave);

@@ -5,6 +5,7 @@ import { usesArrowKeys } from "../player/player_keys.js";
 import { Awaited } from "../shared/awaited.js";
 import { icon } from "../shared/drawing.js";
 import { isCombination, isTyped } from "../shared/items.js";
+import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, clamp, element } from "../shared/picture.js";
 
@@ -17,12 +18,12 @@ class PresentSteps extends View {
   /** @type {Header} */ header;
   awaited = new Awaited();
   back = button(
-    { className: "step-button", title: "Back (← or Page Up)", ariaLabel: "Back" },
+    { className: "step-button", title: _("Back (← or Page Up)"), ariaLabel: _("Back") },
     () => this.go(-1),
     icon("back"),
   );
   on = button(
-    { className: "step-button", title: "Next (→ or Page Down)", ariaLabel: "Next" },
+    { className: "step-button", title: _("Next (→ or Page Down)"), ariaLabel: _("Next") },
     () => this.go(1),
     icon("forward"),
   );

@@ -1,5 +1,6 @@
 // @ts-check
 // How a component meets Streamlit: one object for an element of the page, which hears Python's messages and can answer.
+import { language, speak } from "./messages.js";
 import { unpack } from "./payload.js";
 
 /**
@@ -32,6 +33,14 @@ export function onResize({ root, ended }, act) {
   ended.signal.addEventListener("abort", () => observer.disconnect());
 }
 
+/** An element in place of that of a view, which ends: what a view says is made once, in one language. @param {HTMLElement} root @param {View} view */
+function emptied(root, view) {
+  const fresh = /** @type {HTMLElement} */ (root.cloneNode(false));
+  view.dispose();
+  root.replaceWith(fresh);
+  return fresh;
+}
+
 /**
  * The function that Streamlit calls with every message: makes a `View` for the element that `selector` finds, once, and
  * hands it each payload. What it returns is called when the element goes.
@@ -39,20 +48,24 @@ export function onResize({ root, ended }, act) {
  * @param {new (root: HTMLElement) => View & { receive(payload: any): unknown }} Shown
  */
 export function mount(selector, Shown) {
-  /** @type {WeakMap<Element, InstanceType<typeof Shown>>} */
+  /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, code: string }>} */
   const mounted = new WeakMap();
   return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue }) => {
     /** @type {HTMLElement | null} */
-    const root = parentElement.querySelector(selector);
+    let root = parentElement.querySelector(selector);
     if (!root || !(data instanceof Uint8Array)) return undefined;
-    const view = mounted.get(root) ?? new Shown(root);
+    const payload = unpack(data);
+    speak(payload.header.language);
+    const before = mounted.get(root);
+    if (before && before.code !== language()) root = emptied(root, before.view);
+    const view = mounted.get(root)?.view ?? new Shown(root);
     if (!mounted.has(root)) view.start();
-    mounted.set(root, view);
+    mounted.set(root, { view, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };
-    view.receive(unpack(data));
+    view.receive(payload);
     return () => {
       view.dispose();
-      mounted.delete(root);
+      mounted.delete(view.root);
     };
   };
 }

@@ -5,6 +5,7 @@
 // does what has `data-not-in-picture`.
 import { cellsOf } from "./canvas_cells.js";
 import { drawingOf } from "./drawing_copy.js";
+import { _ } from "./messages.js";
 import { element, toolButton } from "./picture.js";
 import { inkAndPaper, printPicture, rasterised, savePng, saveSvg } from "./picture_file.js";
 import { HOLDS_PIXELS, svgOf } from "./picture_svg.js";
@@ -203,9 +204,9 @@ export function pictureButtons(root, nameOf) {
     "span",
     { className: "picture-buttons", dataset: { notInPicture: "" } },
     said,
-    toolButton("PNG", "Save this picture as PNG", () => save("PNG")),
-    toolButton("SVG", "Save this picture as SVG", () => save("SVG")),
-    toolButton("PDF", "Save this picture as PDF, by the browser's print window", () => save("PDF")),
+    toolButton("PNG", _("Save this picture as PNG"), () => save("PNG")),
+    toolButton("SVG", _("Save this picture as SVG"), () => save("SVG")),
+    toolButton("PDF", _("Save this picture as PDF, by the browser's print window"), () => save("PDF")),
   );
 }
 

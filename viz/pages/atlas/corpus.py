@@ -13,6 +13,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.core.language import NAMES
+from viz.core.messages import _
 from viz.pages.atlas import data
 from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
@@ -55,16 +56,16 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     Raises:
         HeadlightError: the checkpoint or the device will not do, or nothing could be read.
     """
-    with st.expander("Corpus", icon=":material/library_books:", key="atlas-corpus"):
+    with st.expander(_("Corpus"), icon=":material/library_books:", key="atlas-corpus"):
         reading = _reading()
     if reading is None:
-        above.info("Load a text file under “Corpus”: one sentence a line.", icon=":material/upload_file:")
+        above.info(_("Load a text file under “Corpus”: one sentence a line."), icon=":material/upload_file:")
         return None
     with frame.loading():
         stored = data.find(reading, models.reader(state.current().model))
     with above:
         if stored.refused:
-            st.warning(plain(f"Not used: {stored.refused}"), icon=":material/warning:")
+            st.warning(plain(_("Not used: {refused}", refused=stored.refused)), icon=":material/warning:")
         if stored.atlas is None:
             stored = _measured(reading) or stored
     if stored.atlas is not None:
@@ -78,9 +79,11 @@ def _reading() -> Reading | None:
         abilities = models.abilities(model)
     is_file = state.current().atlas.corpus == "file"
     if data.reads_english(models.languages(model)):
-        is_file = controls.segmented("corpus", "What is read", LABELS) == "file"
+        is_file = controls.segmented("corpus", _("What is read"), LABELS) == "file"
     else:
-        st.caption(f"The sentences that ship are English, and this model reads {_language(model)}.")
+        st.caption(
+            _("The sentences that ship are English, and this model reads {language}.", language=_language(model))
+        )
         is_file = True
     sentences: _Loaded[CorpusSentence] | None = None
     if is_file:
@@ -98,7 +101,7 @@ def _reading() -> Reading | None:
         )
     else:
         own = "; the model reads them with its own translations" if _writes_from_source(abilities) else ""
-        st.caption(f"200 everyday sentences that we wrote{own}.")
+        st.caption(_("200 everyday sentences that we wrote{own}.", own=own))
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
 
 
@@ -155,7 +158,7 @@ def _upload(
     if st.session_state.get(key) is None:
         # After another page the field is empty, but what was loaded is still here.
         st.button(
-            f"Forget {plain(loaded.name)}",
+            _("Forget {name}", name=plain(loaded.name)),
             key=f"{slot_key}-forget",
             icon=":material/close:",
             on_click=st.session_state.pop,
@@ -164,7 +167,16 @@ def _upload(
     if loaded.error:
         st.error(plain(loaded.error), icon=":material/error:")
         return loaded
-    st.caption(plain(f"{loaded.name}: {len(loaded.rows):,} read, {len(loaded.bad):,} lines left out."))
+    st.caption(
+        plain(
+            _(
+                "{name}: {num_rows:,} read, {num_bad:,} lines left out.",
+                name=loaded.name,
+                num_rows=len(loaded.rows),
+                num_bad=len(loaded.bad),
+            )
+        )
+    )
     if loaded.bad:
         listed = [f"Line {line.number}: {line.reason.rstrip('.')}." for line in loaded.bad[:MAX_LISTED]]
         more = len(loaded.bad) - len(listed)
@@ -176,13 +188,16 @@ def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
     task = data.measuring(reading, models.reader(state.current().model))
     about = st.empty()
-    stored = long_work.outcome(task, f"Measure {reading.work:,} sentences", key=_JOB, button="primary")
+    stored = long_work.outcome(task, _("Measure {work:,} sentences", work=reading.work), key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
     if stored is None and (job is None or job.finished):
         about.info(
-            "No atlas of this model and these sentences is here yet. To make one, the model reads every sentence, and "
-            "writes its translation if it translates: some of them a second. It is kept, so that it opens at once the "
-            f"next time, in {plain(_short(data.cache_folder()))}.",
+            _(
+                "No atlas of this model and these sentences is here yet. To make one, the model reads every "
+                "sentence, and writes its translation if it translates: some of them a second. It is kept, so that "
+                "it opens at once the next time, in {short}.",
+                short=plain(_short(data.cache_folder())),
+            ),
             icon=":material/map:",
         )
     return stored
@@ -193,7 +208,7 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
     source = "Our own corpus" if reading.is_own else "Your file"
     read = f"{len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}"
-    return plain(f"{source}: {read}. Kept in {_short(path)}.")
+    return plain(_("{source}: {read}. Kept in {short}.", source=source, read=read, short=_short(path)))
 
 
 def _short(path: Path | None) -> str:

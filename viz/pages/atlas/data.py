@@ -106,11 +106,17 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
     def read(line: str, number: int) -> CorpusSentence:
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) > 2:
-            raise DataError(f"expected a sentence, or English TAB German; got {len(fields)} fields")
+            raise DataError(
+                "expected a sentence, or English TAB German; got {num_fields} fields", num_fields=len(fields)
+            )
         if not fields[0]:
             raise DataError("a translation without a sentence")
         if (longest := max(map(len, fields))) > MAX_SENTENCE:
-            raise DataError(f"{longest:,} characters; a sentence may have {MAX_SENTENCE:,}")
+            raise DataError(
+                "{longest:,} characters; a sentence may have {max_sentence:,}",
+                longest=longest,
+                max_sentence=MAX_SENTENCE,
+            )
         return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
     return _read_lines(content, name, read, MAX_SENTENCES, "one sentence a line")
@@ -250,10 +256,19 @@ def _read_lines(
         except DataError as error:
             bad.append(BadLine(number, getattr(error, "reason", str(error))))
         if len(rows) > most:
-            raise DataError(f"{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.")
+            raise DataError(
+                "{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.",
+                name=name,
+                most=most,
+            )
     if not rows:
         first = f" Line {bad[0].number}: {bad[0].reason.rstrip('.')}." if bad else ""
-        raise DataError(f"{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}")
+        raise DataError(
+            "{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}",
+            name=name,
+            expected=expected,
+            first=first,
+        )
     return tuple(rows), bad
 
 

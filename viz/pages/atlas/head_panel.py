@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from viz.core.html import visible
+from viz.core.messages import _
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
@@ -28,7 +29,7 @@ def show(atlas: "Atlas", view: View) -> None:
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
     near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
-    st.caption(f"Looks most like {near}: in brackets the distance, 0 to 1.")
+    st.caption(_("Looks most like {near}: in brackets the distance, 0 to 1.", near=near))
     _strongest(atlas, view, layer, head)
 
 
@@ -49,15 +50,21 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
         what = "random tokens" if view.key in metric_texts.ON_RANDOM_TOKENS else "sentences of its own"
-        st.caption(f"“{name}” is measured over {what}, so no sentence of the corpus is strongest in it.")
-        if view.key == "antecedent" and st.button("Measured on the Compare page", icon=":material/arrow_forward:"):
+        st.caption(
+            _(
+                "“{name}” is measured over {what}, so no sentence of the corpus is strongest in it.",
+                name=name,
+                what=what,
+            )
+        )
+        if view.key == "antecedent" and st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:"):
             state.change(coreference_tab="Measured")
             st.switch_page("viz/pages/coreference/page.py")
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
-    st.markdown(f"Sentences in which **{name.lower()}** of this head is highest")
+    st.markdown(_("Sentences in which **{name}** of this head is highest", name=name.lower()))
     if not numbers:
-        st.caption("None: no token of the corpus says anything about this metric here.")
+        st.caption(_("None: no token of the corpus says anything about this metric here."))
         return
     opened = None
     with st.container(gap="xsmall"):
@@ -67,7 +74,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
             key = f"atlas-sentence-{number}"
             if st.button(plain(cut), key=key, type="tertiary", icon=":material/grid_view:", wrap=True):
                 opened = number
-    st.caption("A click opens the sentence on the Attention page at this head, with the model's own translation.")
+    st.caption(_("A click opens the sentence on the Attention page at this head, with the model's own translation."))
     if opened is not None:
         state.choose(text=atlas.texts[opened])
         state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)

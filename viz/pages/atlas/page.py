@@ -5,19 +5,25 @@ from pathlib import Path
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.atlas import corpus, tabs
 from viz.selection import state
 from viz.ui import formulas, frame
 
-frame.title("Atlas").caption(
-    "What every head does, not in one sentence but over many: how sharply it looks, how far, and at which tokens. The "
-    "sentence on the left plays no part here; the sentences in which a head is strongest lead back to it.",
+frame.title(_("Atlas")).caption(
+    _(
+        "What every head does, not in one sentence but over many: how sharply it looks, how far, and at which "
+        "tokens. The sentence on the left plays no part here; the sentences in which a head is strongest lead back "
+        "to it."
+    ),
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":
         st.info(
-            "The atlas reads sentences, and the chosen model looks at pictures. The attention page has the metrics of "
-            "its heads for one picture, under each tile and as an order of heads.",
+            _(
+                "The atlas reads sentences, and the chosen model looks at pictures. The attention page has the "
+                "metrics of its heads for one picture, under each tile and as an order of heads."
+            ),
             icon=":material/info:",
         )
     else:
@@ -26,5 +32,5 @@ with frame.errors_shown():
         if measured is not None:
             with pictures:
                 tabs.show(measured)
-with st.expander("Formulas and sources", key="atlas-formulas", icon=":material/function:"):
+with st.expander(_("Formulas and sources"), key="atlas-formulas", icon=":material/function:"):
     formulas.show(Path(__file__).with_name("formulas.md"))

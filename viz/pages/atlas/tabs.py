@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import findings
 from viz.core import sites
+from viz.core.messages import _
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.layer_maps import tab as layer_maps
 from viz.pages.atlas.map_of_heads import tab as map_of_heads
@@ -49,11 +50,11 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
         known = {head_map.key for head_map in maps}
         state.propose(corpus_metric=found.job.metric if found is not None and found.job.metric in known else ELSE)
         names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
-        key = controls.dropdown("corpus_metric", "Metric", names, width=250)
+        key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         if has_norms:
             help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
-            controls.segmented("read_off", "Computed from", metric_texts.READ_OFF_LABELS, help_text=help_text)
+            controls.segmented("read_off", _("Computed from"), metric_texts.READ_OFF_LABELS, help_text=help_text)
     if key not in known:
-        frame.note(f"{metric_texts.why_none(key, site)} This shows {ELSE}.")
+        frame.note(_("{why_none} This shows {value}.", why_none=metric_texts.why_none(key, site), value=ELSE))
         key = ELSE
     return View(site, sites.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
@@ -14,14 +15,14 @@ from viz.selection.attention import ALL_HEADS, AttentionTab
 from viz.ui import finding, frame, sentence
 
 head = frame.title(
-    "Attention",
+    _("Attention"),
     "Where every head of every layer looks, while the model reads the sentence and writes its translation. One tile is "
     "one head: a row for each token that looks, a column for each token looked at; the lighter, the more weight. Click "
     "a tile to open its head, or two words of the sentence for the heads that link them. Any weight can be followed "
     "back to the numbers that it comes from.",
 )
 if state.current().attention.from_atlas:
-    st.page_link("viz/pages/atlas/page.py", label="Back to the atlas", icon=":material/arrow_back:")
+    st.page_link("viz/pages/atlas/page.py", label=_("Back to the atlas"), icon=":material/arrow_back:")
 with frame.errors_shown():
     trace = sentence.read(state.current().common.text)
     finding.open_on_finding(trace)

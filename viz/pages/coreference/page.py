@@ -3,6 +3,7 @@
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.coreference.cause import tab as cause
 from viz.pages.coreference.measured import tab as measured
 from viz.pages.coreference.side_by_side import tab as side_by_side
@@ -11,14 +12,19 @@ from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.ui import frame
 
-frame.title("Compare").caption(
-    "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” stands "
-    "for. See which heads follow, measure them, and test whether they are the cause.",
+frame.title(_("Compare")).caption(
+    _(
+        "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” "
+        "stands for. See which heads follow, measure them, and test whether they are the cause."
+    ),
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":
         st.info(
-            "This page compares sentences, and the chosen model looks at pictures. The attention page shows its heads.",
+            _(
+                "This page compares sentences, and the chosen model looks at pictures. The attention page shows its "
+                "heads."
+            ),
             icon=":material/info:",
         )
     else:

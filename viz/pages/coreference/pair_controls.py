@@ -11,6 +11,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.marks import Marks, guessed, last_word, word_spans
+from viz.core.messages import _
 from viz.core.widget_values import sent
 from viz.pages.coreference import twins
 from viz.pages.coreference.data import Pair, curated_pairs, marked_case
@@ -57,8 +58,12 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     if asked and asked not in pairs:
         state.change(pair="")
         frame.note(
-            f"The curated set has no pair “{plain(asked)}”. These are your own sentences; choose one of its "
-            f"{len(pairs)} pairs by its group."
+            _(
+                "The curated set has no pair “{asked}”. These are your own sentences; choose one of its {num_pairs} "
+                "pairs by its group.",
+                asked=plain(asked),
+                num_pairs=len(pairs),
+            )
         )
     groups = ["", *dict.fromkeys(pair.group for pair in pairs.values())]
     pair = pairs.get(state.current().coreference.pair)
@@ -77,11 +82,11 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     with row:
         group = [other for other in pairs.values() if other.group == pair.group]
         labels = {other.name: _both(*(case.sentence for case in other.cases)) for other in group}
-        controls.dropdown("pair", "Pair", labels)
+        controls.dropdown("pair", _("Pair"), labels)
         st.button(
-            "Make it mine",
+            _("Make it mine"),
             icon=":material/edit:",
-            help="Both sentences become your own: change them, mark other words, see them on the other pages.",
+            help=_("Both sentences become your own: change them, mark other words, see them on the other pages."),
             on_click=_make_mine,
             args=(pair,),
         )
@@ -126,18 +131,24 @@ def second_sentence(row: "DeltaGenerator") -> str:
     shared, count = twins.shared_words(text, other)
     if not other:
         frame.note(
-            "Nothing is compared yet, for this sentence has no twin that is known. Type it again with the word changed "
-            "that decides what the pronoun stands for."
+            _(
+                "Nothing is compared yet, for this sentence has no twin that is known. Type it again with the word "
+                "changed that decides what the pronoun stands for."
+            )
         )
         st.button(
-            "Copy the sentence", icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
+            _("Copy the sentence"), icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
         )
     elif other == text:
-        frame.note("Both sentences are the same so far. Change the word that decides what the pronoun stands for.")
+        frame.note(_("Both sentences are the same so far. Change the word that decides what the pronoun stands for."))
     elif 2 * shared < count:
         st.warning(
-            f"These sentences share {shared} of {count} words. What differs between them need not come from what the "
-            "pronoun stands for: change a single word of the first sentence instead.",
+            _(
+                "These sentences share {shared} of {count} words. What differs between them need not come from what "
+                "the pronoun stands for: change a single word of the first sentence instead.",
+                shared=shared,
+                count=count,
+            ),
             icon=":material/warning:",
         )
     return other
@@ -164,7 +175,7 @@ def marked_words(texts: Sequence[str], row: "DeltaGenerator") -> list[OwnMarks]:
             for name, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
                 _mark_words(name, text, fields, own.marks)
         if is_guess and is_complete:
-            st.button("The guess is right", key="marks-right", on_click=_keep_marks, args=(before,))
+            st.button(_("The guess is right"), key="marks-right", on_click=_keep_marks, args=(before,))
     return own_marks(texts)
 
 
@@ -213,7 +224,14 @@ def _forget_unknown(name: str, count: int, fields: Sequence[str]) -> None:
         chosen = state.current().value(field)
         if isinstance(chosen, int) and chosen >= count:
             state.change(**{field: None})
-            frame.note(f"{_role(role, name)}: there is no word {chosen + 1}, the sentence has {count}.")
+            frame.note(
+                _(
+                    "{role}: there is no word {chosen}, the sentence has {count}.",
+                    role=_role(role, name),
+                    chosen=chosen + 1,
+                    count=count,
+                )
+            )
 
 
 def _keep_marks(marks: Sequence[OwnMarks]) -> None:
@@ -230,7 +248,7 @@ def _word(field: str, label: str, words: Sequence[str], shown: int | None) -> No
             options,
             key=key,
             format_func=lambda i: f"{i + 1} · {words[i]}",
-            placeholder="Choose a word",
+            placeholder=_("Choose a word"),
             on_change=state.take,
             args=(field,),
         )

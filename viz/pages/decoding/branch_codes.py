@@ -124,10 +124,14 @@ def read_code(code: str, number: int) -> Choice:
     match = _CODE.fullmatch(code)
     action = None if match is None else _read_action(match[3])
     if match is None or action is None:
-        raise SessionError(f"The branch “{code[:60]}” of the address means nothing.")
+        raise SessionError("The branch “{code}” of the address means nothing.", code=code[:60])
     parent, step = int(match[1]), int(match[2])
     if parent >= number:
-        raise SessionError(f"The branch “{code}” of the address leaves branch {parent}, which does not come before it.")
+        raise SessionError(
+            "The branch “{code}” of the address leaves branch {parent}, which does not come before it.",
+            code=code,
+            parent=parent,
+        )
     return Choice(parent, step, action)
 
 

@@ -1,6 +1,7 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.attribution import tab as attribution
 from viz.pages.decoding.beam import tab as beam
@@ -16,14 +17,14 @@ from viz.selection.decoding import DecodingTab
 from viz.ui import frame
 
 head = frame.title(
-    "Decode",
+    _("Decode"),
     "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what it "
     "weighed and where every head looks, and make it write something else.",
 )
 with frame.errors_shown():
     with frame.loading():
         abilities = models.abilities(state.current().model)
-    if not frame.lacking(abilities, "decoding", "The attention page shows what its heads look at."):
+    if not frame.lacking(abilities, "decoding", _("The attention page shows what its heads look at.")):
         trace = translations.shown(head)
         opening.propose(trace)
         translation_controls.above(trace)

@@ -2,16 +2,17 @@
 
 import streamlit as st
 
+from viz.core.messages import _
 from viz.selection import state
 
 
 def slider(steps: int) -> int:
     """The chosen step, from 0."""
     if steps == 1:
-        st.caption("This translation has one step only.")
+        st.caption(_("This translation has one step only."))
         return 0
     chosen = st.select_slider(
-        "Step",
+        _("Step"),
         range(steps),
         key=state.bind("step"),
         format_func=lambda step: str(step + 1),

@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.errors import TokenError
 from viz.access import models
+from viz.core.messages import _
 from viz.core.numbers import times_less
 from viz.core.token_text import display_token
 from viz.core.widget_values import sent
@@ -35,7 +36,7 @@ def above(trace: "Trace") -> None:
         has_tree = state.current().decoding.decoding_tab == "Branches"
         with st.container(key="translation-shown-above-tree" if has_tree else "translation-shown"):
             st.selectbox(
-                "Translation shown",
+                _("Translation shown"),
                 range(len(names)),
                 key=state.bind("branch"),
                 format_func=lambda number: names[number],
@@ -52,7 +53,7 @@ def show_notices() -> None:
 
 def known_traces() -> list["Trace | None"]:
     """The trace of every translation, the model's own first; None of a long one that nobody has looked at."""
-    with st.spinner("Writing the branches …", show_time=True):
+    with st.spinner(_("Writing the branches …"), show_time=True):
         traces = translations.known_traces()
     show_notices()
     return traces
@@ -71,11 +72,17 @@ def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
     ends = [f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids))]
     how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
     st.text_input(
-        f"Write instead of “{plain(display_token(trace.steps[step].token))}” at step {step + 1}",
+        _(
+            "Write instead of “{display_token}” at step {step}",
+            display_token=plain(display_token(trace.steps[step].token)),
+            step=step + 1,
+        ),
         key=key,
-        placeholder="A word, then Enter",
+        placeholder=_("A word, then Enter"),
         width=300,
-        help=f"A word may be several tokens: all are written, then the model goes on.{how_to_end}",
+        help=_(
+            "A word may be several tokens: all are written, then the model goes on.{how_to_end}", how_to_end=how_to_end
+        ),
         on_change=_write,
         args=(key,),
     )
@@ -83,7 +90,7 @@ def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
 
 def step(trace: "Trace") -> int:
     """Which step of the translation, by the token that it reads and the one that it writes."""
-    return controls.token("step", "Step", step_labels(trace), default=0)
+    return controls.token("step", _("Step"), step_labels(trace), default=0)
 
 
 def candidate(trace: "Trace") -> None:
@@ -91,7 +98,7 @@ def candidate(trace: "Trace") -> None:
     at = min(state.current().decoding.step, len(trace.steps) - 1)
     candidates, written = trace.steps[at].candidates, trace.steps[at].log_prob
     st.menu_button(
-        "Take another candidate",
+        _("Take another candidate"),
         range(len(candidates)),
         key="candidate",
         format_func=lambda rank: plain(_candidate_label(candidates[rank], written)),
@@ -116,7 +123,9 @@ def against(names: Sequence[str], chosen: int) -> None:
     """Which translation the one shown is compared with."""
     shown = state.current().decoding.branch
     labels = {number: name for number, name in enumerate(names) if number != shown}
-    controls.dropdown("compared_branch", f"{names[shown]}, compared with", labels, shown=chosen, width=260)
+    controls.dropdown(
+        "compared_branch", _("{names}, compared with", names=names[shown]), labels, shown=chosen, width=260
+    )
 
 
 def _candidate_label(candidate: "Candidate", written: float) -> str:

@@ -1,5 +1,6 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
+from viz.core.messages import _
 from viz.pages.learn.architecture import tab as architecture
 from viz.pages.learn.collection import tab as collection
 from viz.pages.learn.follow_token import tab as follow_token
@@ -9,7 +10,7 @@ from viz.selection.learn import LearnTab
 from viz.ui import frame
 
 head = frame.title(
-    "Learn",
+    _("Learn"),
     "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture and "
     "every number is computed while you look, and leads to the page that shows all of it.",
 )

@@ -1,6 +1,7 @@
 """The masks as the model used them, and how it knows places."""
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.masks_positions.masks import other_model as model_masks
 from viz.pages.masks_positions.masks import tab as masks
 from viz.pages.masks_positions.positions import other_model as model_positions
@@ -10,7 +11,7 @@ from viz.selection.masks_positions import MasksTab
 from viz.ui import frame, sentence
 
 head = frame.title(
-    "Masks & positions",
+    _("Masks & positions"),
     "What attention is allowed to see, and how it knows the order. In a mask, a bright cell is a key that the query in "
     "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
 )

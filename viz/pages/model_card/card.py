@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
+from viz.core.messages import said
+
 #: The section that says what a model can and cannot do.
-LIMITS = "What to expect"
+LIMITS = said("What to expect")
 
 
 def section(card: str, title: str) -> list[str]:

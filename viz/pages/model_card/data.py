@@ -7,6 +7,7 @@ from model.nn.parameter_counts import ParameterCounts, count_parameters
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
 from viz.core.caching import cached
+from viz.core.messages import _
 from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ MAX_TRANSLATIONS: Final = 500
 def shapes(choice: ModelChoice) -> list[tuple[str, TransformerConfig, ParameterCounts]]:
     """Name, configuration and parameters of the chosen checkpoint, then of the paper's two models."""
     own = models.name_of(choice), models.translator(choice).config
-    papers = [(f"{name} (paper)", PRESETS[name]) for name in ("base", "big")]
+    papers = [(_("{name} (paper)", name=name), PRESETS[name]) for name in ("base", "big")]
     return [(name, config, count_parameters(config)) for name, config in (own, *papers)]
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viz.core.html import Column
+from viz.core.messages import _, said, shown
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
@@ -21,14 +22,15 @@ _BETWEEN: Final = " · "
 #: What SentencePiece calls the piece of a single byte.
 BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
-SUBJECTS: Final = {"align": "Alignment"}
-SPECIAL, BYTE_KIND, BEGINS, CONTINUES = "special", "byte", "begins a word", "within a word"
+#: Command of this project → what it measures, where that is not its own name.
+SUBJECTS: Final = {"align": said("Alignment")}
+SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
 
 
 def number(value: str | float | bool) -> str:
     """A value as it is read: thousands apart, at most four decimals, none that say nothing."""
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, str):
         return value
     if isinstance(value, int):
@@ -40,25 +42,25 @@ def number(value: str | float | bool) -> str:
 
 def _matrices(config: "TransformerConfig") -> str:
     if config.share_embeddings:
-        return "1, shared"
-    return "2, output tied to the target's" if config.tie_output else "3"
+        return _("1, shared")
+    return _("2, output tied to the target's") if config.tie_output else "3"
 
 
 def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
     """One column a model, one row a setting, named as in the paper."""
     configs, counts = [config for _, config, _ in shapes], [count for _, _, count in shapes]
     settings = (
-        ("Layers (encoder + decoder)", [f"{config.num_layers} + {config.decoder_layers}" for config in configs]),
-        ("Heads", [number(config.num_heads) for config in configs]),
+        (_("Layers (encoder + decoder)"), [f"{config.num_layers} + {config.decoder_layers}" for config in configs]),
+        (_("Heads"), [number(config.num_heads) for config in configs]),
         ("d_model", [number(config.d_model) for config in configs]),
         ("d_ff", [number(config.d_ff) for config in configs]),
         ("d_k", [number(config.d_k) for config in configs]),
-        ("Vocabulary", [number(config.vocab_size) for config in configs]),
-        ("Embedding matrices", [_matrices(config) for config in configs]),
-        ("Norm", [config.norm for config in configs]),
-        ("Activation", [ACTIVATIONS[config.activation] for config in configs]),
-        ("Dropout", [number(config.dropout) for config in configs]),
-        ("Parameters", [number(count.total) for count in counts]),
+        (_("Vocabulary"), [number(config.vocab_size) for config in configs]),
+        (_("Embedding matrices"), [_matrices(config) for config in configs]),
+        (_("Norm"), [config.norm for config in configs]),
+        (_("Activation"), [ACTIVATIONS[config.activation] for config in configs]),
+        (_("Dropout"), [number(config.dropout) for config in configs]),
+        (_("Parameters"), [number(count.total) for count in counts]),
     )
     columns = [Column(""), *(Column(name, is_number=True) for name, _, _ in shapes)]
     return columns, [(name, *values) for name, values in settings]
@@ -94,10 +96,10 @@ def matching(pieces: Sequence[Piece], wanted: str) -> list[Piece]:
 
 def training_data(training: "Training") -> tuple[list[Column], Rows]:
     """One row a set of pairs, and their sum."""
-    titles = ("Set", "Pairs", "Weight", "What it is", "Licence")
-    columns = [Column(title, is_number=title in ("Pairs", "Weight")) for title in titles]
+    titles = (_("Set"), _("Pairs"), _("Weight"), _("What it is"), _("Licence"))
+    columns = [Column(title, is_number=position in (1, 2)) for position, title in enumerate(titles)]
     rows: Rows = [(d.name, number(d.pairs), number(d.weight), d.what or "–", d.licence or "–") for d in training.data]
-    return columns, [*rows, ("Together", number(sum(d.pairs for d in training.data)), "", "", "")]
+    return columns, [*rows, (_("Together"), number(sum(d.pairs for d in training.data)), "", "", "")]
 
 
 def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:
@@ -106,12 +108,13 @@ def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:
     for score in metrics.scores:
         by_set.setdefault((score.set, score.sentences), {})[score.beam] = score
     beams = sorted({score.beam for score in metrics.scores} - {1})
-    titles = ["Sentences", "BLEU, greedy", "chrF, greedy", *(f"BLEU, beam {beam}" for beam in beams)]
+    titles = [_("Sentences"), _("BLEU, greedy"), _("chrF, greedy")]
+    titles += [_("BLEU, beam {beam}", beam=beam) for beam in beams]
     rows: Rows = []
     for (name, sentences), by_beam in by_set.items():
         greedy = _both(by_beam, 1)
         rows.append((name, number(sentences), *greedy, *(_both(by_beam, beam)[0] for beam in beams)))
-    return [Column("Set"), *(Column(title, is_number=True) for title in titles)], rows
+    return [Column(_("Set")), *(Column(title, is_number=True) for title in titles)], rows
 
 
 def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
@@ -133,7 +136,7 @@ def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:
     """
     groups: dict[str, dict[str, str]] = {}
     for name, value in rows:
-        before, _, part = name.rpartition(_BETWEEN)
+        before, _dot, part = name.rpartition(_BETWEEN)
         groups.setdefault(before, {})[part] = value
     alike: dict[tuple[str, ...], list[str]] = {}
     for before, values in groups.items():
@@ -141,9 +144,11 @@ def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:
     shared = {parts: befores for parts, befores in alike.items() if len(befores) > 1}
     in_shared = {before for befores in shared.values() for before in befores}
     alone = [(_words(name), value) for name, value in rows if name.rpartition(_BETWEEN)[0] not in in_shared]
-    made: list[tuple[list[Column], Rows]] = [([Column("Measured"), Column("Value")], list(alone))] if alone else []
+    made: list[tuple[list[Column], Rows]] = (
+        [([Column(_("Measured")), Column(_("Value"))], list(alone))] if alone else []
+    )
     for parts, befores in shared.items():
-        columns = [Column("Measured"), *(Column(_words(part), is_number=True) for part in parts)]
+        columns = [Column(_("Measured")), *(Column(_words(part), is_number=True) for part in parts)]
         made.append((columns, [(_words(before), *groups[before].values()) for before in befores]))
     return made
 
@@ -156,4 +161,4 @@ def subject(command: str) -> str:
     """What a command of this project measures, by its own name: `python -m model pronouns --json` is “Pronouns”."""
     words = command.split()
     name = words[3] if words[:3] == ["python", "-m", "model"] and len(words) > 3 else "measured"
-    return SUBJECTS.get(name, name.capitalize())
+    return shown(SUBJECTS.get(name, name.capitalize()))

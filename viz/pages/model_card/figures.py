@@ -10,19 +10,20 @@ from plotly.subplots import make_subplots
 
 from viz.core import sites, theme
 from viz.core.html import visible
+from viz.core.messages import _, said, shown
 
 if TYPE_CHECKING:
     from model.nn.parameter_counts import ParameterCounts
 
 #: In the order in which they are stacked: as data pass through them.
 PART_LABELS: Final = {
-    "embedding": "Embedding",
-    "encoder_self_attention": sites.label(sites.ENCODER),
-    "encoder_feed_forward": "Encoder feed-forward",
-    "decoder_self_attention": sites.label(sites.DECODER),
-    "cross_attention": "Cross-attention",
-    "decoder_feed_forward": "Decoder feed-forward",
-    "norms": "Norms",
+    "embedding": said("Embedding"),
+    "encoder_self_attention": sites.NAMES[sites.ENCODER].label,
+    "encoder_feed_forward": said("Encoder feed-forward"),
+    "decoder_self_attention": sites.NAMES[sites.DECODER].label,
+    "cross_attention": said("Cross-attention"),
+    "decoder_feed_forward": said("Decoder feed-forward"),
+    "norms": said("Norms"),
 }
 #: Grey for what turns pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
 PART_COLOURS: Final = {
@@ -49,14 +50,15 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     for part, label in PART_LABELS.items():
         numbers = [asdict(count)[part] for count in counts]
         shares = [number / count.total for number, count in zip(numbers, counts, strict=True)]
-        hover = f"<b>%{{y}}</b><br>{label}<br>%{{customdata[0]:,}} parameters, %{{customdata[1]:.1%}}<extra></extra>"
+        numbers_shown = _("{count} parameters, {share}", count="%{customdata[0]:,}", share="%{customdata[1]:.1%}")
+        hover = f"<b>%{{y}}</b><br>{shown(label)}<br>{numbers_shown}<extra></extra>"
         for row, lengths in ((1, [number / 1e6 for number in numbers]), (2, shares)):
             figure.add_trace(
                 go.Bar(
                     x=lengths,
                     y=positions,
                     orientation="h",
-                    name=label,
+                    name=shown(label),
                     legendgroup=part,
                     showlegend=row == 1,
                     marker={"color": PART_COLOURS[part], "line": {"width": 0}},
@@ -74,9 +76,9 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     labels = [f"{escape(visible(name), quote=False)}\u00a0" for name in names]
     figure.update_yaxes(tickmode="array", tickvals=positions, ticktext=labels, automargin=True, showgrid=False)
     figure.update_yaxes(range=[len(names) - 0.5, -0.5])
-    figure.update_xaxes(title_text="million parameters", zeroline=False, row=1, col=1)
+    figure.update_xaxes(title_text=_("million parameters"), zeroline=False, row=1, col=1)
     figure.update_xaxes(
-        title_text="share of the model", zeroline=False, range=[0, 1], tickformat=".0%", dtick=0.25, row=2, col=1
+        title_text=_("share of the model"), zeroline=False, range=[0, 1], tickformat=".0%", dtick=0.25, row=2, col=1
     )
     figure.update_layout(
         barmode="stack",

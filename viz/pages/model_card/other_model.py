@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.html import Column, table
+from viz.core.messages import _, plural, shown
 from viz.pages.model_card import data, facts
 from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
@@ -29,16 +30,30 @@ def show(selection: Selection) -> None:
     name = models.name_of(selection.model)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
-            st.html(table([Column("Model"), Column(name)], described.rows, label=f"What {name} is made of"))
+            st.html(
+                table([Column(_("Model")), Column(name)], described.rows, label=_("What {name} is made of", name=name))
+            )
         with st.container():
             total = sum(described.parts.values())
             rows = [(part, facts.number(count), f"{count / total:.1%}") for part, count in described.parts.items()]
-            columns = [Column("Part"), Column("Parameters", is_number=True), Column("Share", is_number=True)]
-            st.html(table(columns, [*rows, ("Together", facts.number(total), "100.0%")], label="Parameters by part"))
-            st.caption("What stands in two places, such as an embedding that is also the output, is counted once.")
+            rows.append((_("Together"), facts.number(total), "100.0%"))
+            columns = [Column(_("Part")), Column(_("Parameters"), is_number=True), Column(_("Share"), is_number=True)]
+            st.html(table(columns, rows, label=_("Parameters by part")))
+            st.caption(_("What stands in two places, such as an embedding that is also the output, is counted once."))
     if described.settings:
-        with st.expander(f"config.json: {len(described.settings)} settings unlike the usual ones", key="card-settings"):
-            st.html(table([Column("Setting"), Column("Value")], described.settings, label="Settings of config.json"))
+        with st.expander(
+            plural(
+                "config.json: {count} setting unlike the usual one",
+                "config.json: {count} settings unlike the usual ones",
+                len(described.settings),
+            ),
+            key="card-settings",
+        ):
+            st.html(
+                table(
+                    [Column(_("Setting")), Column(_("Value"))], described.settings, label=_("Settings of config.json")
+                )
+            )
     if described.lacks:
-        st.subheader("What cannot be shown of it", anchor=False)
-        st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in described.lacks))
+        st.subheader(_("What cannot be shown of it"), anchor=False)
+        st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))

@@ -3,14 +3,17 @@
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.model_card import architecture, other_model, tabs
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.ui import frame
 
-frame.title("Model").caption(
-    "The checkpoint chosen on the left: what it is made of, what it learned from, how well it does and what not to "
-    "expect of it. The sentence on the left plays no part here.",
+frame.title(_("Model")).caption(
+    _(
+        "The checkpoint chosen on the left: what it is made of, what it learned from, how well it does and what not "
+        "to expect of it. The sentence on the left plays no part here."
+    ),
 )
 with frame.errors_shown():
     selection = state.current()

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from viz.core.messages import said
+
 
 @dataclass(frozen=True, slots=True)
 class PublishedResult:
@@ -15,15 +17,21 @@ class PublishedResult:
     kind: str
 
 
+_TOKENISED, _MILLIONS = said("tokenised"), said("4.5 million pairs")
+
 PUBLISHED: Final = (
     PublishedResult(
         "Transformer-Tiny (LividWo/Revisit-MMT)",
-        "Multi30k alone (29,000 captions)",
+        said("Multi30k alone (29,000 captions)"),
         "Multi30k test2016",
         41.02,
-        "tokenised",
+        _TOKENISED,
     ),
-    PublishedResult("base (Vaswani et al. 2017)", "4.5 million pairs", "newstest2014", 27.3, "tokenised"),
-    PublishedResult("big (Vaswani et al. 2017)", "4.5 million pairs", "newstest2014", 28.4, "tokenised"),
-    PublishedResult("JoeyNMT, 60 million parameters", "–", "newstest2014", 24.4, "sacreBLEU"),
+    PublishedResult(
+        said("base (Vaswani et al. 2017)"), said("4.5 million pairs"), "newstest2014", 27.3, said("tokenised")
+    ),
+    PublishedResult(
+        said("big (Vaswani et al. 2017)"), said("4.5 million pairs"), "newstest2014", 28.4, said("tokenised")
+    ),
+    PublishedResult(said("JoeyNMT, 60 million parameters"), "–", "newstest2014", 24.4, "sacreBLEU"),
 )

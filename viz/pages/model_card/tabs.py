@@ -14,6 +14,7 @@ from viz.access import models
 from viz.core.background_jobs import Progress, Task
 from viz.core.file_names import file_name
 from viz.core.html import Column, table
+from viz.core.messages import _, plural, said
 from viz.pages.model_card import card, data, facts
 from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
@@ -32,81 +33,100 @@ def vocabulary(selection: Selection) -> None:
     reader = models.reader(selection.model)
     pieces = facts.pieces(models.vocabulary(reader), reader.special_ids)
     counts = Counter(piece.kind for piece in pieces)
-    kinds = ", ".join(f"{counts[kind]:,} {label}" for kind, label in _KINDS.items())
-    how = (
-        f"{len(pieces):,} pieces, the same for English and German: {kinds}. A text is cut into the pieces that the "
-        "tokenizer finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
-    )
-    how = how if models.is_english_german(selection.model) else f"{len(pieces):,} pieces: {kinds}."
     wanted = st.text_input(
-        "Find pieces", placeholder="Letters of a piece, or an id; a space stands for the ▁ before a word", key="wanted"
+        _("Find pieces"),
+        placeholder=_("Letters of a piece, or an id; a space stands for the ▁ before a word"),
+        key="wanted",
     )
     matches = facts.matching(pieces, wanted or "")
     if not matches:
-        st.info("No piece holds this. The tokenizer would write it with several shorter pieces, or as bytes.")
+        st.info(_("No piece holds this. The tokenizer would write it with several shorter pieces, or as bytes."))
         return
-    shown = {"Id": [p.id for p in matches], "Piece": [p.shown for p in matches], "Kind": [p.kind for p in matches]}
+    shown = {
+        _("Id"): [p.id for p in matches],
+        _("Piece"): [p.shown for p in matches],
+        _("Kind"): [_(p.kind) for p in matches],
+    }
     # A table that is drawn on a canvas: no piece can become HTML, and only the rows in view are drawn.
     st.dataframe(
         shown,
         height=VOCABULARY_HEIGHT,
         hide_index=True,
-        column_config={"Id": st.column_config.NumberColumn(width="small")},
+        column_config={_("Id"): st.column_config.NumberColumn(width="small")},
         key="pieces",
-        alt="Pieces of the vocabulary: id, piece, kind",
+        alt=_("Pieces of the vocabulary: id, piece, kind"),
     )
-    st.caption(f"{len(matches):,} of {how}")
+    numbers: dict[str, object] = {
+        "shown": len(matches), "all": len(pieces), "special": counts[facts.SPECIAL], "bytes": counts[facts.BYTE_KIND],
+        "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
+    }  # fmt: skip
+    st.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
 
 
-_KINDS: Final = {
-    facts.SPECIAL: "special",
-    facts.BYTE_KIND: "bytes",
-    facts.BEGINS: "that begin a word (with ▁)",
-    facts.CONTINUES: "that stand within one",
-}
+_OF_OTHERS: Final = said(
+    "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
+    "{within:,} that stand within one."
+)
+_OF_BOTH: Final = said(
+    "{shown:,} of {all:,} pieces, the same for English and German: {special:,} special, {bytes:,} bytes, {begin:,} "
+    "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
+    "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
+)
 
 
 def training_data(selection: Selection) -> None:
     """What it was trained on."""
     training = data.training(selection.model)
     if training is None:
-        _missing("training.json", "what it was trained on")
+        _missing("training.json", _("what it was trained on"))
         return
     st.caption(
-        "Pairs of an English sentence and its German translation. The weight is how often, on average, each pair of a "
-        "set comes in one pass over the data; the licence is the one stated at the set's source."
+        _(
+            "Pairs of an English sentence and its German translation. The weight is how often, on average, each pair "
+            "of a set comes in one pass over the data; the licence is the one stated at the set's source."
+        )
     )
-    st.html(table(*facts.training_data(training), label="Training data"))
+    st.html(table(*facts.training_data(training), label=_("Training data")))
     if training.note:
         st.text(training.note)
     if training.settings:
-        st.subheader("Settings", anchor=False)
+        st.subheader(_("Settings"), anchor=False)
         rows = [(name, facts.number(value)) for name, value in training.settings]
-        st.html(table([Column("Setting"), Column("Value", is_number=True)], rows, label="Settings of the training run"))
+        st.html(
+            table(
+                [Column(_("Setting")), Column(_("Value"), is_number=True)],
+                rows,
+                label=_("Settings of the training run"),
+            )
+        )
 
 
 def curves(selection: Selection) -> None:
     """How the training run went."""
     log = data.training_log(selection.model)
     if log is None:
-        _missing("training_log.jsonl", "how its training went")
+        _missing("training_log.jsonl", _("how its training went"))
         return
     training = None
     with frame.errors_shown():
         training = data.training(selection.model)
-    limit = "the first pairs" if training is None else f"the first {training.dev_limit:,} pairs"
+    limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
     frame.chart(
         training_curves(log),
         "training-curves",
         file_name("training curves", models.identity(selection.model)[0]),
-        "Loss, learning rate and BLEU of each dev set over the training steps",
+        _("Loss, learning rate and BLEU of each dev set over the training steps"),
     )
     st.caption(
-        "From left to right the steps of training. The loss is what the model is trained to make small, averaged since "
-        "the point before; with smoothed labels it stays above zero. The learning rate is how far each step goes; "
-        "where it rises anew, another stage of training begins, often with other data, so that the losses of two "
-        f"stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model does not learn "
-        "from, in the stages that asked for it, so it only roughly agrees with the tab Scores, which has whole sets."
+        _(
+            "From left to right the steps of training. The loss is what the model is trained to make small, averaged "
+            "since the point before; with smoothed labels it stays above zero. The learning rate is how far each "
+            "step goes; where it rises anew, another stage of training begins, often with other data, so that the "
+            "losses of two stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model "
+            "does not learn from, in the stages that asked for it, so it only roughly agrees with the tab Scores, "
+            "which has whole sets.",
+            limit=limit,
+        )
     )
 
 
@@ -114,37 +134,43 @@ def scores(selection: Selection) -> None:
     """What was measured, and what others measured elsewhere."""
     metrics = data.metrics(selection.model)
     if metrics is None:
-        _missing("metrics.json", "how well it does")
+        _missing("metrics.json", _("how well it does"))
     else:
         st.caption(
-            "BLEU counts the runs of one to four words that a translation shares with the reference, chrF those of "
-            "characters; both go from 0 to 100, higher is better. Greedy takes the most probable token at each step, a "
-            "beam keeps several translations in the race."
+            _(
+                "BLEU counts the runs of one to four words that a translation shares with the reference, chrF those "
+                "of characters; both go from 0 to 100, higher is better. Greedy takes the most probable token at "
+                "each step, a beam keeps several translations in the race."
+            )
         )
         if metrics.scores:
-            st.html(table(*facts.scores(metrics), label="Scores of each set"))
-            with st.expander("The commands that measured these", key="card-commands"):
+            st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
+            with st.expander(_("The commands that measured these"), key="card-commands"):
                 st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
             signatures = dict.fromkeys(score.signature for score in metrics.scores)
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
             st.caption(
-                "Other measurements, as their commands printed them: layers and heads count from 0 here. Shares lie "
-                "between 0 and 1; an error rate is the better the lower it is."
+                _(
+                    "Other measurements, as their commands printed them: layers and heads count from 0 here. Shares "
+                    "lie between 0 and 1; an error rate is the better the lower it is."
+                )
             )
         with st.grid(3, min_column_width=290, gap="medium"):
             for number, measurement in enumerate(metrics.measurements):
                 with st.container():
                     _measurement(number, measurement)
-    st.subheader("Published results, for orientation", anchor=False)
-    columns = [Column(t) for t in ("System", "Trained on", "Test set")]
-    columns += [Column("BLEU", is_number=True), Column("Kind of BLEU")]
+    st.subheader(_("Published results, for orientation"), anchor=False)
+    columns = [Column(t) for t in (_("System"), _("Trained on"), _("Test set"))]
+    columns += [Column(_("BLEU"), is_number=True), Column(_("Kind of BLEU"))]
     published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind) for p in PUBLISHED]
-    st.html(table(columns, published, label="Published English-to-German results"))
+    st.html(table(columns, published, label=_("Published English-to-German results")))
     st.caption(
-        "Only scores of the same test set and the same BLEU can be compared, so none of these can be set beside a "
-        "number above. They are of other test sets; tokenised BLEU cuts the reference into other words than sacreBLEU "
-        "does; and but for the first, which knows captions only, they had far more data and parameters."
+        _(
+            "Only scores of the same test set and the same BLEU can be compared, so none of these can be set beside "
+            "a number above. They are of other test sets; tokenised BLEU cuts the reference into other words than "
+            "sacreBLEU does; and but for the first, which knows captions only, they had far more data and parameters."
+        )
     )
 
 
@@ -155,9 +181,11 @@ def _measurement(number: int, measurement: "Measurement") -> None:
     for columns, rows in facts.tables(first):
         st.html(table(columns, rows, label=measurement.command))
     if by_number:
-        with st.expander(f"{len(by_number)} values by number", key=f"card-values-{number}"):
-            columns = [Column("Measured"), Column("Value")]
-            st.html(table(columns, by_number, label=f"{measurement.command}, by number"))
+        with st.expander(
+            plural("{count} value by number", "{count} values by number", len(by_number)), key=f"card-values-{number}"
+        ):
+            columns = [Column(_("Measured")), Column(_("Value"))]
+            st.html(table(columns, by_number, label=_("{command}, by number", command=measurement.command)))
 
 
 def translations(selection: Selection) -> None:
@@ -171,18 +199,22 @@ def translations(selection: Selection) -> None:
             try:
                 rows.append((sentence, data.translation(translator, sentence)))
             except InputTextError as error:
-                rows.append((sentence, f"({error})"))
+                rows.append((sentence, said("({error})", error=error)))
             progress(1)
         return rows
 
-    text = "Translating sentence {next} of {total}"
-    task = Task(("translations", translator.key, seed), len(sentences), "sentences", compute, text)
+    text = said("Translating sentence {next} of {total}")
+    task = Task(("translations", translator.key, seed), len(sentences), said("sentences"), compute, text)
     rows = long_work.awaited(task, key="twenty")
-    columns = [Column("English", language="en"), Column("German, by this model", language="de")]
-    st.html(table(columns, rows, label="English sentences and their translations"))
+    columns = [Column(_("English"), language="en"), Column(_("German, by this model"), language="de")]
+    st.html(table(columns, rows, label=_("English sentences and their translations")))
     st.caption(
-        f"Twenty of {len(BANK)} English sentences, as they come out of this model, good and bad. Nobody picked them: "
-        f"the seed {seed} did. The sentences were written for this page, and before any was translated."
+        _(
+            "Twenty of {num_bank} English sentences, as they come out of this model, good and bad. Nobody picked "
+            "them: the seed {seed} did. The sentences were written for this page, and before any was translated.",
+            num_bank=len(BANK),
+            seed=seed,
+        )
     )
 
 
@@ -190,22 +222,28 @@ def whole_card(selection: Selection) -> None:
     """What the checkpoint's card says of its limits, and the rest of it."""
     text = data.card(selection.model)
     if text is None:
-        _missing("README.md", "what to expect of it")
+        _missing("README.md", _("what to expect of it"))
         return
     limits = card.section(text, card.LIMITS)
     if limits:
-        st.subheader(card.LIMITS, anchor=False)
+        st.subheader(_(card.LIMITS), anchor=False)
     for paragraph in limits:
         st.text(paragraph)
     if limits:
-        st.caption("This is a part of the card. Where it says “above”, that is in the whole card, which stands below.")
+        st.caption(
+            _("This is a part of the card. Where it says “above”, that is in the whole card, which stands below.")
+        )
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
-    with st.expander("The whole card, as it was written", key="card-whole", expanded=not limits):
+    with st.expander(_("The whole card, as it was written"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
 
 
 def _missing(name: str, what: str) -> None:
     frame.note(
-        f"The folder of this checkpoint holds no `{name}`, so it does not say {what}. The rest of this page does not "
-        "need it."
+        _(
+            "The folder of this checkpoint holds no `{name}`, so it does not say {what}. The rest of this page does "
+            "not need it.",
+            name=name,
+            what=what,
+        )
     )

@@ -4,6 +4,8 @@ from typing import Final
 
 import streamlit as st
 
+from viz.core.messages import _
+
 #: From here on, the run in the middle took so many times as long as the fastest.
 UNSTEADY: Final = 1.5
 
@@ -12,8 +14,10 @@ def say_unsteady(ratio: float) -> None:
     """A warning where runs of the same work took times as different as this, the middle over the least."""
     if ratio > UNSTEADY:
         st.warning(
-            f"Something else kept this machine busy: of runs of the same work the middle one took {ratio:.1f} × as "
-            "long "
-            "as the fastest. The curves are rough; measure again when it is idle.",
+            _(
+                "Something else kept this machine busy: of runs of the same work the middle one took {ratio:.1f} × "
+                "as long as the fastest. The curves are rough; measure again when it is idle.",
+                ratio=ratio,
+            ),
             icon=":material/timer:",
         )

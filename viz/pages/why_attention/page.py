@@ -1,5 +1,6 @@
 """The claims of the paper, tested on this machine: why dot products are scaled, why attention, and what breaks."""
 
+from viz.core.messages import _
 from viz.pages.why_attention.ablations import tab as ablations
 from viz.pages.why_attention.live_switches import tab as live_switches
 from viz.pages.why_attention.pooling import tab as pooling
@@ -11,7 +12,7 @@ from viz.selection.why_attention import WhyTab
 from viz.ui import finding, frame, sentence
 
 head = frame.title(
-    "Why attention?",
+    _("Why attention?"),
     "What “Attention Is All You Need” claims, beside what this program measures on this machine: each tab is a claim. "
     "What is drawn from random numbers is drawn from the same ones every time.",
 )

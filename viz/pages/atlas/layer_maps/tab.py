@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.components.head_grid.component import HeadChoice
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.layer_maps.component import head_maps
 from viz.pages.atlas.view import View
@@ -33,8 +34,11 @@ def show(atlas: "Atlas", view: View) -> None:
                 name=name,
             )
             st.caption(
-                "Each cell is a head, the lighter, the higher its mean over the corpus. Every metric has a scale of "
-                "its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its head."
+                _(
+                    "Each cell is a head, the lighter, the higher its mean over the corpus. Every metric has a scale "
+                    "of its own, from 0 to its highest head. Click a little map to enlarge it, a cell to open its "
+                    "head."
+                )
             )
             number_controls.table_button("This map (CSV)", partial(tables.one_metric, view.values), name)
         with st.container():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.widget_values import sent
 from viz.pages.atlas import data, head_panel, metric_texts, tables
 from viz.pages.atlas.figures import head_scatter
@@ -39,13 +40,16 @@ def show(atlas: "Atlas", view: View) -> None:
                 on_select=partial(open_point, key, view.values.shape),
                 selection_mode="points",
                 config=frame.chart_config(name),
-                alt="Heads as points; those that look alike lie near one another",
+                alt=_("Heads as points; those that look alike lie near one another"),
             )
             st.caption(
-                "A point is a head; heads that look at the same tokens lie near one another, by the "
-                "root of the Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
-                f"{data.share_held(atlas, view.site):.0%} of the squared distances; the nearest heads that are "
-                "named on hover are those of the full distances. Click a point to open its head."
+                _(
+                    "A point is a head; heads that look at the same tokens lie near one another, by the root of the "
+                    "Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
+                    "{share_held:.0%} of the squared distances; the nearest heads that are named on hover are those "
+                    "of the full distances. Click a point to open its head.",
+                    share_held=data.share_held(atlas, view.site),
+                )
             )
             make = partial(tables.distances, distances, view.values.shape[1])
             number_controls.table_button("All distances (CSV)", make, name)

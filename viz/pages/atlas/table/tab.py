@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.core import sites
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.widget_values import sent
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
@@ -38,9 +39,11 @@ def show(atlas: "Atlas", view: View) -> None:
         key="atlas-table",
         on_select=partial(open_row, layers, heads),
         selection_mode="single-row-required",
-        alt="All metrics of all heads of this attention",
+        alt=_("All metrics of all heads of this attention"),
     )
-    st.caption("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
+    st.caption(
+        _("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
+    )
     make = partial(tables.all_metrics, atlas, sites.SITES)
     number_controls.table_button("All heads and metrics (CSV)", make, file_name("atlas"))
     with st.container(border=True):

@@ -8,6 +8,7 @@ import streamlit as st
 from viz.access import attention, long_texts
 from viz.components.tiles.store import send_frame, send_layer
 from viz.core.background_jobs import Job
+from viz.core.messages import _
 from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
@@ -64,4 +65,4 @@ def _show_progress(job: Job[None]) -> None:
         return
     with frame.errors_shown():
         job.result()
-    st.button("Go on", key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop)
+    st.button(_("Go on"), key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop)

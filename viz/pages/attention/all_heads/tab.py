@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from viz.access import attention, long_texts
 from viz.components.head_grid.component import Ranking, TileMetric
+from viz.core.messages import _
 from viz.pages.attention.all_heads import grid, linked_heads, long_tiles, presented
 from viz.pages.attention.opened_head import panel
 from viz.selection.attention import KEPT, ORDERS
@@ -69,7 +70,7 @@ def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer
     if not long_texts.is_long(trace, site):
         return attention.head_metrics(trace, site)
     task = long_texts.metrics_task(trace, site)
-    return long_work.outcome(task, "Compute the figures", key="metrics", start=True)
+    return long_work.outcome(task, _("Compute the figures"), key="metrics", start=True)
 
 
 @frame.fragment
@@ -100,7 +101,7 @@ def _show_pictures(
         with st.container():
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
-                st.caption("A rollout takes the heads of a layer together: one tile a layer, up to that layer.")
+                st.caption(_("A rollout takes the heads of a layer together: one tile a layer, up to that layer."))
             linked_heads.show(trace, site)
             panel.settings(trace, site)
         with st.container():

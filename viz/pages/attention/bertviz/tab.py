@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.core import sites
+from viz.core.messages import _
 from viz.selection import state
 from viz.ui import controls, frame
 
@@ -33,8 +34,11 @@ def show(trace: "Trace") -> None:
 
     if missing := missing_packages():
         frame.note(
-            f"This tab needs {' and '.join(missing)}: run `pip install -r requirements.txt` where Headlight runs, and "
-            "start it anew. All heads, and the lines of an opened head, show the same weights without it."
+            _(
+                "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and start it "
+                "anew. All heads, and the lines of an opened head, show the same weights without it.",
+                missing=" and ".join(missing),
+            )
         )
         return
     with st.container(horizontal=True):
@@ -45,6 +49,6 @@ def show(trace: "Trace") -> None:
     st.iframe(
         bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
         height=bertviz_height(trace, site, view),
-        alt=f"bertviz's {view.lower()}: {sites.label(site)}",
+        alt=_("bertviz's {view}: {label}", view=view.lower(), label=sites.label(site)),
     )
     st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")

@@ -111,8 +111,10 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
     longest = _longest(trace, site)
     if longest > MAX_TOKENS:
         raise InputTextError(
-            f"bertviz draws every weight as a line of its own and is offered up to {MAX_TOKENS} tokens; here are "
-            f"{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length."
+            "bertviz draws every weight as a line of its own and is offered up to {max_tokens} tokens; here are "
+            "{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length.",
+            max_tokens=MAX_TOKENS,
+            longest=longest,
         )
     markup, script = _split(_drawn_by_bertviz(trace, site, view))
     if view == "Head view":

@@ -8,6 +8,7 @@ import streamlit as st
 from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.figures.axes import token_labels
 from viz.figures.head_map import head_map
@@ -26,11 +27,11 @@ WRITTEN, PAIRS = 5, 10
 #: A longer sentence has no table and no map.
 MOST_TOKENS: Final = 64
 _WRITES: Final = (
-    html.Column("Looks at"),
-    html.Column("Writes most"),
-    html.Column("Itself", is_number=True),
+    html.Column(said("Looks at")),
+    html.Column(said("Writes most")),
+    html.Column(said("Itself"), is_number=True),
 )
-_LINKS: Final = (html.Column("Query"), html.Column("Key"), html.Column("q·k ÷ √dₖ", is_number=True))
+_LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
 
 @frame.fragment
@@ -45,7 +46,7 @@ def show(trace: "Trace") -> None:
         layers, heads = trace.shapes[site]
         layer, head = controls.layer(layers), controls.head(heads)
     writer = models.writer(state.current().model)
-    with frame.loading("Reading the weights of the head …"):
+    with frame.loading(_("Reading the weights of the head …")):
         circuits = data.circuits(writer, site, layer, head)
     vocabulary, label = models.vocabulary(writer), sites.head_label(layer, head, site)
     name = file_name("qk-ov", label, sentence=trace.text)
@@ -53,7 +54,7 @@ def show(trace: "Trace") -> None:
         with st.container():
             _writes(trace, circuits, vocabulary, site, label)
         with st.container():
-            copying = long_work.outcome(data.copying(writer, site), "Measure every head", key="copying", start=True)
+            copying = long_work.outcome(data.copying(writer, site), _("Measure every head"), key="copying", start=True)
             if copying is not None:
                 _copying(copying, layer, head, label, name)
             _links(trace, circuits, vocabulary, site, layer, label, name)
@@ -66,26 +67,41 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     names = {each.token: display_token(vocabulary[each.token]) for each in written}
     most = {each.token: ", ".join(display_token(vocabulary[token]) for token in each.most) for each in written}
     rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in written]
-    st.html(html.table(_WRITES, rows, label="What the head writes of each token"))
-    _, key = finding.kept(trace)
+    st.html(html.table(_WRITES, rows, label=_("What the head writes of each token")))
+    _rows, key = finding.kept(trace)
     if key is not None and (kept := ids[key]) in names:
-        st.markdown(f"When {label} looks at “{plain(names[kept])}”, it writes most: **{plain(most[kept])}**.")
+        st.markdown(
+            _(
+                "When {label} looks at “{names}”, it writes most: **{most}**.",
+                label=label,
+                names=plain(names[kept]),
+                most=plain(most[kept]),
+            )
+        )
     where = "the tokens that it is likest to" if site == sites.ENCODER else "by logits"
     st.caption(
-        f"OV: the value of each token times W_O, {where}, whatever sentence it stands in. Itself: the token's own "
-        f"place among {len(vocabulary):,}; 1 where the head copies it."
+        _(
+            "OV: the value of each token times W_O, {where}, whatever sentence it stands in. Itself: the token's own "
+            "place among {num_vocabulary:,}; 1 where the head copies it.",
+            where=where,
+            num_vocabulary=len(vocabulary),
+        )
     )
 
 
 def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) -> None:
     """How much each head of the attention copies."""
     figure = head_map(copying, title="copying score", centre=0.0, floor=1.0, marked=(layer, head))
-    frame.chart(figure, "copying-scores", f"{name}-copying", "Copying score of each head of this attention")
+    frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
     st.caption(
-        f"Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token "
-        "(Elhage et al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens "
-        "like it; cold: against them."
+        _(
+            "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token (Elhage et "
+            "al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens like it; "
+            "cold: against them.",
+            own=own,
+            label=label,
+        )
     )
 
 
@@ -99,7 +115,7 @@ def _links(
     name: str,
 ) -> None:
     """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
-    st.markdown(f"**QK: what {label} would look at by tokens alone**")
+    st.markdown(_("**QK: what {label} would look at by tokens alone**", label=label))
     rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
     if max(len(rows), len(columns)) <= MOST_TOKENS:
         weights = circuits.weights(trace, site, layer).numpy()
@@ -111,14 +127,18 @@ def _links(
             scale=WEIGHT_SCALE,
             hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
         )
-        frame.chart(figure, "weights-by-tokens", f"{name}-weights", f"Weights of {label} by tokens alone")
+        frame.chart(
+            figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
+        )
     st.caption(
-        "The weights if every token came as it is embedded, without position and without what layers before add. "
-        "Where the head's own map in “All heads” is another, it looks by what those layers have told it."
+        _(
+            "The weights if every token came as it is embedded, without position and without what layers before add. "
+            "Where the head's own map in “All heads” is another, it looks by what those layers have told it."
+        )
     )
-    with st.expander(f"The {PAIRS} pairs of tokens with the highest score", key="qk-pairs"):
+    with st.expander(_("The {pairs} pairs of tokens with the highest score", pairs=PAIRS), key="qk-pairs"):
         pairs = [
             (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
             for pair in circuits.best_pairs(PAIRS)
         ]
-        st.html(html.table(_LINKS, pairs, label="Pairs of tokens that the head links most"))
+        st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most")))

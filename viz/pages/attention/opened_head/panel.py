@@ -13,6 +13,7 @@ from viz.components.matrix_picture.component import ColourScale, Kept, MatrixDat
 from viz.components.tiles.server import tile_server
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.core.tile_source import Source
 from viz.pages.attention.opened_head import picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
@@ -49,13 +50,20 @@ def settings(trace: "Trace", site: str) -> None:
         controls.drawn_as()
         name = controls.measure(measures.offered(models.abilities(state.current().model)))
     if name != "weights" and long_texts.is_long(trace, site):
-        st.caption(f"{MEASURES[name].label} are shown of the open head; the tiles of so long a text keep to weights.")
+        st.caption(
+            _(
+                "{label} are shown of the open head; the tiles of so long a text keep to weights.",
+                label=MEASURES[name].label,
+            )
+        )
     with st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
     with st.container(horizontal=True, gap="medium"):
-        controls.switch("whole_words", "Whole words", "Joins the pieces of a word.")
-        controls.switch("special_tokens", "Special tokens", f"Shows {_named(trace)}, where heads often rest.")
+        controls.switch("whole_words", _("Whole words"), _("Joins the pieces of a word."))
+        controls.switch(
+            "special_tokens", _("Special tokens"), _("Shows {named}, where heads often rest.", named=_named(trace))
+        )
 
 
 def _named(trace: "Trace") -> str:
@@ -124,8 +132,12 @@ def _draw_long(
     tokens = max(map(len, trace.axis_tokens(site)))
     if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
         frame.note(
-            f"A rollout multiplies whole matrices, layer by layer; it is offered up to {long_texts.MAX_ROLLOUT:,} "
-            f"tokens, and there are {tokens:,} here. Weights and norms have no such limit."
+            _(
+                "A rollout multiplies whole matrices, layer by layer; it is offered up to {max_rollout:,} tokens, "
+                "and there are {tokens:,} here. Weights and norms have no such limit.",
+                max_rollout=long_texts.MAX_ROLLOUT,
+                tokens=tokens,
+            )
         )
         return False
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
@@ -133,7 +145,7 @@ def _draw_long(
         frame.note(_NOTHING_LEFT)
         return False
     if drawn_as == "Heatmap":
-        with st.spinner("Computing the overview …"):
+        with st.spinner(_("Computing the overview …")):
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)

@@ -7,6 +7,7 @@ import streamlit as st
 from viz.access import attention, long_texts, models
 from viz.access.attention import MatrixView
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.core.sites import head_label
 from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
 from viz.selection import state
@@ -55,6 +56,9 @@ def show(trace: "Trace", site: str) -> None:
         key="picture-head",
     )
     st.caption(
-        "Where the framed patch looks: the lighter a patch, the more. Click another patch, or move with the arrow keys "
-        "and press Enter, to look from there. Below, the same head as a matrix: a row is a patch (row·column)."
+        _(
+            "Where the framed patch looks: the lighter a patch, the more. Click another patch, or move with the "
+            "arrow keys and press Enter, to look from there. Below, the same head as a matrix: a row is a patch "
+            "(row·column)."
+        )
     )

@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import attention, models
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.core.numbers import decimal, scientific
 from viz.core.sites import DECODER
 from viz.pages.attention.origin.component import origin_story
@@ -29,11 +30,11 @@ def show(trace: "Trace") -> None:
         layer = controls.layer(trace.layers_of(site))
         head = controls.head(trace.heads_of(site))
         default_row, default_key = finding.default_cell(trace, site)
-        row = controls.token("token", "Query", token_labels.row_labels(trace, site), default=default_row)
+        row = controls.token("token", _("Query"), token_labels.row_labels(trace, site), default=default_row)
         real = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         keys = trace.axis_tokens(site)[1]
         default = strongest(real) if default_key is None else default_key
-        key = controls.token("key_token", "Key", token_labels.numbered(keys), default=default)
+        key = controls.token("key_token", _("Key"), token_labels.numbered(keys), default=default)
         cuts_off = not bool(real.allowed.all())
         divides = real.scale != 1
         scaled, masked = _switches(divides=divides, cuts_off=cuts_off)
@@ -61,7 +62,7 @@ def show(trace: "Trace") -> None:
         "From the second step on every column is a key: point at one to follow it, click it for its dot product."
         + ("" if cuts_off else f" The mask cuts nothing off here: {_why_all_allowed(site)}.")
     )
-    frame.lacking(abilities, "output projection", "The last step is the context once more.")
+    frame.lacking(abilities, "output projection", _("The last step is the context once more."))
     _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
 
@@ -102,21 +103,30 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
     measured = f"**{spread.before:.2f}** before and **{spread.after:.2f}** after dividing"
     if inputs.scale == 1:
         measured = f"**{spread.before:.2f}**; this model does not divide"
-    st.subheader("Why dot products, and why divide", anchor=False)
+    st.subheader(_("Why dot products, and why divide"), anchor=False)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
-            st.markdown("**The alternative: additive attention** (Bahdanau et al. 2015)")
+            st.markdown(_("**The alternative: additive attention** (Bahdanau et al. 2015)"))
             st.latex(r"\mathrm{score}(q, k) = v^\top \tanh(W_1 q + W_2 k)")
             st.markdown(
-                "A small network with weights of its own scores each pair. The paper (§3.2.1) finds both similar in "
-                "theory, but dot products much faster and smaller in memory: all of them are one matrix product. For "
-                "small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall behind."
+                _(
+                    "A small network with weights of its own scores each pair. The paper (§3.2.1) finds both similar "
+                    "in theory, but dot products much faster and smaller in memory: all of them are one matrix "
+                    "product. For small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall "
+                    "behind."
+                )
             )
         with st.container():
-            st.markdown("**The reason to divide: large sums**")
+            st.markdown(_("**The reason to divide: large sums**"))
             st.latex(r"\mathrm{Var}(q \cdot k) = \textstyle\sum_{i=1}^{d_k} \mathrm{Var}(q_i k_i) = d_k")
             st.markdown(
-                "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
-                f"$\\sqrt{{{d_k}}}$ = {d_k**0.5:.2f}, and a softmax so sharp that hardly any gradient is left. "
-                f"Measured of the scores of this head, over {spread.pairs:,} pairs of this sentence: {measured}."
+                _(
+                    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation "
+                    "of $\\sqrt{{{d_k}}}$ = {d_k_2:.2f}, and a softmax so sharp that hardly any gradient is left. "
+                    "Measured of the scores of this head, over {pairs:,} pairs of this sentence: {measured}.",
+                    d_k=d_k,
+                    d_k_2=d_k**0.5,
+                    pairs=spread.pairs,
+                    measured=measured,
+                )
             )

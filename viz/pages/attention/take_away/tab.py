@@ -13,6 +13,7 @@ from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.ui import controls, downloads, finding, frame, sentence, token_labels, trace_tables
@@ -42,24 +43,33 @@ def show(trace: "Trace") -> None:
 
 
 def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
-    st.subheader("Tables", anchor=False)
+    st.subheader(_("Tables"), anchor=False)
     for offer in (*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)):
         show_offer(offer)
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:
         st.caption(
-            f"All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, or "
-            "one head after another."
+            _(
+                "All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, "
+                "or one head after another.",
+                count=count,
+            )
         )
     if long_texts.is_long(trace, site):
         st.caption(
-            f"Norms, rollouts and words as a table are offered up to {long_texts.SHORT} tokens; in Python, "
-            "`model.analysis.metrics.head_matrix` gives any part of them."
+            _(
+                "Norms, rollouts and words as a table are offered up to {short} tokens; in Python, "
+                "`model.analysis.metrics.head_matrix` gives any part of them.",
+                short=long_texts.SHORT,
+            )
         )
     st.caption(
-        "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. Numbers"
-        " have all their digits. In files, as in the address, layers, heads and positions count from 0. A token that a "
-        "spreadsheet would take for a formula, as it begins with = + - @ or a tab, has an apostrophe before it."
+        _(
+            "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. "
+            "Numbers have all their digits. In files, as in the address, layers, heads and positions count from 0. A "
+            "token that a spreadsheet would take for a formula, as it begins with = + - @ or a tab, has an "
+            "apostrophe before it."
+        )
     )
 
 
@@ -152,11 +162,15 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 
 
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
-    st.subheader("This view as a page", anchor=False)
+    st.subheader(_("This view as a page"), anchor=False)
     if long_texts.is_long(trace, site):
         st.caption(
-            f"The page holds every weight of all heads and is offered up to {long_texts.SHORT} tokens; this attention "
-            f"has {max(map(len, trace.axis_tokens(site))):,}. The link below reopens the view in Headlight."
+            _(
+                "The page holds every weight of all heads and is offered up to {short} tokens; this attention has "
+                "{most_len:,}. The link below reopens the view in Headlight.",
+                short=long_texts.SHORT,
+                most_len=max(map(len, trace.axis_tokens(site))),
+            )
         )
         return
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
@@ -185,7 +199,7 @@ def _page(
 
 
 def _offer_arrays(trace: "Trace") -> None:
-    st.subheader("The whole trace", anchor=False)
+    st.subheader(_("The whole trace"), anchor=False)
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     size = trace_files.size(trace)
     has_weights = trace_files.has_weights(trace)
@@ -199,16 +213,19 @@ def _offer_arrays(trace: "Trace") -> None:
             "The weights of so long a text are too many for a file and left out: `load_trace(file)` makes it a "
             "trace again, and its `weights(site, layer, heads, rows)` derives those that you want."
         )
-    st.caption(f"`numpy.load(file)` reads it without Headlight and without pickle. {weights}")
+    st.caption(_("`numpy.load(file)` reads it without Headlight and without pickle. {weights}", weights=weights))
 
 
 def _tell_of_pictures() -> None:
-    st.subheader("Pictures", anchor=False)
+    st.subheader(_("Pictures"), anchor=False)
     st.caption(
-        "The camera in the upper right corner of a chart saves it; “Save charts as” on the left says how, for every "
-        "chart of every page: PNG has twice the screen's pixels, SVG and PDF are shapes and stay sharp at any size. "
-        "All other pictures have buttons of their own. PDF is made by the browser: choose “Save as PDF” in its print "
-        "window. For a paper, choose a white background or none on the left: letters are then black."
+        _(
+            "The camera in the upper right corner of a chart saves it; “Save charts as” on the left says how, for "
+            "every chart of every page: PNG has twice the screen's pixels, SVG and PDF are shapes and stay sharp at "
+            "any size. All other pictures have buttons of their own. PDF is made by the browser: choose “Save as "
+            "PDF” in its print window. For a paper, choose a white background or none on the left: letters are then "
+            "black."
+        )
     )
 
 

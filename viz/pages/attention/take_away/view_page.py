@@ -16,6 +16,7 @@ from plotly.offline import get_plotlyjs
 
 from viz.core import bundle
 from viz.core.html import Column, literal, table
+from viz.core.messages import _
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 from viz.core.sites import head_label
 from viz.core.tile_images import tile_urls
@@ -157,7 +158,7 @@ def _decoding(trace: "Trace") -> str:
     return (
         '<h2>The decoding</h2><p class="note">One row is one step: the token read, the token written after it, how '
         "probable that was, how undecided the model was (0 is certain), and what it found most probable.</p>"
-        + table(columns, rows, label="Decoding steps")
+        + table(columns, rows, label=_("Decoding steps"))
     )
 
 

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import site_maps, switched_heads, tables, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, rank_correlation
@@ -31,7 +32,9 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
         show_pair: draws the sentences of the one pair, if it is one.
     """
     heads = asked.heads
-    effects = long_work.outcome(asked.effects, "Switch off each head in turn", key="cause-effects", start=asked.is_one)
+    effects = long_work.outcome(
+        asked.effects, _("Switch off each head in turn"), key="cause-effects", start=asked.is_one
+    )
     if effects is None:
         show_pair()
         return
@@ -49,13 +52,18 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
     st.markdown(verdicts.sweep_sentence(measured, heads, asked.words))
     show_pair()
     st.caption(
-        f"Each of the {len(heads)} heads is switched off alone. Rows are layers, columns heads. Warm: the head works "
-        f"for {asked.helps}, whose log-odds (log p of it − log p of the other, in nats, {asked.given}) fall without "
-        "it. Cold: it works against it. The scale is at least as wide as the log-odds of the whole model."
+        _(
+            "Each of the {num_heads} heads is switched off alone. Rows are layers, columns heads. Warm: the head "
+            "works for {helps}, whose log-odds (log p of it − log p of the other, in nats, {given}) fall without it. "
+            "Cold: it works against it. The scale is at least as wide as the log-odds of the whole model.",
+            num_heads=len(heads),
+            helps=asked.helps,
+            given=asked.given,
+        )
     )
     attention = asked.accuracy
     order = np.argsort(-measured.importance.numpy(), kind="stable")
-    with st.expander("All heads as a table, and other rankings", on_change="rerun", key="cause-table") as opened:
+    with st.expander(_("All heads as a table, and other rankings"), on_change="rerun", key="cause-table") as opened:
         if opened.open:
             _table(measured, estimated, attention, [heads[i] for i in order], order)
             _rankings(measured, estimated, attention, heads, name)
@@ -76,13 +84,13 @@ def _rankings(
                 two_metrics(both[0], both[1], heads, ("measured |change|", "gradient estimate")),
                 "cause-rankings",
                 f"{name}-estimate",
-                "Importance of each head by switching it off, against the estimate from gradients",
+                _("Importance of each head by switching it off, against the estimate from gradients"),
             )
             here = dict.fromkeys(head.site for head in heads)
             st.html(html.swatches([(SITE_COLOURS[site], sites.label(site)) for site in here]))
         with st.container():
             table = correlations(both[0], both[1], attention, heads)
-            st.html(html.table(*table, label="How the rankings agree"))
+            st.html(html.table(*table, label=_("How the rankings agree")))
             st.caption(
                 "Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common. "
                 + ("" if attention is not None else "Measure the curated set in the tab Measured to compare attention.")
@@ -107,7 +115,7 @@ def correlations(
         parts = [(first, second), *((first[here], second[here]) for here in of_site.values())]
         values = [rank_correlation(*part) for part in parts[: len(titles)]]
         rows.append((name, *("–" if np.isnan(value) else signed(value) for value in values)))
-    return (html.Column("Rankings"), *(html.Column(title, is_number=True) for title in titles)), rows
+    return (html.Column(_("Rankings")), *(html.Column(title, is_number=True) for title in titles)), rows
 
 
 def _table(
@@ -131,6 +139,8 @@ def _table(
     config = {title: st.column_config.NumberColumn(format="%.3f") for title in columns}
     st.dataframe(table, column_config=config, hide_index=True, height=360)
     st.caption(
-        "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a title "
-        "to sort. Accuracy change: how much larger the share of right choices becomes without the head."
+        _(
+            "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
+            "title to sort. Accuracy change: how much larger the share of right choices becomes without the head."
+        )
     )

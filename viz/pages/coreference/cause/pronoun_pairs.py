@@ -8,6 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import switched_heads, verdicts
@@ -40,9 +41,11 @@ def chosen_pair() -> Pair:
         labels = {OWN: f"Your sentences: {own.cases[0].sentence}"} | labels
     asked = state.current().coreference.pair
     if isinstance(own, str) and asked == OWN:
-        frame.note(f"Your own sentences cannot be tested here: {plain(own)}. This is the first pair of the set.")
+        frame.note(
+            _("Your own sentences cannot be tested here: {own}. This is the first pair of the set.", own=plain(own))
+        )
     shown = asked if asked in by_name else next(iter(by_name))
-    return by_name[controls.dropdown("pair", "Pair of sentences", labels, shown=shown)]
+    return by_name[controls.dropdown("pair", _("Pair of sentences"), labels, shown=shown)]
 
 
 def asked(pairs: Sequence[Pair]) -> Asked:
@@ -70,12 +73,17 @@ def show_pair(pair: Pair | None) -> None:
 @frame.fragment
 def bleu() -> None:
     """BLEU of a slice of the person's own sentence pairs."""
-    with st.expander("What it does to translation as a whole: BLEU on sentence pairs of yours", key="cause-bleu-box"):
+    with st.expander(
+        _("What it does to translation as a whole: BLEU on sentence pairs of yours"), key="cause-bleu-box"
+    ):
         st.caption(
-            f"A text file, one pair a line: English, a tab, German. The first {pronouns.MOST_PAIRS} pairs are "
-            "translated twice, greedily: with every head on, and with those chosen above switched off."
+            _(
+                "A text file, one pair a line: English, a tab, German. The first {most_pairs} pairs are translated "
+                "twice, greedily: with every head on, and with those chosen above switched off.",
+                most_pairs=pronouns.MOST_PAIRS,
+            )
         )
-        file = st.file_uploader("Sentence pairs, UTF-8", key="cause-pairs", max_upload_size=2)
+        file = st.file_uploader(_("Sentence pairs, UTF-8"), key="cause-pairs", max_upload_size=2)
         if file is None:
             return
         pairs = pronouns.uploaded_pairs(file.getvalue())
@@ -83,16 +91,24 @@ def bleu() -> None:
         heads = all_heads(translator)
         chosen = switched_heads.chosen(heads)
         if not chosen:
-            frame.note("Choose heads to switch off first.")
+            frame.note(_("Choose heads to switch off first."))
             return
         off = removed_heads(heads, chosen, others_off=choices.others_off, others_of=choices.others_of)
         task = pronouns.bleu_change(translator, pairs, off, choices.replacement)
-        change = long_work.outcome(task, f"Translate {len(pairs)} sentences twice", key="cause-bleu")
+        change = long_work.outcome(
+            task, _("Translate {num_pairs} sentences twice", num_pairs=len(pairs)), key="cause-bleu"
+        )
         if change is not None:
             intact, removed = change
             st.markdown(
-                f"BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: "
-                f"{signed(removed - intact, 1)} on {len(pairs)} sentences."
+                _(
+                    "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {removed_2} on "
+                    "{num_pairs} sentences.",
+                    intact=intact,
+                    removed=removed,
+                    removed_2=signed(removed - intact, 1),
+                    num_pairs=len(pairs),
+                )
             )
 
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from viz.access import models
 from viz.core import html
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import switched_heads, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads, strongest_of_each_layer
@@ -32,7 +33,7 @@ OTHERS_LABELS: Final[dict[OthersOf, str]] = {
 @frame.fragment
 def show(asked: Asked) -> None:
     """The heads that are off, what becomes of the choice, and the grid in which they are chosen."""
-    st.subheader("Switch heads off together", anchor=False)
+    st.subheader(_("Switch heads off together"), anchor=False)
     choices, heads = state.current().coreference, asked.heads
     effects = long_work.known(asked.effects)
     importance = None if effects is None else effects[0].importance.double().numpy()
@@ -40,30 +41,38 @@ def show(asked: Asked) -> None:
     chosen, others_off = switched_heads.chosen(heads), choices.others_off
     if not chosen and importance is not None:
         chosen, others_off = (heads[int(importance.argmax())],), False
-        st.caption("No head is chosen; this is the strongest. Choose others below.")
+        st.caption(_("No head is chosen; this is the strongest. Choose others below."))
     if chosen:
         off = removed_heads(heads, chosen, others_off=others_off, others_of=choices.others_of)
         rest = f": all but {switched_heads.names(chosen)} {OTHERS_LABELS[choices.others_of]}"
         named = rest if others_off else f": {switched_heads.names(chosen)}"
-        st.markdown(f"**{len(off)} of {len(heads)} heads** {'is' if len(off) == 1 else 'are'} off{named}.")
+        st.markdown(
+            _(
+                "**{num_off} of {num_heads} heads** {value} off{named}.",
+                num_off=len(off),
+                num_heads=len(heads),
+                value="is" if len(off) == 1 else "are",
+                named=named,
+            )
+        )
         task = asked.removal(off)
-        removal = long_work.outcome(task, "Switch them off in all pairs", key="cause-removal", start=asked.is_one)
+        removal = long_work.outcome(task, _("Switch them off in all pairs"), key="cause-removal", start=asked.is_one)
         if removal is not None:
             _show_removal(removal, asked)
     else:
-        st.caption("No head is chosen. Choose some below: press a number, or several, in any attention.")
-    with st.expander("Choose heads", key="cause-heads"):
+        st.caption(_("No head is chosen. Choose some below: press a number, or several, in any attention."))
+    with st.expander(_("Choose heads"), key="cause-heads"):
         switched_heads.grid(heads)
 
 
 def _choices(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"] | None) -> None:
     """Whether the chosen heads are off or all others, and sets of heads that one click chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        if controls.segmented("others_off", "Switched off", SPARE_LABELS):
-            controls.segmented("others_of", "All others", OTHERS_LABELS)
+        if controls.segmented("others_off", _("Switched off"), SPARE_LABELS):
+            controls.segmented("others_of", _("All others"), OTHERS_LABELS)
         one_each = () if importance is None else strongest_of_each_layer(heads, importance)
         st.button(
-            "One head a layer",
+            _("One head a layer"),
             key="cause-single",
             icon=":material/filter_1:",
             help="Would a single head do? Leaves on the strongest head of every layer of every attention, and switches "
@@ -76,7 +85,7 @@ def _choices(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"] 
         )  # fmt: skip
         strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance)[:5])
         st.button(
-            "The five strongest",
+            _("The five strongest"),
             key="cause-strongest",
             disabled=not strongest,
             on_click=state.change,
@@ -89,7 +98,7 @@ def _show_removal(removal: Removal, asked: Asked) -> None:
     for letter, spans in zip(verdicts.LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = " ".join(word for span in spans for word in span.first)
-            st.caption(f"{letter}: the translation stays “{plain(text)}”")
+            st.caption(_("{letter}: the translation stays “{text}”", letter=letter, text=plain(text)))
         else:
             changed = html.word_changes(
                 [(span.first, span.second) for span in spans],
@@ -104,7 +113,7 @@ def _show_removal(removal: Removal, asked: Asked) -> None:
 def _table(effect: "RemovalEffect", asked: Asked) -> None:
     """The sentences of a pair, a line each; of many, their mean."""
     numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
-    columns = (html.Column("Sentence"), *numbers, html.Column("It then chooses"))
+    columns = (html.Column(_("Sentence")), *numbers, html.Column(_("It then chooses")))
     odds = np.array([effect.intact.tolist(), effect.removed.tolist()]).T
     rows = []
     if len(asked.words) == len(verdicts.LETTERS):
@@ -117,8 +126,8 @@ def _table(effect: "RemovalEffect", asked: Asked) -> None:
         (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
         chosen = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
         rows.append((f"Mean of {len(asked.words)}", signed(before), signed(after), signed(after - before), chosen))
-    st.html(html.table(columns, rows, label="Log-odds with every head and without those switched off"))
-    st.caption(f"Log-odds: log p of one word − log p of the other, in nats, {asked.given}.")
+    st.html(html.table(columns, rows, label=_("Log-odds with every head and without those switched off")))
+    st.caption(_("Log-odds: log p of one word − log p of the other, in nats, {given}.", given=asked.given))
 
 
 def _likeliest(removal: Removal) -> None:
@@ -130,5 +139,5 @@ def _likeliest(removal: Removal) -> None:
         for heads, words in zip(("every head", "without these"), both, strict=True):
             said = " · ".join(f"{verdicts.as_word(token)} {share:.1%}" for token, share in words)
             rows.append((letter, heads, said))
-    columns = (html.Column("Sentence"), html.Column("Heads"), html.Column("Likeliest there"))
-    st.html(html.table(columns, rows, label="The likeliest words with every head and without those switched off"))
+    columns = (html.Column(_("Sentence")), html.Column(_("Heads")), html.Column(_("Likeliest there")))
+    st.html(html.table(columns, rows, label=_("The likeliest words with every head and without those switched off")))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.core.messages import _
 from viz.core.sites import NAMES, SITES, head_label
 from viz.core.widget_values import sent
 from viz.selection import state
@@ -47,7 +48,7 @@ def grid(heads: Sequence["HeadName"]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site([site for site in SITES if any(head.site == site for head in heads)])
         st.button(
-            "Switch all on",
+            _("Switch all on"),
             key="off-none",
             disabled=not state.current().coreference.heads_off,
             on_click=state.change,

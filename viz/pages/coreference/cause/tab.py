@@ -11,6 +11,7 @@ from viz.access import models
 from viz.core import sites
 from viz.core.background_jobs import Task
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_maps, tables, verdicts, word_pairs
 from viz.pages.coreference.cause.data import pronouns, words
@@ -36,14 +37,16 @@ def show() -> None:
     model = state.current().model
     with frame.loading():
         abilities = models.abilities(model)
-    if frame.lacking(abilities, "word choice", "“Side by side” and “Measured” show which heads follow the antecedent."):
+    if frame.lacking(
+        abilities, "word choice", _("“Side by side” and “Measured” show which heads follow the antecedent.")
+    ):
         return
     is_pronoun = abilities.is_headlight and models.is_english_german(model)
     if is_pronoun:
         _show_pronouns()
     else:
         _show_words()
-    with st.expander("Formulas and sources", key="cause-formulas"):
+    with st.expander(_("Formulas and sources"), key="cause-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
 
@@ -76,13 +79,15 @@ def _show_words() -> None:
 def _choices(count: int) -> None:
     """One pair or all of the set, if there are any, and what is put in place of a head."""
     if count:
-        controls.segmented("cause_scope", "Look at", {"pair": "This pair", "set": f"All {count} of the set"})
+        controls.segmented("cause_scope", _("Look at"), {"pair": "This pair", "set": f"All {count} of the set"})
     controls.segmented(
         "replacement",
-        "In place of a head",
+        _("In place of a head"),
         INSTEAD_LABELS,
-        help_text="Zero takes a head out. Its mean, over all rows of the set’s sentences, leaves what it adds whatever "
-        "the sentence is, and takes out only what it says about this one.",
+        help_text=_(
+            "Zero takes a head out. Its mean, over all rows of the set’s sentences, leaves what it adds "
+            "whatever the sentence is, and takes out only what it says about this one."
+        ),
     )
 
 
@@ -98,17 +103,20 @@ def _show(asked: Asked, show_pair: "Callable[[], None]") -> None:
 
 @frame.fragment
 def _patch(asked: Asked) -> None:
-    st.subheader("Take a head’s output from the other sentence", anchor=False)
+    st.subheader(_("Take a head’s output from the other sentence"), anchor=False)
     st.caption(
-        "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
-        f"1: it becomes that of B; below 0: it moves away from B. {asked.compared}"
+        _(
+            "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as "
+            "in A; 1: it becomes that of B; below 0: it moves away from B. {compared}",
+            compared=asked.compared,
+        )
     )
     _show_patching(asked, asked.patching, "Patch every head in all pairs", "patching")
 
 
 @frame.fragment
 def _paths(asked: Asked, task: "Task[Patching]") -> None:
-    st.subheader("What reaches the word directly", anchor=False)
+    st.subheader(_("What reaches the word directly"), anchor=False)
     st.caption(
         "The same, but all other heads give what they gave for A (path patching): what a head says differently "
         "reaches the word through the residual stream and the feed-forward networks alone. A head that is warm above "
@@ -120,10 +128,10 @@ def _paths(asked: Asked, task: "Task[Patching]") -> None:
 
 @frame.fragment
 def _explain(asked: Asked) -> None:
-    st.subheader("Which words the choice comes from", anchor=False)
-    st.caption("Not heads but words: what several methods of attribution give each word for A’s or B’s own word.")
+    st.subheader(_("Which words the choice comes from"), anchor=False)
+    st.caption(_("Not heads but words: what several methods of attribution give each word for A’s or B’s own word."))
     labels = {letter: f"Sentence {letter}" for letter in verdicts.LETTERS}
-    controls.segmented("cause_text", "Explain", labels)
+    controls.segmented("cause_text", _("Explain"), labels)
     sentence = verdicts.LETTERS.index(state.current().coreference.cause_text)
     right, wrong = asked.words[sentence]
     name = file_name("attribution", verdicts.LETTERS[sentence], asked.name)
@@ -149,8 +157,10 @@ def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) 
         alt += ", by the direct path alone"
     site_maps.show(values, asked.heads, title="0 is A, 1 is B", bound=1.0, key=f"cause-{what}", name=name, alt=alt)
     st.caption(
-        "A row is a layer, a column a head. Warm: the head carries the choice towards B, so it works for it; cold: it "
-        "works against it."
+        _(
+            "A row is a layer, a column a head. Warm: the head carries the choice towards B, so it works for it; "
+            "cold: it works against it."
+        )
     )
     make = partial(tables.patching, patching, asked.heads)
     number_controls.table_button("Direct paths (CSV)" if what == "paths" else "Patching (CSV)", make, name)

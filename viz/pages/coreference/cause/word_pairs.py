@@ -3,6 +3,7 @@
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data import words
@@ -21,7 +22,7 @@ def chosen_pair() -> TextPair | None:
     labels = {name: f"{name}: {pair.texts[0]} …" for name, (_, pair) in by_name.items()} | {OWN_TEXTS: "My own texts"}
     asked = state.current().coreference.word_pair
     shown = asked if asked in labels else next(iter(labels))
-    name = controls.dropdown("word_pair", "Pair of texts", labels, shown=shown)
+    name = controls.dropdown("word_pair", _("Pair of texts"), labels, shown=shown)
     if name in by_name:
         return by_name[name]
     text = state.current().common.text
@@ -42,9 +43,13 @@ def show_pair(pair: TextPair | None) -> None:
         lines.append(marked_line(Line(letter, language, text), {}, f"→ {asked}", is_guess=False))
     st.html("".join(lines))
     if pair.pair.before:
-        st.caption(controls.plain(f"Before the word that is asked for, the model has written: “{pair.pair.before}”"))
+        st.caption(
+            controls.plain(
+                _("Before the word that is asked for, the model has written: “{before}”", before=pair.pair.before)
+            )
+        )
 
 
 def no_pair() -> None:
     """What to do where there is no second text yet."""
-    frame.note("Type a second text that differs from the sentence above: what the model says in both is compared.")
+    frame.note(_("Type a second text that differs from the sentence above: what the model says in both is compared."))

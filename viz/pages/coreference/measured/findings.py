@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.numbers import percent, signed
 from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from model.analysis.metrics.bootstrap import Estimate
 
 COLUMNS: Final = (
-    Column("Right in so many sentences"),
-    Column("Reading “it” (self-attention)", is_number=True),
-    Column("Writing its translation (cross-attention)", is_number=True),
+    Column(said("Right in so many sentences")),
+    Column(said("Reading “it” (self-attention)"), is_number=True),
+    Column(said("Writing its translation (cross-attention)"), is_number=True),
 )
 HALVES: Final = ("first", "second")
 ABSENT: Final = "–"

@@ -12,6 +12,7 @@ from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.language import NAMES
+from viz.core.messages import _, said
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
@@ -27,7 +28,7 @@ SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
 #: How many bad lines of a file are listed.
 MOST_LISTED: Final = 100
 FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8")
-_BAD_LINE: Final = (html.Column("Line", is_number=True), html.Column("Why it is left out"))
+_BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
 
 
 @frame.fragment
@@ -42,7 +43,7 @@ def show() -> None:
             "than to the other candidate (the distractor); equal weights count half. Every head is asked about every "
             "sentence."
         )
-        controls.segmented("pair_set", "Measured on", SET_LABELS, help_text=help_text)
+        controls.segmented("pair_set", _("Measured on"), SET_LABELS, help_text=help_text)
         controls.measure(measures.offered(models.abilities(state.current().model)))
         found = st.container(width=430)
     case_set = _case_set()
@@ -55,21 +56,29 @@ def show() -> None:
         "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
     )
     if _translates() and not models.is_english_german(state.current().model):
-        frame.note(f"Measured where the sentence is read. {pair_controls.not_german('what it writes for a pronoun')}")
+        frame.note(
+            _(
+                "Measured where the sentence is read. {not_german}",
+                not_german=pair_controls.not_german("what it writes for a pronoun"),
+            )
+        )
     source = models.languages(state.current().model)[0]
     is_readable = case_set is not data.curated() or source in ("", "en")
     if not is_readable:
         frame.note(
-            f"The set that ships is English, and this model reads {NAMES.get(source, controls.plain(source))}: choose "
-            "a file in its language. What it does with English sentences says little about it."
+            _(
+                "The set that ships is English, and this model reads {names}: choose a file in its language. What it "
+                "does with English sentences says little about it.",
+                names=NAMES.get(source, controls.plain(source)),
+            )
         )
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
     start = case_set is data.curated() and _translates() and is_readable
-    scores = long_work.outcome(task, "Measure", key="measured", start=start)
+    scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
     if scores is None:
         st.caption(about)
     else:
-        found.markdown(f":small[{findings.first_sentence(scores)}]")
+        found.markdown(_(":small[{first_sentence}]", first_sentence=findings.first_sentence(scores)))
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
@@ -77,31 +86,36 @@ def _case_set() -> "data.CaseSet | None":
     """The set to measure on; None as long as there is no file."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated()
-    with st.expander("What a file looks like", key="measured-format"):
+    with st.expander(_("What a file looks like"), key="measured-format"):
         st.markdown(FORMATS)
     # The name of a type that is refused comes from Streamlit; our message says what was expected.
-    file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
+    file = st.file_uploader(_("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB"), key="measured-file")
     if file is None:
         return None
     case_set = data.read_cases(file.getvalue(), file.name)
     if bad := case_set.cases.rejected:
         are = "line is" if len(bad) == 1 else "lines are"
-        with st.expander(f"{len(bad):,} {are} left out, the others are used", key="measured-bad"):
+        with st.expander(
+            _("{num_bad:,} {are} left out, the others are used", num_bad=len(bad), are=are), key="measured-bad"
+        ):
             lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]
-            st.html(html.table(_BAD_LINE, lines, label="Lines that are left out"))
+            st.html(html.table(_BAD_LINE, lines, label=_("Lines that are left out")))
             if len(bad) > MOST_LISTED:
-                st.caption(f"And {len(bad) - MOST_LISTED:,} more.")
+                st.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
     return case_set
 
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
-    st.html(html.table(findings.COLUMNS, findings.summary(scores), label="Accuracies side by side"))
+    st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies side by side")))
     _skipped(scores.skipped, "Not read")
     st.caption(
-        f"{about} Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over pairs "
-        "of sentences. A head is chosen on one half of the pairs and reported on the other, because the best of many "
-        "heads looks too good on the sentences it was chosen on. The last line asks the model, not a head: whether it "
-        "finds the German sentence with the right pronoun more probable."
+        _(
+            "{about} Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over "
+            "pairs of sentences. A head is chosen on one half of the pairs and reported on the other, because the "
+            "best of many heads looks too good on the sentences it was chosen on. The last line asks the model, not "
+            "a head: whether it finds the German sentence with the right pronoun more probable.",
+            about=about,
+        )
     )
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
@@ -113,7 +127,7 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     with st.container(horizontal=True):
         number_controls.table_button("Heads (CSV)", partial(tables.heads, scores), f"{name}-heads")
         number_controls.table_button("Sentences (CSV)", partial(tables.rows, scores), f"{name}-rows")
-    with st.expander("Formulas and sources", key="measured-formulas"):
+    with st.expander(_("Formulas and sources"), key="measured-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
 
@@ -162,7 +176,13 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
                 alt = f"{title} of each head, layers by heads, {site.site}"
                 key = f"measured-{site.site}-{title}"
                 frame.chart(figure, key, f"{name}-{title}", alt)
-                st.caption(f"{title.capitalize()}: {how}. Rows are layers, columns heads; framed: the most accurate.")
+                st.caption(
+                    _(
+                        "{title}: {how}. Rows are layers, columns heads; framed: the most accurate.",
+                        title=title.capitalize(),
+                        how=how,
+                    )
+                )
     _ladder(site, name)
     _table(site)
     _groups(site, name)
@@ -178,20 +198,22 @@ def _ladder(site: "SiteScores", name: str) -> None:
     figure = figures.head_ladder(names, value, low, high, lines)
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     st.html(html.swatches([(figures.LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
-    st.caption("A point is a head, the most accurate to the left; its bar is the 95 % interval.")
+    st.caption(_("A point is a head, the most accurate to the left; its bar is the 95 % interval."))
 
 
 def _table(site: "SiteScores") -> None:
-    with st.expander("All heads as a table", on_change="rerun", key=f"measured-{site.site}-table") as opened:
+    with st.expander(_("All heads as a table"), on_change="rerun", key=f"measured-{site.site}-table") as opened:
         if not opened.open:
             return
         numbers = findings.head_table(site)
         written = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers if name != "Head"}
         st.dataframe(numbers, column_config=written, hide_index=True, height=360)
         st.caption(
-            "Click a title to sort. Clark’s form asks which candidate holds the word that gets most weight; reverse, "
-            "whether the antecedent gives the pronoun more weight than the distractor does; “on both nouns” is the "
-            "mean weight on the two candidates together, in scored sentences and in controls."
+            _(
+                "Click a title to sort. Clark’s form asks which candidate holds the word that gets most weight; "
+                "reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on both "
+                "nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
+            )
         )
 
 
@@ -202,21 +224,27 @@ def _groups(site: "SiteScores", name: str) -> None:
         alt = f"Accuracy of every head in each group of sentences, {site.site}"
         frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
         st.caption(
-            "A row is a group of sentences, a column a head: warm where it is right, cold where it is wrong, dark at "
-            "chance. Groups are small; take single cells with care."
+            _(
+                "A row is a group of sentences, a column a head: warm where it is right, cold where it is wrong, "
+                "dark at chance. Groups are small; take single cells with care."
+            )
         )
     if site.controls is not None:
         layer, head = site.best
         st.caption(
-            f"Controls: in {site.controls.rows} sentences the pronoun stands for neither noun. There the most accurate "
-            f"head puts {float(site.controls.weight[layer, head]):.3f} on both nouns together, in scored sentences "
-            f"{float(site.controls.weight_of_scored[layer, head]):.3f}: alike means that it looks at nouns, whether or "
-            "not they are meant."
+            _(
+                "Controls: in {rows} sentences the pronoun stands for neither noun. There the most accurate head "
+                "puts {float:.3f} on both nouns together, in scored sentences {float_2:.3f}: alike means that it "
+                "looks at nouns, whether or not they are meant.",
+                rows=site.controls.rows,
+                float=float(site.controls.weight[layer, head]),
+                float_2=float(site.controls.weight_of_scored[layer, head]),
+            )
         )
 
 
 def _contrast(scores: "CoreferenceScores", name: str) -> None:
-    st.subheader("What the model itself prefers", anchor=False)
+    st.subheader(_("What the model itself prefers"), anchor=False)
     contrast = scores.contrast
     if contrast is None:
         none = "No sentence of this set carries German to choose from (fields right and wrong)."
@@ -230,11 +258,17 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         figures.margin_bars(margins, [case.sentence for case in contrast.cases]),
         "measured-contrast",
         f"{name}-contrast",
-        "By how much the model prefers the right German pronoun, one bar a sentence",
+        _("By how much the model prefers the right German pronoun, one bar a sentence"),
     )
     st.caption(
-        f"A bar is one of {len(contrast.cases)} sentences: log p of the German with the right pronoun minus that "
-        f"with the wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f})."
+        _(
+            "A bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with the "
+            "wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f}).",
+            num_cases=len(contrast.cases),
+            mean=mean,
+            low=low,
+            high=high,
+        )
     )
     number_controls.table_button("Margins (CSV)", partial(tables.contrast, scores), f"{name}-margins")
 

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
@@ -65,20 +66,26 @@ def _looking(side: Side, site: str) -> Side:
     start = own[-1] if isinstance(own, tuple) else token_labels.default_row(side.trace, site)
     with st.container():
         labels = token_labels.row_labels(side.trace, site)
-        row = controls.token(field, f"{NAMES[side.number].capitalize()} sentence: look from", labels, default=start)
+        row = controls.token(
+            field, _("{names} sentence: look from", names=NAMES[side.number].capitalize()), labels, default=start
+        )
         if isinstance(own, str):
-            st.caption(f"No row is known to be the pronoun’s: {plain(own)}. Choose the one that you take for it.")
+            st.caption(
+                _("No row is known to be the pronoun’s: {own}. Choose the one that you take for it.", own=plain(own))
+            )
     return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
 
 
 def show_rows(sides: Sequence[Side], site: str) -> None:
     """Where every head of a layer looks from these rows in both sentences, and how that differs."""
     first, measure = sides[0].trace, MEASURES[state.current().common.measure]
-    st.subheader("One layer, from these rows", anchor=False)
+    st.subheader(_("One layer, from these rows"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
-        words = controls.switch("whole_words", "Whole words", "To a word of several pieces, its pieces are summed.")
+        words = controls.switch(
+            "whole_words", _("Whole words"), _("To a word of several pieces, its pieces are summed.")
+        )
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
     rows = [
@@ -113,7 +120,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
 
 
 def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, name: str) -> None:
-    st.subheader("Difference", anchor=False)
+    st.subheader(_("Difference"), anchor=False)
     keys = [row.labels for row in rows]
     alignment = align(*keys)
     if alignment.first:
@@ -123,8 +130,11 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, na
         alt = "Second minus first, one row a head, for the tokens that both sentences have"
         frame.chart(figure, "difference", name, alt)
     st.caption(
-        "Warm where the second sentence gives a token more, cold where the first does. Only tokens that stand in both, "
-        "in the same order, are compared, so a row need not add up to zero. These stand in one sentence only:"
+        _(
+            "Warm where the second sentence gives a token more, cold where the first does. Only tokens that stand in "
+            "both, in the same order, are compared, so a row need not add up to zero. These stand in one sentence "
+            "only:"
+        )
     )
     only = (("first", keys[0], alignment.only_first), ("second", keys[1], alignment.only_second))
     named = (f"{name}: {'  '.join(display_token(tokens[i]) for i in left) or 'none'}" for name, tokens, left in only)

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.core.sites import head_label
 from viz.core.widget_values import sent
@@ -53,7 +54,7 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:
             chosen = {"site": site, "layer": layer, "head": head}
-            st.button("Open it", key="open-farthest", on_click=state.choose, kwargs=chosen)
+            st.button(_("Open it"), key="open-farthest", on_click=state.choose, kwargs=chosen)
 
 
 def bound(moved: Mapping[str, Movement]) -> float:
@@ -68,7 +69,7 @@ def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -
     common, reader = state.current().common, models.reader(state.current().model)
     moved = data.movement(sides, reader, site, common.measure)
     if isinstance(moved, str):
-        frame.note(f"There is no map of this attention: {moved}.")
+        frame.note(_("There is no map of this attention: {moved}.", moved=moved))
         return
     measure = MEASURES[common.measure]
     name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
@@ -87,15 +88,20 @@ def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -
         on_select=_open_cell,
         selection_mode="points",
         config=frame.chart_config(name),
-        alt="How far each head of each layer moves toward the right antecedent",
+        alt=_("How far each head of each layer moves toward the right antecedent"),
     )
     _explain(moved, names, opened)
     st.caption(
-        "How far each head moves toward the right antecedent. Warm: it follows the meaning. Cold: it goes against "
-        "it. Click a cell to open its head.",
-        help=f"Its {measure.number} on the antecedent minus that on the distractor, in the first sentence plus in "
-        "the second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The best "
-        "on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+        _(
+            "How far each head moves toward the right antecedent. Warm: it follows the meaning. Cold: it goes "
+            "against it. Click a cell to open its head."
+        ),
+        help=_(
+            "Its {number} on the antecedent minus that on the distractor, in the first sentence plus in the "
+            "second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The "
+            "best on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+            number=measure.number,
+        ),
     )
     with below:
         number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
@@ -104,10 +110,18 @@ def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -
 def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
     first, second = moved.parts[opened]
     st.markdown(
-        f"**{names[opened[0] * moved.values.shape[1] + opened[1]]}** moves "
-        f"**{signed(moved.values[opened], 3)}**: "
-        f"{signed(first[0] - first[1], 3)} in the first sentence ({first[0]:.3f} − {first[1]:.3f}), "
-        f"{signed(second[0] - second[1], 3)} in the second ({second[0]:.3f} − {second[1]:.3f})."
+        _(
+            "**{names}** moves **{values}**: {first} in the first sentence ({first_2:.3f} − {first_3:.3f}), {second} "
+            "in the second ({second_2:.3f} − {second_3:.3f}).",
+            names=names[opened[0] * moved.values.shape[1] + opened[1]],
+            values=signed(moved.values[opened], 3),
+            first=signed(first[0] - first[1], 3),
+            first_2=first[0],
+            first_3=first[1],
+            second=signed(second[0] - second[1], 3),
+            second_2=second[0],
+            second_3=second[1],
+        )
     )
 
 

@@ -8,6 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.data import marked_case, pronoun_choice
 from viz.pages.coreference.marked_sentence import legend, marked_sentence
@@ -55,7 +56,7 @@ def show() -> None:
         if all(cases):
             st.html(legend(is_guess=any(guesses)))
         if pair is not None and pair.is_control:
-            st.caption("A control: the pronoun stands for neither word, so that no head can be right.")
+            st.caption(_("A control: the pronoun stands for neither word, so that no head can be right."))
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
     choices = [
         _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
@@ -93,15 +94,22 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
     for name, mark, case in zip(NAMES, marks, cases, strict=True):
         if case is None and None not in mark.positions:
             st.warning(
-                f"In the {name} sentence one word plays two roles. Pronoun, antecedent and distractor must be three "
-                "words: click another one.",
+                _(
+                    "In the {name} sentence one word plays two roles. Pronoun, antecedent and distractor must be "
+                    "three words: click another one.",
+                    name=name,
+                ),
                 icon=":material/warning:",
             )
         elif case is None:
             missing = " and ".join(role for role, word in zip(MARKS, mark.positions, strict=True) if word is None)
             st.info(
-                f"Click the {missing} in the {name} sentence to see which heads follow them. The rows of all heads are "
-                "below in any case.",
+                _(
+                    "Click the {missing} in the {name} sentence to see which heads follow them. The rows of all "
+                    "heads are below in any case.",
+                    missing=missing,
+                    name=name,
+                ),
                 icon=":material/ads_click:",
             )
     return cases, [one.is_guess for one in own]
@@ -122,22 +130,28 @@ def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None
     """How probable each German pronoun was where the model wrote one."""
     if not any(choices):
         return
-    st.subheader("The pronoun that it writes", anchor=False)
+    st.subheader(_("The pronoun that it writes"), anchor=False)
     with st.grid(2, min_column_width=430, gap="medium"):
         for side, choice in zip(sides, choices, strict=True):
             with st.container():
                 if side.case is not None and choice is not None:
                     _show_choice(side, side.case, choice)
     st.caption(
-        "How probable each German pronoun was in the place of the written one, given the words before it. They need "
-        "not add up to 1, for other words could follow as well."
+        _(
+            "How probable each German pronoun was in the place of the written one, given the words before it. They "
+            "need not add up to 1, for other words could follow as well."
+        )
     )
 
 
 def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> None:
     if isinstance(choice.pronoun, str):
         st.caption(
-            f"Which German word stands for “{plain(case.pronoun_text)}” cannot be told: {plain(choice.pronoun)}."
+            _(
+                "Which German word stands for “{pronoun_text}” cannot be told: {pronoun}.",
+                pronoun_text=plain(case.pronoun_text),
+                pronoun=plain(choice.pronoun),
+            )
         )
         return
     frame.chart(

@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models, traces
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.core.widget_values import sent
 from viz.figures.axes import token_labels
@@ -37,13 +38,13 @@ def show() -> None:
     """Which second model, what both write, the distances of their heads, and two heads beside each other."""
     offered = _offered()
     if not offered:
-        frame.note("There is no other model that reads text on the list. Add one under “Add a model” on the left.")
+        frame.note(_("There is no other model that reads text on the list. Add one under “Add a model” on the left."))
         return
     own = state.current().model
     with st.container(horizontal=True, vertical_alignment="bottom"):
         asked = state.current().coreference.second_model
         shown = asked if asked in offered else next(iter(offered))
-        other_name = controls.dropdown("second_model", "Compare with", offered, shown=shown, width=260)
+        other_name = controls.dropdown("second_model", _("Compare with"), offered, shown=shown, width=260)
         other = ModelChoice(other_name, own.device, catalogue.folder_of(other_name))
         with frame.loading():
             first, second = models.reader(own), models.reader(other)
@@ -52,7 +53,7 @@ def show() -> None:
         site = asked_site if asked_site in pairs else next(iter(pairs))
         if len(pairs) > 1:
             site = controls.site(list(pairs))
-        controls.segmented("texts_of_both", "Over", {"text": "This text", "corpus": "200 sentences of ours"})
+        controls.segmented("texts_of_both", _("Over"), {"text": "This text", "corpus": "200 sentences of ours"})
     both = site, pairs[site]
     text = state.current().common.text
     read = traces.trace(first, text), traces.trace(second, text)
@@ -92,7 +93,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     if not (first.translation and second.translation):
         return
     if first.translation == second.translation:
-        st.markdown(f"**Both write the same:** {plain(first.translation)}")
+        st.markdown(_("**Both write the same:** {translation}", translation=plain(first.translation)))
     else:
         spans = data.written_differences(first.translation, second.translation)
         changes = [(span.first, span.second) for span in spans]
@@ -103,8 +104,10 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         mean = total / max(1, len(trace.steps))
         rows.append((name, str(len(trace.steps)), signed(total), signed(mean, 3)))
     numbers = [html.Column(title, is_number=True) for title in ("Tokens", "log p", "log p a token")]
-    st.html(html.table((html.Column("Model"), *numbers), rows, label="How probable each model found its own text"))
-    st.caption("log p: of the text that a model wrote itself, in nats; models with other tokens are not comparable.")
+    st.html(
+        html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model found its own text"))
+    )
+    st.caption(_("log p: of the text that a model wrote itself, in nats; models with other tokens are not comparable."))
 
 
 def _heads(
@@ -136,23 +139,34 @@ def _heads(
             on_select=partial(_open_cell, f"{_MAP}-{row}", found),
             selection_mode="points",
             config=frame.chart_config(name),
-            alt=f"How far each head of {names[0]} is from each head of {names[1]}",
+            alt=_("How far each head of {names} is from each head of {names_2}", names=names[0], names_2=names[1]),
         )
     with columns[1]:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             controls.layer(1 + max(head.layer for head in found.first))
             controls.head(1 + max(head.head for head in found.first if head.layer == first.layer))
         st.markdown(
-            f"**{labels[0]} of {plain(names[0])} is nearest to {labels[1]} of {plain(names[1])}: "
-            f"{values[row, column]:.3f} bits apart.**"
+            _(
+                "**{labels} of {names} is nearest to {labels_2} of {names_2}: {values:.3f} bits apart.**",
+                labels=labels[0],
+                names=plain(names[0]),
+                labels_2=labels[1],
+                names_2=plain(names[1]),
+                values=values[row, column],
+            )
         )
         _nearest(found, values, matching)
         where = f"{found.texts:,} sentences" if found.texts > 1 else "this text"
         left_out = f" {found.skipped:,} texts could not be compared." if found.skipped else ""
         st.caption(
-            f"Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {found.rows:,} words of {where} "
-            "that both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. "
-            f"The ring: the two heads below. Choose a head of the first model above, or click a cell.{left_out}"
+            _(
+                "Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of {where} that "
+                "both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. The "
+                "ring: the two heads below. Choose a head of the first model above, or click a cell.{left_out}",
+                rows=found.rows,
+                where=where,
+                left_out=left_out,
+            )
         )
         number_controls.table_button("All distances (CSV)", partial(tables.distances, found), name)
     _pictures(read, both, (first[1:], second[1:]), labels, names)
@@ -172,8 +186,8 @@ def _nearest(found: "HeadDistances", values: np.ndarray, matching: list[tuple[in
         )
         for i, j in matching[:NAMED]
     ]
-    columns = (html.Column("Head"), html.Column("Its match"), html.Column("Bits apart", is_number=True))
-    st.html(html.table(columns, rows, label="The nearest pairs of the best matching"))
+    columns = (html.Column(_("Head")), html.Column(_("Its match")), html.Column(_("Bits apart"), is_number=True))
+    st.html(html.table(columns, rows, label=_("The nearest pairs of the best matching")))
 
 
 def _pictures(
@@ -186,12 +200,17 @@ def _pictures(
     """Both heads beside each other, between the words of the open text."""
     shown = [data.head_picture(trace, site, *head) for trace, site, head in zip(read, both, heads, strict=True)]
     if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
-        st.caption(f"The text has more than {MOST_WORDS} words; shorten it to see two heads beside each other.")
+        st.caption(
+            _(
+                "The text has more than {most_words} words; shorten it to see two heads beside each other.",
+                most_words=MOST_WORDS,
+            )
+        )
         return
     with st.grid(2, min_column_width=430, gap="medium"):
         for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):
             with st.container():
-                st.markdown(f"**{label}** of {plain(name)}")
+                st.markdown(_("**{label}** of {name}", label=label, name=plain(name)))
                 figure = matrix(
                     picture.weights,
                     np.sqrt(picture.weights),
@@ -204,7 +223,10 @@ def _pictures(
                 frame.chart(figure, f"two-models-head-{number}", file_name("head", label, name), alt)
     same = " Both decoders read what the first model wrote." if "decoder" in both[0] and "decoder" in both[1] else ""
     st.caption(
-        f"Rows look, columns are looked at; whole words, special tokens left out.{same if _writes(read) else ''}"
+        _(
+            "Rows look, columns are looked at; whole words, special tokens left out.{same}",
+            same=same if _writes(read) else "",
+        )
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import attribution, models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.token_text import display_token
 from viz.pages.decoding import opening, step_control
 from viz.selection import state
@@ -25,7 +26,9 @@ def show(trace: "Trace") -> None:
     if frame.lacking(abilities, "self-attention", through) or frame.lacking(abilities, "word choice"):
         return
     if trace.edits:
-        st.info("Heads are edited in this translation; attribution is of the model as it is. Choose another one above.")
+        st.info(
+            _("Heads are edited in this translation; attribution is of the model as it is. Choose another one above.")
+        )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         step = step_control.slider(len(trace.steps))
@@ -47,7 +50,9 @@ def _rival(trace: "Trace", step: int) -> int | None:
         for each in written.candidates
         if each.token_id != written.token_id
     }
-    shown = controls.dropdown("rival", "Compared with", labels, shown=None if chosen in labels else proposed, width=320)
+    shown = controls.dropdown(
+        "rival", _("Compared with"), labels, shown=None if chosen in labels else proposed, width=320
+    )
     return None if shown == ALONE else shown - 1
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models, texts, traces
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import decimal
 from viz.core.sites import CROSS, head_label
 from viz.core.token_text import display_token
@@ -34,19 +35,24 @@ def show(trace: "Trace") -> None:
     _settings()
     selection = state.current()
     task = data.searching(models.writer(selection.model), trace.text, selection.decoding)
-    tree = long_work.outcome(task, "Search", key="beam", start=True, patience=long_work.LONGER_PATIENCE)
+    tree = long_work.outcome(task, _("Search"), key="beam", start=True, patience=long_work.LONGER_PATIENCE)
     if tree is None:
         return
     node = _chosen(trace, tree)
     name = file_name("beam", f"width{tree.width}", f"penalty{selection.decoding.length_penalty}", sentence=trace.text)
     beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
     st.caption(
-        "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the log-probability "
-        "of the whole. Numbered boxes have ended: place and score. Arrow keys move along the tree, Enter or a click "
-        "opens a hypothesis below.",
-        help="At each step, beam search compares what could follow each of the hypotheses it keeps, by the "
-        "log-probability of the whole, and keeps the best. Those that have ended compete by score: log-probability ÷ "
-        f"{_penalty_in_words()}, so that long ones are not punished for their length.",
+        _(
+            "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the "
+            "log-probability of the whole. Numbered boxes have ended: place and score. Arrow keys move along the "
+            "tree, Enter or a click opens a hypothesis below."
+        ),
+        help=_(
+            "At each step, beam search compares what could follow each of the hypotheses it keeps, by the "
+            "log-probability of the whole, and keeps the best. Those that have ended compete by score: "
+            "log-probability ÷ {penalty_in_words}, so that long ones are not punished for their length.",
+            penalty_in_words=_penalty_in_words(),
+        ),
     )
     number_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
     _compare(trace.text, tree)
@@ -83,8 +89,12 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
-            f"Hypothesis {asked} does not exist here: this tree has {len(tree.nodes)}, counted from 0. This shows the "
-            "one that came closest to the winner."
+            _(
+                "Hypothesis {asked} does not exist here: this tree has {num_nodes}, counted from 0. This shows the "
+                "one that came closest to the winner.",
+                asked=asked,
+                num_nodes=len(tree.nodes),
+            )
         )
     return state.position("beam_node", len(tree.nodes), closest)
 
@@ -98,17 +108,19 @@ def _compare(text: str, tree: "BeamTree") -> None:
     of_greedy = ("Greedy", greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, rank, greedy.translation) for rank in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
-    st.html(html.table(columns, [of_greedy, winner], label="Greedy search beside the winner of beam search"))
+    st.html(html.table(columns, [of_greedy, winner], label=_("Greedy search beside the winner of beam search")))
     st.caption(_verdict(total, score, tree))
     if others:
-        with st.expander(f"The other {len(others)} that the search returned", key="beam-others"):
-            st.html(html.table(columns, others, label="Hypotheses that the winner's score beats"))
+        with st.expander(
+            _("The other {num_others} that the search returned", num_others=len(others)), key="beam-others"
+        ):
+            st.html(html.table(columns, others, label=_("Hypotheses that the winner's score beats")))
 
 
 def _columns() -> list[html.Column]:
     numbers = [html.Column(title, is_number=True) for title in ("Log-probability", "Tokens", "Score")]
-    text = html.Column("Translation", language=models.target_language(state.current().model))
-    return [html.Column("Search"), text, *numbers]
+    text = html.Column(_("Translation"), language=models.target_language(state.current().model))
+    return [html.Column(_("Search")), text, *numbers]
 
 
 def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Marked, ...]:
@@ -142,7 +154,7 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
 def _open(text: str, tree: "BeamTree", index: int) -> None:
     """One hypothesis: what it wrote, its numbers, its fate, and what it looked at."""
     node, path = tree.nodes[index], tree.path(index)
-    st.subheader("The hypothesis that is open", anchor=False)
+    st.subheader(_("The hypothesis that is open"), anchor=False)
     if not path:
         st.caption(beam_story.fate(tree, index))
         return
@@ -169,22 +181,24 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:
-        st.caption("This model has no cross-attention; the film of a branch shows what its rows look at.")
+        st.caption(_("This model has no cross-attention; the film of a branch shows what its rows look at."))
         return
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
     st.caption(
-        "Cross-attention along its own ancestors: a row for each token it wrote (what it read → what it wrote · the "
-        "row of the batch that computed it, so you see where the beam changed places), a column for each source "
-        "token; the lighter, the more."
+        _(
+            "Cross-attention along its own ancestors: a row for each token it wrote (what it read → what it wrote · "
+            "the row of the batch that computed it, so you see where the beam changed places), a column for each "
+            "source token; the lighter, the more."
+        )
     )
     weights = trace.weights(CROSS, layer, [head])[0].numpy()
     frame.chart(
         ancestor_heatmap(weights, trace.row_names(CROSS), tree.rows(index), trace.source_tokens),
         "beam-attention",
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
-        f"Cross-attention of {head_label(layer, head)} along the hypothesis, as a heatmap",
+        _("Cross-attention of {head_label} along the hypothesis, as a heatmap", head_label=head_label(layer, head)),
     )
 
 

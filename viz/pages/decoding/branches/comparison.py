@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
+from viz.core.messages import _
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.figures.comparison import align
@@ -45,11 +46,17 @@ def show(ours: Translation, theirs: Translation) -> None:
         probability_curves(_written(ours), _written(theirs), first_difference(ours.trace, theirs.trace)),
         "branch-probabilities",
         file_name(f"{ours.file_name} against {theirs.file_name} probabilities", sentence=ours.trace.text),
-        f"Probability of each token when it was written: {ours.name} and {theirs.name}, step by step",
+        _(
+            "Probability of each token when it was written: {name} and {theirs_name}, step by step",
+            name=ours.name,
+            theirs_name=theirs.name,
+        ),
     )
     st.caption(
-        "How probable each token was when it was written, under the edits of its branch. The dashed line stands before "
-        "the first token that differs; before it the curves differ only where a head was edited."
+        _(
+            "How probable each token was when it was written, under the edits of its branch. The dashed line stands "
+            "before the first token that differs; before it the curves differ only where a head was edited."
+        )
     )
     _compare_attention(ours, theirs)
 
@@ -59,34 +66,47 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     if most_changed is not None:
         site, layer, head = most_changed
         state.propose(site=site, layer=layer, head=head)
-    st.markdown("**Where a head looks**")
+    st.markdown(_("**Where a head looks**"))
     site, layer, head = translation_controls.which_head(ours.trace)
     axes = [(ours.trace.axis_tokens(site)[side], theirs.trace.axis_tokens(site)[side]) for side in (0, 1)]
     rows, columns = (align(*tokens) for tokens in axes)
     mine, other_weights = (each.trace.weights(site, layer, [head])[0].numpy() for each in (ours, theirs))
     difference = common_difference(mine, other_weights, rows, columns)
     if not difference.size:
-        frame.note("They have no token in common.")
+        frame.note(_("They have no token in common."))
         return
     largest = float(abs(difference).max())
     if largest == 0:
         shared = " Both read the same encoded sentence." if site == ENCODER else ""
-        frame.note(f"This head has the same weights in both, wherever they have the same tokens.{shared}")
+        frame.note(
+            _("This head has the same weights in both, wherever they have the same tokens.{shared}", shared=shared)
+        )
         return
     names = ours.trace.row_names(site)
     frame.chart(
         attention_difference(difference, [names[i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
         "branch-attention",
         file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
-        f"Weights of {ours.name} minus those of {theirs.name}, for the tokens that both have",
+        _(
+            "Weights of {name} minus those of {theirs_name}, for the tokens that both have",
+            name=ours.name,
+            theirs_name=theirs.name,
+        ),
     )
     left_out = len(rows.only_first) + len(rows.only_second)
     most = " No head changes more." if (site, layer, head) == most_changed else ""
     st.caption(
-        f"Rows look at columns: warm where the weight is larger in *{plain(ours.name)}* than in "
-        f"*{plain(theirs.name)}*, cold where it is smaller, for the tokens that both have, in the same order; "
-        f"{left_out} {'row is' if left_out == 1 else 'rows are'} in one of them only. The largest difference is "
-        f"{largest:.3f}.{most}"
+        _(
+            "Rows look at columns: warm where the weight is larger in *{name}* than in *{name_2}*, cold where it is "
+            "smaller, for the tokens that both have, in the same order; {left_out} {value} in one of them only. The "
+            "largest difference is {largest:.3f}.{most}",
+            name=plain(ours.name),
+            name_2=plain(theirs.name),
+            left_out=left_out,
+            value="row is" if left_out == 1 else "rows are",
+            largest=largest,
+            most=most,
+        )
     )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import times_less
 from viz.core.token_text import display_token
 from viz.pages.decoding import opening, translation_controls, translations
@@ -60,12 +61,16 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
         name=file_name("branches", sentence=selection.common.text),
     )
     st.caption(
-        "To the left each translation is a line over its steps, and leaves another one where it was changed; the ring "
-        "is the chosen step. Click one to show it. Words that differ from the one that it leaves are underlined; log p "
-        "is the sum over its tokens, in nats. Nothing is lost; every branch is in the address."
+        _(
+            "To the left each translation is a line over its steps, and leaves another one where it was changed; the "
+            "ring is the chosen step. Click one to show it. Words that differ from the one that it leaves are "
+            "underlined; log p is the sum over its tokens, in nats. Nothing is lost; every branch is in the address."
+        )
         if made
-        else "So far there is only the model’s own translation. Write another token at a step: the model goes on from "
-        "it, as a branch beside this one."
+        else _(
+            "So far there is only the model’s own translation. Write another token at a step: the model goes on "
+            "from it, as a branch beside this one."
+        )
     )
 
 
@@ -117,8 +122,8 @@ def _undo() -> None:
     others = gone.count - 1
     with_it = f" and {others} {'branch' if others == 1 else 'branches'} that left it" if others else ""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"Removed: branch {gone.number}{with_it}.", width="content")
-        st.button("Bring back", key="bring-back", icon=":material/undo:", on_click=_bring_back)
+        st.caption(_("Removed: branch {number}{with_it}.", number=gone.number, with_it=with_it), width="content")
+        st.button(_("Bring back"), key="bring-back", icon=":material/undo:", on_click=_bring_back)
 
 
 def _bring_back() -> None:
@@ -129,7 +134,7 @@ def _bring_back() -> None:
 def _compare(ours: "Trace", other: int) -> None:
     """The branch that is shown beside another one."""
     shown, names = state.current().decoding.branch, translation_controls.short_names(len(translations.choices()) + 1)
-    st.subheader("Compared", anchor=False)
+    st.subheader(_("Compared"), anchor=False)
     translation_controls.against(names, other)
     theirs = Translation(names[other], f"branch{other}", translations.looked_at(other))
     comparison.show(Translation(names[shown], f"branch{shown}", ours), theirs)
@@ -143,13 +148,22 @@ def _offer(trace: "Trace") -> None:
         return
     token, written = (plain(display_token(each.token)) for each in (rival, trace.steps[step]))
     action = Write((rival.token_id,))
-    st.subheader(f"If “{token}” were written at step {step + 1}", anchor=False)
+    st.subheader(_("If “{token}” were written at step {step}", token=token, step=step + 1), anchor=False)
     ratio = times_less(rival.log_prob, trace.steps[step].log_prob)
     likely = f"{ratio} likely than" if ratio else "about as likely as"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"“{token}” has {percent(exp(rival.log_prob))}, {likely} “{written}”.", width="content")
+        st.markdown(
+            _(
+                "“{token}” has {exp}, {likely} “{written}”.",
+                token=token,
+                exp=percent(exp(rival.log_prob)),
+                likely=likely,
+                written=written,
+            ),
+            width="content",
+        )
         st.button(
-            "Keep as a branch", key="keep-offer", icon=":material/call_split:", on_click=_keep, args=(step, action)
+            _("Keep as a branch"), key="keep-offer", icon=":material/call_split:", on_click=_keep, args=(step, action)
         )
     if len(trace.steps) - step > MAX_UNASKED:
         return

@@ -10,6 +10,7 @@ from model.errors import TraceError
 from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.pages.decoding import step_control
 from viz.pages.decoding import tables as decoded_tables
@@ -43,10 +44,10 @@ FORMULA: Final = r"""
 \end{array}
 """
 _COLUMNS: Final = (
-    html.Column("Multiply-adds"),
-    html.Column("With the cache", is_number=True),
-    html.Column("Recomputed", is_number=True),
-    html.Column("Ratio", is_number=True),
+    html.Column(said("Multiply-adds")),
+    html.Column(said("With the cache"), is_number=True),
+    html.Column(said("Recomputed"), is_number=True),
+    html.Column(said("Ratio"), is_number=True),
 )
 
 
@@ -92,7 +93,11 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
                     figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
                     f"cache-{kind}",
                     f"{name}-cache-{kind}",
-                    f"{title}: which keys and values step {step + 1} computes and which it reuses",
+                    _(
+                        "{title}: which keys and values step {step} computes and which it reuses",
+                        title=title,
+                        step=step + 1,
+                    ),
                 )
                 st.caption(title)
     last = len(trace.target_tokens) - len(trace.steps) + step
@@ -106,24 +111,35 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     elif has_memory:
         parts.append(f"reuses those of all {cost.reused_source_rows} source tokens")
     st.caption(
-        f"Step {step + 1} reads **{'up to ' if cost.new_target_rows > 1 else ''}{read}** and writes **{written}**. In "
-        f"each layer it {', '.join(parts[:-1])} and {parts[-1]}: {cost.reused_numbers:,} numbers read from the cache "
-        f"({cost.reused_numbers * 4 / 1e6:.2f} MB in float32). A block is the key and the value of one position, for "
-        "all heads of a layer.",
-        help="Keys and values of a token do not change once they are computed, for later tokens are masked. So a step "
-        "computes new rows only and reads the rest from a cache.",
+        _(
+            "Step {step} reads **{value}{read}** and writes **{written}**. In each layer it {parts} and {parts_2}: "
+            "{reused_numbers:,} numbers read from the cache ({reused_numbers_2:.2f} MB in float32). A block is the "
+            "key and the value of one position, for all heads of a layer.",
+            step=step + 1,
+            value="up to " if cost.new_target_rows > 1 else "",
+            read=read,
+            written=written,
+            parts=", ".join(parts[:-1]),
+            parts_2=parts[-1],
+            reused_numbers=cost.reused_numbers,
+            reused_numbers_2=cost.reused_numbers * 4 / 1000000.0,
+        ),
+        help=_(
+            "Keys and values of a token do not change once they are computed, for later tokens are masked. So a "
+            "step computes new rows only and reads the rest from a cache."
+        ),
     )
 
 
 def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:
-    st.subheader("What it spares", anchor=False)
+    st.subheader(_("What it spares"), anchor=False)
     cached = np.array([cost.cached.total for cost in costs])
     recomputed = np.array([cost.recomputed.total for cost in costs])
     lines = [
         _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
         _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
     ]
-    st.html(html.table(_COLUMNS, lines, label="Multiply-adds with the cache and recomputed"))
+    st.html(html.table(_COLUMNS, lines, label=_("Multiply-adds with the cache and recomputed")))
     st.caption(
         "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
         "every step." + (" The encoder runs once either way and is not counted." if trace.source_ids else "")
@@ -152,15 +168,19 @@ def _formula(*, is_papers: bool) -> None:
     """How the parts are counted: by the paper's sizes, or by those of somebody else's model."""
     if not is_papers:
         st.caption(
-            "Counted are the numbers of every matrix of the decoder, times the rows that it multiplies, and for each "
-            "row and each key that it attends to the width of a head, once for QKᵀ and once for weights · V. "
-            "Headlight's tests run such models both ways and find what torch's FlopCounterMode counts."
+            _(
+                "Counted are the numbers of every matrix of the decoder, times the rows that it multiplies, and for "
+                "each row and each key that it attends to the width of a head, once for QKᵀ and once for weights · "
+                "V. Headlight's tests run such models both ways and find what torch's FlopCounterMode counts."
+            )
         )
         return
     st.latex(FORMULA)
     st.caption(
-        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the vocabulary. "
-        "With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = $n$ and $m$ = $S$ "
-        "in every step. Heads do not appear: they share $d$ among them. Headlight's tests run both ways and find "
-        "exactly what torch's FlopCounterMode counts."
+        _(
+            "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the "
+            "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
+            "$n$ and $m$ = $S$ in every step. Heads do not appear: they share $d$ among them. Headlight's tests run "
+            "both ways and find exactly what torch's FlopCounterMode counts."
+        )
     )

@@ -133,9 +133,14 @@ def spell(word: str, writer: "Writer") -> tuple[int, ...]:
     shown = f"“{word[:40]}{'…' if len(word) > 40 else ''}”"
     if word in reserved:
         can = f"Of these only {' and '.join(ends)}, the end, can be written." if ends else "Type a word instead."
-        raise TokenError(f"{shown} is a sign of the model's own. {can}")
+        raise TokenError("{shown} is a sign of the model's own. {can}", shown=shown, can=can)
     if len(word) > MAX_WORD:
-        raise TokenError(f"{shown} has {len(word):,} characters; write at most {MAX_WORD} at once.")
+        raise TokenError(
+            "{shown} has {num_word:,} characters; write at most {max_word} at once.",
+            shown=shown,
+            num_word=len(word),
+            max_word=MAX_WORD,
+        )
     if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
             return (int(vocabulary.token_id(word)),)
@@ -144,13 +149,21 @@ def spell(word: str, writer: "Writer") -> tuple[int, ...]:
     token_ids = writer.spell(word.replace("▁", " "))
     if token_ids is None:
         raise TokenError(
-            f"This vocabulary cannot spell {shown}: it has no piece for one of its characters. Type a word in letters "
-            "that the training text had, for example “sie”."
+            "This vocabulary cannot spell {shown}: it has no piece for one of its characters. Type a word in "
+            "letters that the training text had, for example “sie”.",
+            shown=shown,
         )
     if not token_ids:
-        raise TokenError(f"{shown} holds only characters that cannot be seen. Type a word, for example “sie”.")
+        raise TokenError(
+            "{shown} holds only characters that cannot be seen. Type a word, for example “sie”.", shown=shown
+        )
     if len(token_ids) > MAX_PIECES:
-        raise TokenError(f"{shown} has {len(token_ids)} pieces; write at most {MAX_PIECES} at once.")
+        raise TokenError(
+            "{shown} has {num_token_ids} pieces; write at most {max_pieces} at once.",
+            shown=shown,
+            num_token_ids=len(token_ids),
+            max_pieces=MAX_PIECES,
+        )
     return tuple(token_ids)
 
 
@@ -211,14 +224,18 @@ def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessio
         for written, token_id in enumerate(action.token_ids):
             if session.finished:
                 raise SessionError(
-                    f"Of the {len(action.token_ids)} tokens only {written} can be written: then the translation is "
-                    "finished. Begin at an earlier step, or write less."
+                    "Of the {num_token_ids} tokens only {written} can be written: then the translation is "
+                    "finished. Begin at an earlier step, or write less.",
+                    num_token_ids=len(action.token_ids),
+                    written=written,
                 )
             forced = session.force(token_id)
             if forced.log_prob == -inf:
                 raise SessionError(
-                    f"The model's own settings forbid “{display_token(forced.token)}” at step {step + written + 1}: "
-                    "its probability there is 0. Write another token, or choose another step."
+                    "The model's own settings forbid “{display_token}” at step {step}: its probability there is "
+                    "0. Write another token, or choose another step.",
+                    display_token=display_token(forced.token),
+                    step=step + written + 1,
                 )
     return session
 

@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
+from viz.core.messages import _
 from viz.core.numbers import decimal, signed
 from viz.core.sites import DECODER, ENCODER, NAMES, head_label
 from viz.core.token_text import display_token
@@ -67,9 +68,13 @@ def show(trace: "Trace") -> None:
         tried = _try(made, _base(made, step), step, action)
         if action == proposed:
             st.caption(
-                f"This opens on the edit that makes “{plain(display_token(tried.original.steps[step].token))}” least "
-                f"probable: of all heads of the {NAMES[site].phrase} the loss of {head_label(layer, head)} costs most, "
-                "and of all that can be done to it this does."
+                _(
+                    "This opens on the edit that makes “{display_token}” least probable: of all heads of the "
+                    "{phrase} the loss of {head_label} costs most, and of all that can be done to it this does.",
+                    display_token=plain(display_token(tried.original.steps[step].token)),
+                    phrase=NAMES[site].phrase,
+                    head_label=head_label(layer, head),
+                )
             )
     with picture:
         _show_row(tried, action)
@@ -84,7 +89,7 @@ def _propose(trace: "Trace") -> EditHead | None:
     if selection.common.head_chosen:
         state.propose(edit=EDITS[0])
         return None
-    with st.spinner("Trying edits …", show_time=True):
+    with st.spinner(_("Trying edits …"), show_time=True):
         strongest = opening.strongest_edit(min(selection.decoding.step, len(trace.steps) - 1))
     if strongest is not None:
         state.propose(site=strongest.site, layer=strongest.layer, head=strongest.head, edit=strongest.edit)
@@ -97,13 +102,13 @@ def _action(trace: "Trace", step: int, site: str, layer: int, head: int) -> Edit
             "Everything from the step on is computed anew. An edit of the encoder acts on the whole sentence, but the "
             "tokens before the step are kept.\n\n" + "\n".join(f"- {LABELS[kind]}: {MEANINGS[kind]}" for kind in EDITS)
         )
-        edit = controls.segmented("edit", "What to do with the head", LABELS, help_text=help_text)
+        edit = controls.segmented("edit", _("What to do with the head"), LABELS, help_text=help_text)
         is_of_encoder = site == ENCODER
         once = st.toggle(
-            "In this step only",
+            _("In this step only"),
             key=state.bind("edit_once", False if is_of_encoder else None),
             disabled=is_of_encoder,
-            help="Otherwise from this step on. The encoder has run before the first step, so its edits always hold.",
+            help=_("Otherwise from this step on. The encoder has run before the first step, so its edits always hold."),
             on_change=state.take,
             args=("edit_once",),
         )
@@ -122,9 +127,9 @@ def _key(trace: "Trace", step: int, site: str, layer: int, head: int) -> int:
         writer = models.writer(selection.model)
         chosen = effects.strongest_key(writer, selection.common.text, step, site, layer, head)
     if len(allowed) > MAX_PILLS:
-        return controls.token("key_token", "Point at", names, default=chosen)
+        return controls.token("key_token", _("Point at"), names, default=chosen)
     picked = st.pills(
-        "Point at",
+        _("Point at"),
         range(len(allowed)),
         key=state.bind("key_token", chosen),
         # Buttons read Markdown, a list does not.
@@ -145,9 +150,9 @@ def _base(made: tuple[Choice, ...], step: int) -> int:
     if not isinstance(own.action, EditHead) or own.step != step:
         return shown
     added = st.toggle(
-        f"In addition to the edit of branch {shown}",
+        _("In addition to the edit of branch {shown}", shown=shown),
         key="edit/added",
-        help=f"Otherwise in its place: what is edited and compared is then {_name(own.parent)}.",
+        help=_("Otherwise in its place: what is edited and compared is then {name}.", name=_name(own.parent)),
     )
     return shown if added else own.parent
 
@@ -160,7 +165,7 @@ def _try(made: tuple[Choice, ...], base: int, step: int, action: EditHead) -> _T
     origin = origin_of(made, base, step, action)
     before = path_of(made, origin)
     path = (*before, (step, action))
-    with st.spinner("Translating under the edit …", show_time=True):
+    with st.spinner(_("Translating under the edit …"), show_time=True):
         original = translations.looked_at_along(before, "trace-before")
         edited = translations.looked_at_along(path, "trace-edited")
         log_prob = branches.log_prob(*translations.source(), path, step, original.steps[step].token_id)
@@ -182,7 +187,7 @@ def _show_numbers(tried: _Tried) -> None:
         spans = texts.word_diff(original.translation, edited.translation)
         if all(span.is_same for span in spans):
             same = [step.token_id for step in original.steps] == [step.token_id for step in edited.steps]
-            st.caption("The translation stays the same." if same else "The text stays the same, in other tokens.")
+            st.caption(_("The translation stays the same.") if same else _("The text stays the same, in other tokens."))
         else:
             before = _name(tried.choice.parent) if tried.choice.parent else ORIGINAL
             names = (before[:1].upper() + before[1:], "Under the edit")
@@ -218,7 +223,7 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
     row = tried.original.rows_before + tried.choice.step
     if action.is_of_encoder:
         labels = token_labels.row_labels(tried.original, site)
-        row = controls.token("token", "Row of", labels, default=token_labels.default_row(tried.original, site))
+        row = controls.token("token", _("Row of"), labels, default=token_labels.default_row(tried.original, site))
     before, after = (
         trace.weights(site, layer, [head], [row])[0, 0].numpy() for trace in (tried.original, tried.edited)
     )
@@ -229,13 +234,20 @@ def _show_row(tried: _Tried, action: EditHead) -> None:
         row_before_after(before[:seen], after[:seen], keys[:seen]),
         "edit-row",
         file_name("edit", action.edit, head_name(site, layer, head), f"row{row}"),
-        "The weights of the edited row before and after, a pair of bars for each token",
+        _("The weights of the edited row before and after, a pair of bars for each token"),
     )
     off = " Switched off, it gives no weight to anything." if action.edit == "off" else ""
     name = plain(display_token(tried.original.row_names(site)[row]))
     st.caption(
-        f"{head_label(layer, head)} before and after, in the row “{name}”: its weights add up to "
-        f"{before.sum():.3f} before and {after.sum():.3f} after.{off}"
+        _(
+            "{head_label} before and after, in the row “{name}”: its weights add up to {sum:.3f} before and "
+            "{sum_2:.3f} after.{off}",
+            head_label=head_label(layer, head),
+            name=name,
+            sum=before.sum(),
+            sum_2=after.sum(),
+            off=off,
+        )
     )
 
 
@@ -243,22 +255,28 @@ def _show_all_heads(tried: _Tried, site: str) -> None:
     """What each single head of the site is worth to the token of this step; of many heads when it is asked for."""
     step = tried.choice.step
     token = plain(display_token(tried.original.steps[step].token))
-    st.markdown(f"**Every head of this attention, switched off in turn: what it is worth to “{token}”**")
+    st.markdown(_("**Every head of this attention, switched off in turn: what it is worth to “{token}”**", token=token))
     task = effects.effects_of_heads(*translations.source(), tried.before, step, site)
     is_quick = site != ENCODER and task.total <= effects.MAX_TRIED
-    changes = long_work.outcome(task, "Switch off each head in turn", key="each-head", start=is_quick)
+    changes = long_work.outcome(task, _("Switch off each head in turn"), key="each-head", start=is_quick)
     if changes is None:
         return
     frame.chart(
         effects_map(changes),
         "edit-effects",
         file_name(f"{site} heads switched off step{step}", sentence=tried.original.text),
-        "Change of the token’s log-probability for each layer and head switched off",
+        _("Change of the token’s log-probability for each layer and head switched off"),
     )
     layer, head = np.unravel_index(int(changes.argmin()), changes.shape)
     st.caption(
-        f"Cold: without this head “{token}” would be less probable at step {step + 1}; warm: more. The strongest loss "
-        f"is {signed(float(changes.min()), 3)} nats, without {head_label(int(layer), int(head))}."
+        _(
+            "Cold: without this head “{token}” would be less probable at step {step}; warm: more. The strongest loss "
+            "is {float} nats, without {head_label}.",
+            token=token,
+            step=step + 1,
+            float=signed(float(changes.min()), 3),
+            head_label=head_label(int(layer), int(head)),
+        )
         if changes.min() < 0
-        else f"No single head of this attention makes “{token}” less probable by its absence."
+        else _("No single head of this attention makes “{token}” less probable by its absence.", token=token)
     )

@@ -9,6 +9,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import long_texts, models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.film import data
@@ -31,14 +32,20 @@ def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
-            f"The film carries the rows of all heads in every step, up to {long_texts.SHORT} tokens a side; there are "
-            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. The attention page shows them all."
+            _(
+                "The film carries the rows of all heads in every step, up to {short} tokens a side; there are "
+                "{most_num_source_tokens:,} here. The attention page shows them all.",
+                short=long_texts.SHORT,
+                most_num_source_tokens=max(len(trace.source_tokens), len(trace.target_tokens)),
+            )
         )
         return
     if CROSS not in trace.sites:
         st.caption(
-            "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
-            "the part that looks at what was written after it; together they are 1."
+            _(
+                "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
+                "the part that looks at what was written after it; together they are 1."
+            )
         )
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)
@@ -61,7 +68,7 @@ def show(trace: "Trace") -> None:
     frame.lacking(models.abilities(selection.model), "self-attention")
     if not present.is_on():
         translation_controls.type_word(trace, key="write-in-film")
-        with st.expander("Formulas of a step", key="film-formulas"):
+        with st.expander(_("Formulas of a step"), key="film-formulas"):
             formulas.show(Path(__file__).with_name("formulas.md"))
     if asked is not None:
         # The rest of the page follows.

@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.logit_lens import data
@@ -27,11 +28,13 @@ def show(trace: "Trace") -> None:
     if frame.lacking(models.abilities(state.current().model), "logit lens"):
         return
     st.caption(
-        "What would each decoder layer have said, had it been the last? At the ✓ the model has made up its mind.",
-        help="The output of each layer goes through the model's own final norm and output projection. Read a column "
-        "downwards: the token that goes in, what each layer would write next, and at the bottom what was written. The "
-        "first layers mostly repeat what goes in, for input and output share one embedding. Point at a cell for its "
-        "five best; click it to choose its step.",
+        _("What would each decoder layer have said, had it been the last? At the ✓ the model has made up its mind."),
+        help=_(
+            "The output of each layer goes through the model's own final norm and output projection. Read a "
+            "column downwards: the token that goes in, what each layer would write next, and at the bottom what "
+            "was written. The first layers mostly repeat what goes in, for input and output share one "
+            "embedding. Point at a cell for its five best; click it to choose its step."
+        ),
     )
     lens = data.logit_lens(trace, models.writer(state.current().model))
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]

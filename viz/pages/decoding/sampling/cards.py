@@ -9,6 +9,7 @@ import streamlit as st
 
 from viz.core import fingerprint, theme
 from viz.core.html import Marked, literal
+from viz.core.messages import _
 from viz.core.token_text import display_token
 from viz.pages.decoding.probabilities import percent
 
@@ -109,6 +110,6 @@ def sample_cards(cards: Sequence[Card], *, language: str = "") -> None:
         is_open = st.session_state.get(key, False)
         with grid.cell(column_span="all" if is_open else 1):
             st.html(card_html(card, language))
-            with st.expander("Show steps", type="compact", on_change="rerun", key=key) as steps:
+            with st.expander(_("Show steps"), type="compact", on_change="rerun", key=key) as steps:
                 if steps.open:
                     st.html(steps_html(card))

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.access import models, texts, traces
 from viz.core.file_names import file_name
 from viz.core.html import Marked
+from viz.core.messages import _
 from viz.core.numbers import decimal
 from viz.core.widget_values import sent
 from viz.pages.decoding import tables as decoded_tables
@@ -46,12 +47,12 @@ def show(trace: "Trace") -> None:
     greedy = traces.written(writer, trace.text)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _presets()
-        settings = st.popover("Settings", key="sampling-settings", icon=":material/tune:")
-        st.button("Draw anew", icon=":material/casino:", on_click=_next_seed, help="Goes on with the next seed.")
+        settings = st.popover(_("Settings"), key="sampling-settings", icon=":material/tune:")
+        st.button(_("Draw anew"), icon=":material/casino:", on_click=_next_seed, help=_("Goes on with the next seed."))
     _settings(len(vocabulary), settings)
     selection = state.current()
     task = data.drawing(writer, trace.text, selection.decoding)
-    drawn = long_work.outcome(task, "Draw", key="samples", start=True, patience=long_work.LONGER_PATIENCE)
+    drawn = long_work.outcome(task, _("Draw"), key="samples", start=True, patience=long_work.LONGER_PATIENCE)
     if drawn is None:
         return
     groups = grouped(drawn)
@@ -60,14 +61,21 @@ def show(trace: "Trace") -> None:
         language=models.target_language(selection.model),
     )
     st.caption(
-        f"{len(drawn)} drawn, {len(groups)} different; the most frequent first. Words that the greedy translation does "
-        f"not have are marked, {word_differences.MISSING} where it has more. “Log-probability” is the model's own; “as "
-        "drawn” is that under temperature, top k and top p, all in nats."
+        _(
+            "{num_drawn} drawn, {num_groups} different; the most frequent first. Words that the greedy translation "
+            "does not have are marked, {missing} where it has more. “Log-probability” is the model's own; “as drawn” "
+            "is that under temperature, top k and top p, all in nats.",
+            num_drawn=len(drawn),
+            num_groups=len(groups),
+            missing=word_differences.MISSING,
+        )
     )
     if len(groups) == 1 and drawn[0].text == greedy.translation:
         st.caption(
-            "All samples are the greedy translation: at these settings little else can be sampled, so sure is the "
-            "model. A higher temperature or top p lets other tokens in."
+            _(
+                "All samples are the greedy translation: at these settings little else can be sampled, so sure is "
+                "the model. A higher temperature or top p lets other tokens in."
+            )
         )
     if reason := why_derailing(greedy.steps, len(vocabulary)):
         st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
@@ -106,14 +114,16 @@ def _presets() -> None:
     chosen = state.current().decoding.token_filter
     st.session_state["sampling-preset"] = chosen if chosen in PRESETS else None
     st.segmented_control(
-        "Sample from",
+        _("Sample from"),
         list(PRESETS),
         key="sampling-preset",
         format_func=PRESETS.__getitem__,
         wrap=True,
-        help="At each step a token is sampled by its probability, in place of the likeliest one. Temperature divides "
-        "the logits before the softmax; top k keeps only the k likeliest tokens, top p only the fewest that together "
-        "hold p. The same seed gives the same translations.",
+        help=_(
+            "At each step a token is sampled by its probability, in place of the likeliest one. Temperature "
+            "divides the logits before the softmax; top k keeps only the k likeliest tokens, top p only the "
+            "fewest that together hold p. The same seed gives the same translations."
+        ),
         on_change=_take_preset,
     )
 

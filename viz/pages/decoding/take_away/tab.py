@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.access import models, trace_files
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.decoding import translations
 from viz.pages.decoding.beam import data as beam_data
 from viz.pages.decoding.take_away import trees
@@ -24,7 +25,7 @@ def show(trace: "Trace") -> None:
     """Every kind of thing to take along."""
     selection = state.current()
     of_branch = f"branch{selection.decoding.branch}" if selection.decoding.branch else ""
-    st.subheader("The translation shown", anchor=False)
+    st.subheader(_("The translation shown"), anchor=False)
     show_offer(
         Offer(
             "Steps and candidates",
@@ -47,10 +48,12 @@ def show(trace: "Trace") -> None:
         )
     )
     _offer_trees(trace, selection)
-    st.subheader("Pictures", anchor=False)
+    st.subheader(_("Pictures"), anchor=False)
     st.caption(
-        "The camera in the corner of a chart saves it; “Save charts as” on the left says how. Pictures of a kind of "
-        "their own, such as the tree of branches, have buttons, PNG, SVG and PDF."
+        _(
+            "The camera in the corner of a chart saves it; “Save charts as” on the left says how. Pictures of a kind "
+            "of their own, such as the tree of branches, have buttons, PNG, SVG and PDF."
+        )
     )
     downloads.show_link(
         f"decode?{downloads.link(selection)}",
@@ -60,7 +63,7 @@ def show(trace: "Trace") -> None:
 
 
 def _offer_trees(trace: "Trace", selection: Selection) -> None:
-    st.subheader("Trees", anchor=False)
+    st.subheader(_("Trees"), anchor=False)
     made = translations.choices()
     written = partial(translations.written, *translations.source(), made)
     checkpoint, digest = models.identity(selection.model)

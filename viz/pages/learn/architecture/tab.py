@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.sites import DECODER, ENCODER
 from viz.pages.learn.architecture import data, words
 from viz.pages.learn.architecture.component import MapState, Opened, architecture_player, opened_box
@@ -27,7 +28,9 @@ def show(head: "DeltaGenerator") -> None:
         abilities = models.abilities(state.current().model)
     if "self-attention" in abilities.lacks:
         why = abilities.lacks["self-attention"]
-        frame.note(plain(f"The map is that of a Transformer, and {abilities.family} is none. {why}"))
+        frame.note(
+            plain(_("The map is that of a Transformer, and {family} is none. {why}", family=abilities.family, why=why))
+        )
         return
     trace = sentence.read_and_show(state.current().common.text, head)
     _map(trace)

@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core.html import Column, literal, table
+from viz.core.messages import _
 from viz.core.sites import head_label
 from viz.core.theme import HEAD_COLOURS
 from viz.core.tile_images import tile_urls
@@ -96,7 +97,7 @@ class Step:
         """The words, and below them the candidates."""
         words = " ".join(f"<bdi>{literal(display_token(token))}</bdi>" for token in self.written[:-1])
         last = f"<strong><bdi>{literal(display_token(self.written[-1]))}</bdi></strong>"
-        columns = [Column("Candidate"), Column("Probability", is_number=True)]
+        columns = [Column(_("Candidate")), Column(_("Probability"), is_number=True)]
         rows = [(display_token(token), f"{probability:.4f}") for token, probability in self.candidates]
         return f"<p>{words} {last}</p>{table(columns, rows, label=self.title)}"
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.core import fingerprint
+from viz.core.messages import _
 from viz.core.widget_values import sent
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
@@ -37,11 +38,19 @@ ADDRESSES: Final = {
 def show(head: "DeltaGenerator") -> None:
     """The pinned views, two beside one another, and the file that holds all of them."""
     kept = pins.decode(state.current().learn.pins)
-    head.markdown(f"{len(kept)} of at most {pins.MAX_PINS} views · the address of this tab holds them all")
+    head.markdown(
+        _(
+            "{num_kept} of at most {max_pins} views · the address of this tab holds them all",
+            num_kept=len(kept),
+            max_pins=pins.MAX_PINS,
+        )
+    )
     if not kept:
         frame.note(
-            "Nothing is pinned yet. The pin in the head of every page keeps the view that is open: a head, all heads, "
-            "a step of the film, a comparison. Here they stand side by side."
+            _(
+                "Nothing is pinned yet. The pin in the head of every page keeps the view that is open: a head, all "
+                "heads, a step of the film, a comparison. Here they stand side by side."
+            )
         )
         return
     export = st.container()
@@ -74,11 +83,11 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
     key = f"pin-caption-{number}-{fingerprint.digest(pins.encode([pin]))}"
     st.session_state.setdefault(key, pin.caption)
     st.text_input(
-        "Caption", key=key, placeholder="What is to be seen here?", max_chars=pins.MAX_CAPTION,
+        _("Caption"), key=key, placeholder=_("What is to be seen here?"), max_chars=pins.MAX_CAPTION,
         label_visibility="collapsed", on_change=_caption, args=(number, key),
     )  # fmt: skip
     with st.container(horizontal=True):
-        if st.button("Open", key=f"pin-open-{number}", icon=":material/open_in_new:"):
+        if st.button(_("Open"), key=f"pin-open-{number}", icon=":material/open_in_new:"):
             state.put(view.changed(pins=state.current().learn.pins))
             st.switch_page(f"viz/pages/{pin.page}/page.py")
         for label, help_text, by in (
@@ -90,7 +99,7 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
                 on_click=_move, args=(number, by),
             )  # fmt: skip
         st.button(
-            ":material/delete:", key=f"pin-remove-{number}", help="Remove from the collection", on_click=_remove,
+            _(":material/delete:"), key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
             args=(number,),
         )  # fmt: skip
     return Card(title, picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
@@ -113,7 +122,7 @@ def _caption(number: int, key: str) -> None:
         if pins.fits(kept):
             _put(kept)
         else:
-            st.toast("The address has no room for so long a caption.")
+            st.toast(_("The address has no room for so long a caption."))
 
 
 def _move(number: int, by: int) -> None:

@@ -10,6 +10,7 @@ from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.html import Column
+from viz.core.messages import _
 from viz.core.token_text import display_token
 from viz.core.widget_values import sent
 from viz.pages.learn.follow_token import data, tables
@@ -69,13 +70,13 @@ def show(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> Non
 def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", position: int, *, is_shared: bool) -> None:
     ids = trace.source_ids if stack == "encoder" else trace.target_ids
     token = display_token(space.tokens[ids[position]])
-    st.subheader(f"Neighbours of {plain(token)} in the embedding matrix", anchor=False)
+    st.subheader(_("Neighbours of {token} in the embedding matrix", token=plain(token)), anchor=False)
     found = space.neighbours(ids[position], NEIGHBOURS)
     languages = _languages()
-    columns = [Column("Piece"), Column("Cosine", is_number=True)]
+    columns = [Column(_("Piece")), Column(_("Cosine"), is_number=True)]
     rows = [[one.token, f"{one.cosine:.3f}"] for one in found]
     if languages:
-        columns.append(Column("Seen in"))
+        columns.append(Column(_("Seen in")))
         rows = [[*row, languages[one.token_id] or "–"] for row, one in zip(rows, found, strict=True)]
     matrix = "One matrix serves both languages and the output (§3.4)" if is_shared and languages else "The matrix"
     st.caption(
@@ -83,7 +84,7 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
         "same direction, 0 for none in common."
         + (" “Seen in”: in which of 6,000 pairs of our training sentences; – for a piece in none." if languages else "")
     )
-    st.html(html.table(columns, rows, label=f"Neighbours of {token}"))
+    st.html(html.table(columns, rows, label=_("Neighbours of {token}", token=token)))
     name = file_name("neighbours", token)
     number_controls.table_button("Table (CSV)", partial(tables.neighbours, found, languages), name)
 
@@ -95,14 +96,14 @@ def _languages() -> tuple[str, ...]:
 
 
 def _sum(space: "EmbeddingSpace") -> None:
-    st.subheader("Arithmetic on embeddings", anchor=False)
+    st.subheader(_("Arithmetic on embeddings"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         plus = _word("sum_plus", "Word")
         minus = _word("sum_minus", "− word")
         with_ = _word("sum_with", "+ word")
         expected = _word("sum_expected", "= expected")
         if models.is_english_german(state.current().model):
-            st.menu_button("Examples", SUMS, key="sum-examples", format_func=Sum.text, on_click=_take_example)
+            st.menu_button(_("Examples"), SUMS, key="sum-examples", format_func=Sum.text, on_click=_take_example)
     words = (plus, minus, with_, expected)
     ids = [space.find(word.strip()) for word in words]
     missing = [word for word, token_id in zip(words, ids, strict=True) if token_id is None]
@@ -110,7 +111,13 @@ def _sum(space: "EmbeddingSpace") -> None:
         named = " and ".join(f"“{word}”" if word.strip() else "an empty field" for word in missing)
         verb = "are" if len(missing) > 1 else "is"
         st.info(
-            plain(f"{named} {verb} not one piece of this vocabulary; type words that it has in one piece."),
+            plain(
+                _(
+                    "{named} {verb} not one piece of this vocabulary; type words that it has in one piece.",
+                    named=named,
+                    verb=verb,
+                )
+            ),
             icon=":material/info:",
         )
         return
@@ -118,8 +125,8 @@ def _sum(space: "EmbeddingSpace") -> None:
     answer = space.arithmetic(a, b, c, wanted, NEAREST)
     st.markdown(verdict(answer, words, len(space.tokens)))
     rows = [[one.token, f"{one.cosine:.3f}", _role(one.token_id, (a, b, c), wanted)] for one in answer.nearest]
-    columns = [Column("Nearest to the sum"), Column("Cosine", is_number=True), Column("")]
-    st.html(html.table(columns, rows, label="The tokens nearest to the sum"))
+    columns = [Column(_("Nearest to the sum")), Column(_("Cosine"), is_number=True), Column("")]
+    st.html(html.table(columns, rows, label=_("The tokens nearest to the sum")))
 
 
 def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: int) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.access import long_texts
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import decimal
 from viz.core.token_text import display_token
 from viz.pages.learn.follow_token import data, figures
@@ -21,20 +22,31 @@ if TYPE_CHECKING:
 
 def show(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
-    st.subheader("Which way a norm works", anchor=False)
+    st.subheader(_("Which way a norm works"), anchor=False)
     if any(long_texts.is_long(trace, site) for site in trace.sites):
-        frame.note(f"The batch is drawn for sentences of at most {long_texts.SHORT} tokens.")
+        frame.note(_("The batch is drawn for sentences of at most {short} tokens.", short=long_texts.SHORT))
         return
     others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
     batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
     token = plain(display_token(batch.tokens[batch.row]))
     own, first = batch.before[batch.row].numpy(), batch.before[:, 0].numpy()
     st.caption(
-        f"The norm of self-attention in layer {layer + 1} reads {len(batch.tokens)} tokens, this sentence and "
-        f"{len(others)} others; a row is a token. **Layer norm** works along each row: of the {own.size} numbers of "
-        f"“{token}” alone it takes mean {decimal(own.mean())} and deviation {decimal(own.std())}, whatever else is in "
-        f"the batch, also for a single word being written. **Batch norm** works along each column: of number 0 over "
-        f"all tokens, mean {decimal(first.mean())} and deviation {decimal(first.std())}. Here without what is learned."
+        _(
+            "The norm of self-attention in layer {layer} reads {num_tokens} tokens, this sentence and {num_others} "
+            "others; a row is a token. **Layer norm** works along each row: of the {size} numbers of “{token}” alone "
+            "it takes mean {mean} and deviation {std}, whatever else is in the batch, also for a single word being "
+            "written. **Batch norm** works along each column: of number 0 over all tokens, mean {mean_2} and "
+            "deviation {std_2}. Here without what is learned.",
+            layer=layer + 1,
+            num_tokens=len(batch.tokens),
+            num_others=len(others),
+            size=own.size,
+            token=token,
+            mean=decimal(own.mean()),
+            std=decimal(own.std()),
+            mean_2=decimal(first.mean()),
+            std_2=decimal(first.std()),
+        )
     )
     figure = figures.both_norms(
         batch.tokens,
@@ -44,4 +56,4 @@ def show(trace: "Trace", translator: "Translator", stack: "Stack", position: int
         np.asarray(batch.batch_normed),
     )
     name = file_name("norms", stack, f"layer{layer}", sentence=trace.text)
-    frame.chart(figure, "follow-norms", name, "The same batch before a norm, after layer norm and after batch norm")
+    frame.chart(figure, "follow-norms", name, _("The same batch before a norm, after layer norm and after batch norm"))

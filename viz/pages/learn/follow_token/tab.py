@@ -8,6 +8,7 @@ import streamlit as st
 from model.errors import TraceError
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import scientific
 from viz.pages.learn.follow_token import data, embeddings, norms, tables
 from viz.pages.learn.follow_token.component import TokenLine, token_line, token_path
@@ -28,7 +29,15 @@ def show(head: "DeltaGenerator") -> None:
     with frame.loading():
         reader = models.reader(state.current().model)
     if why := data.why_not(reader):
-        frame.note(plain(f"No token of {models.name_of(state.current().model)} can be followed. {why}"))
+        frame.note(
+            plain(
+                _(
+                    "No token of {name_of} can be followed. {why}",
+                    name_of=models.name_of(state.current().model),
+                    why=why,
+                )
+            )
+        )
         return
     trace = sentence.read(state.current().common.text)
     stack, position = _followed(trace, reader)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
+from viz.core.messages import _
+from viz.core.messages import shown as shown_text
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.drawing import draw
@@ -38,9 +40,17 @@ def show(head: "DeltaGenerator") -> None:
     present.steps(len(lesson.steps), "lesson_step", first=1)
     names = list(lessons())
     head.markdown(
-        f"Lesson {names.index(lesson.name) + 1} of {len(names)} · {lesson.section} · on **{plain(_name())}**",
-        help="Lessons run on the first model of the server's list, the translator that ships, whatever is chosen on "
-        "the left; their claims are tested with it.",
+        _(
+            "Lesson {index} of {num_names} · {section} · on **{name}**",
+            index=names.index(lesson.name) + 1,
+            num_names=len(names),
+            section=lesson.section,
+            name=plain(_name()),
+        ),
+        help=_(
+            "Lessons run on the first model of the server's list, the translator that ships, whatever is chosen "
+            "on the left; their claims are tested with it."
+        ),
     )
     if not present.is_on():
         _way(lesson, number)
@@ -64,20 +74,20 @@ def _chosen() -> tuple[Lesson, int]:
 def _way(lesson: Lesson, number: int) -> None:
     """The lessons, the steps of the open one, and the way back and on."""
     known = lessons()
-    titles = {name: f"{index}. {of.title}" for index, (name, of) in enumerate(known.items(), 1)}
+    titles = {name: f"{index}. {_(of.title)}" for index, (name, of) in enumerate(known.items(), 1)}
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        controls.dropdown("lesson", "Lesson", titles, width=290)
+        controls.dropdown("lesson", _("Lesson"), titles, width=290)
         st.button(
-            ":material/arrow_back:", key="lesson-back", help="The step before", disabled=before is None,
+            ":material/arrow_back:", key="lesson-back", help=_("The step before"), disabled=before is None,
             on_click=_go(before),
         )  # fmt: skip
         is_last = number == len(lesson.steps) and after is not None
         st.button(
-            "Next lesson" if is_last else "Next", key="lesson-next", type="primary", disabled=after is None,
+            _("Next lesson") if is_last else _("Next"), key="lesson-next", type="primary", disabled=after is None,
             on_click=_go(after),
         )  # fmt: skip
-        controls.segmented("lesson_step", "Step", {step: str(step) for step in range(1, len(lesson.steps) + 1)})
+        controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
 
 
 def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
@@ -104,7 +114,7 @@ def _step(lesson: Lesson, number: int) -> None:
     with st.container(key="lesson-step"):
         # On a narrow page the picture comes below the words (`viz/ui/page_style.css`).
         told, shown = st.columns([2, 3], gap="large")
-    told.subheader(step.title, anchor=False)
+    told.subheader(_(step.title), anchor=False)
     # While the picture is computed, nothing of the step before is left to be clicked.
     words = told.empty()
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
@@ -117,11 +127,11 @@ def _step(lesson: Lesson, number: int) -> None:
         _full_page(view.full)
     with shown:
         if not is_open:
-            frame.note("Predict first: the picture follows your answer.")
+            frame.note(_("Predict first: the picture follows your answer."))
             return
-        alt = f"{step.title}. {view.caption}"
+        alt = f"{_(step.title)}. {shown_text(view.caption)}"
         draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
-        st.caption(view.caption)
+        st.caption(shown_text(view.caption))
 
 
 def _answered(question: Question, view: View, number: int) -> bool:
@@ -134,18 +144,20 @@ def _answered(question: Question, view: View, number: int) -> bool:
         chosen = 0
     st.markdown(f"**{wording.filled(question.ask, view.found)}**")
     st.pills(
-        "Your prediction", list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
+        _("Your prediction"), list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
         format_func=labels.__getitem__, on_change=state.take, args=("answer", _number), label_visibility="collapsed",
     )  # fmt: skip
     if not chosen:
         return False
     answer = str(view.found[question.answer])
     because = wording.filled(question.because, view.found)
-    if options[chosen - 1] == answer:
-        st.success(f"**Right.** {because}", icon=":material/check:")
+    # What the view has found is English, as the file is: it is compared before it is translated.
+    if question.options[chosen - 1].format_map(view.found) == answer:
+        st.success(_("**Right.** {because}", because=because), icon=":material/check:")
     else:
+        answer = _(answer)
         said = plain(answer if answer.endswith((".", "?", "!")) else f"{answer}.")
-        st.warning(f"**The model says: {said}** {because}", icon=":material/close:")
+        st.warning(_("**The model says: {said}** {because}", said=said, because=because), icon=":material/close:")
     return True
 
 
@@ -178,7 +190,10 @@ def _shown(view: View, claim: str) -> str:
 def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
     if st.button(
-        f"Open on the page {PAGES[full.page]}", key="lesson-full", icon=":material/open_in_new:", type="tertiary"
+        _("Open on the page {pages}", pages=PAGES[full.page]),
+        key="lesson-full",
+        icon=":material/open_in_new:",
+        type="tertiary",
     ):
         # Without a name it is the server's first, on which lessons run; a view of another model names it.
         state.choose(checkpoint="")

@@ -1,5 +1,6 @@
-"""Fill what a view has found into the texts of a lesson."""
+"""Fill what a view has found into the texts of a lesson, in the language of the page run."""
 
+from viz.core.messages import _
 from viz.pages.learn.lessons.lesson import Found, LessonFileError
 from viz.ui.controls import plain
 
@@ -18,7 +19,7 @@ def filled_plainly(text: str, found: Found) -> str:
         LessonFileError: the text names what the view does not find, or writes it as what it is not.
     """
     try:
-        return text.format_map(found)
+        return _(text).format_map(found)
     except (KeyError, ValueError) as error:
         raise LessonFileError(f"“{text}” cannot be filled from {sorted(found)}: {error}.") from error
 

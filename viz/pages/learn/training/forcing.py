@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.learn.training import data
 from viz.pages.learn.training.component import FilmsState, two_films
 from viz.selection import state
@@ -44,10 +45,12 @@ def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
         state.change(forced_step=moved.step)
     st.markdown(_says(runs))
     st.caption(
-        "Left to right the positions, one a step; arrow keys move both films, Space plays them. In training the "
-        "decoder reads the reference, whatever it would have written: all positions can be computed at once, and a "
-        "mistake harms no later one. On its own it reads what it wrote. **Framed** is what it would have written and "
-        "was not asked for, and in the lower film what it reads that the reference has not."
+        _(
+            "Left to right the positions, one a step; arrow keys move both films, Space plays them. In training the "
+            "decoder reads the reference, whatever it would have written: all positions can be computed at once, and "
+            "a mistake harms no later one. On its own it reads what it wrote. **Framed** is what it would have "
+            "written and was not asked for, and in the lower film what it reads that the reference has not."
+        )
     )
 
 

@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.learn.training import data, figures
 from viz.selection import state
 from viz.ui import controls, frame
@@ -26,7 +27,7 @@ def show(controls_row: "DeltaGenerator") -> None:
     """Two sliders, the schedule, and below it what the chosen model was trained with."""
     with controls_row:
         width = controls.slider("schedule_width", "d_model", 64, 2_048)
-        warmup = controls.slider("schedule_warmup", "Warm-up, steps", 100, 20_000)
+        warmup = controls.slider("schedule_warmup", _("Warm-up, steps"), 100, 20_000)
     chosen = data.paper_schedule(width, warmup, SHOWN)
     peak = (width * warmup) ** -0.5
     paper = {name: data.paper_schedule(*numbers, SHOWN) for name, numbers in PAPER.items()}
@@ -34,29 +35,43 @@ def show(controls_row: "DeltaGenerator") -> None:
         figures.schedule_curves(chosen, paper, warmup),
         "schedule",
         file_name("schedule", str(width), str(warmup)),
-        "The learning rate over the steps, for the chosen numbers and for the paper's models.",
+        _("The learning rate over the steps, for the chosen numbers and for the paper's models."),
     )
     st.markdown(
-        f"{FORMULA}: the rate rises for {warmup:,} steps to **{peak:.2e}** = "
-        f"1 ÷ √(d_model · warm-up), then falls with the square root of the step, to {chosen[1][-1]:.2e} at {SHOWN:,}."
+        _(
+            "{formula}: the rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then falls "
+            "with the square root of the step, to {chosen:.2e} at {shown:,}.",
+            formula=FORMULA,
+            warmup=warmup,
+            peak=peak,
+            chosen=chosen[1][-1],
+            shown=SHOWN,
+        )
     )
     st.caption(
-        f"The first {SHOWN:,} of the {LAST:,} steps that the paper trained its base model (§5.2). Dotted: the end of "
-        "the warm-up. A wider model gets a lower rate, a longer warm-up a lower peak."
+        _(
+            "The first {shown:,} of the {last:,} steps that the paper trained its base model (§5.2). Dotted: the end "
+            "of the warm-up. A wider model gets a lower rate, a longer warm-up a lower peak.",
+            shown=SHOWN,
+            last=LAST,
+        )
     )
     own = data.trained_schedule(state.current().model)
     name = plain(models.name_of(state.current().model))
     if own is None:
-        frame.note(f"No log of its training lies beside {name}, so its own schedule is not known.")
+        frame.note(_("No log of its training lies beside {name}, so its own schedule is not known.", name=name))
         return
-    st.subheader(f"How {name} was trained", anchor=False)
+    st.subheader(_("How {name} was trained", name=name), anchor=False)
     frame.chart(
         figures.trained_curve(own.steps, own.values),
         "trained-schedule",
         file_name("trained schedule"),
-        "The learning rate of the chosen model's training over its steps.",
+        _("The learning rate of the chosen model's training over its steps."),
     )
     st.caption(
-        f"The highest rate of its log is {max(own.values):.1e}. Where the line starts anew, a stage began: every stage "
-        "has a warm-up of its own."
+        _(
+            "The highest rate of its log is {most_values:.1e}. Where the line starts anew, a stage began: every "
+            "stage has a warm-up of its own.",
+            most_values=max(own.values),
+        )
     )

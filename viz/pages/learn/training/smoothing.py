@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.learn.training import data, figures
 from viz.selection import state
 from viz.ui import controls, frame, token_labels
@@ -22,21 +23,23 @@ def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     """The step and ε, the model beside both targets, and in which direction a step of training would go."""
     with controls_row:
         labels = token_labels.step_labels(trace)
-        step = controls.token("smoothed_step", "Step", labels, default=data.least_sure_step(trace))
-        hundredths = controls.slider("smoothing", "ε, in hundredths", 0, 40)
+        step = controls.token("smoothed_step", _("Step"), labels, default=data.least_sure_step(trace))
+        hundredths = controls.slider("smoothing", _("ε, in hundredths"), 0, 40)
     translator = models.any_translator(state.current().model)
     found = data.smoothed_step(translator, trace, step, hundredths)
     frame.chart(
         figures.target_dots(found),
         "smoothed-target",
         file_name("smoothed target", str(step), sentence=trace.text),
-        "What the model gives each token, beside the one-hot and the smoothed target.",
+        _("What the model gives each token, beside the one-hot and the smoothed target."),
     )
     st.markdown(_says(found, hundredths))
     st.caption(
-        "One row a token, the right one first; the right token is the one that the model wrote, as if its translation "
-        "were the reference. The axis has powers of ten, so that the small share can be seen that smoothing gives to "
-        "every token of the vocabulary; what is exactly 0 stands at the left edge."
+        _(
+            "One row a token, the right one first; the right token is the one that the model wrote, as if its "
+            "translation were the reference. The axis has powers of ten, so that the small share can be seen that "
+            "smoothing gives to every token of the vocabulary; what is exactly 0 stands at the left edge."
+        )
     )
 
 

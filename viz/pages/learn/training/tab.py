@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from viz.core.messages import _
 from viz.pages.learn.training import forcing, schedule, smoothing
 from viz.selection import state
 from viz.ui import controls, frame, sentence
@@ -27,10 +28,10 @@ def show(head: "DeltaGenerator") -> None:
 def _show(trace: "Trace") -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:
-        view = controls.segmented("training_view", "Part of training", VIEWS)
+        view = controls.segmented("training_view", _("Part of training"), VIEWS)
     if view == "Warm-up":
         schedule.show(row)
-    elif frame.for_translators("A target and a reference need a model that writes translations."):
+    elif frame.for_translators(_("A target and a reference need a model that writes translations.")):
         return
     elif view == "Label smoothing":
         smoothing.show(trace, row)

@@ -8,6 +8,7 @@ from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches
+from viz.core.messages import _
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
@@ -30,8 +31,11 @@ def show(trace: "Trace") -> None:
         st.markdown(f"**{sites.label(site)}**")
         _site(trace, site)
     st.caption(
-        "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked because "
-        "of where keys stand: a decoder must not see what comes later, and a window keeps a row from looking far."
+        _(
+            "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked "
+            "because of where keys stand: a decoder must not see what comes later, and a window keeps a row from "
+            "looking far."
+        )
     )
     frame.lacking(models.abilities(state.current().model), "batch masks")
 
@@ -41,20 +45,35 @@ def _site(trace: "Trace", site: str) -> None:
     if long_texts.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
         layers = len(trace.inputs[site])
         st.caption(
-            f"{len(queries):,} × {len(keys):,} tokens are too many for cells that can be read (at most {MAX_TOKENS}); "
-            f"the rule, in the first of {layers} layers: {data.rule_of(trace, site, 0)}."
+            _(
+                "{num_queries:,} × {num_keys:,} tokens are too many for cells that can be read (at most "
+                "{max_tokens}); the rule, in the first of {layers} layers: {rule_of}.",
+                num_queries=len(queries),
+                num_keys=len(keys),
+                max_tokens=MAX_TOKENS,
+                layers=layers,
+                rule_of=data.rule_of(trace, site, 0),
+            )
         )
         return
     with st.grid(2, min_column_width=330, gap="medium"):
         for mask in data.masks_in_use(trace, site):
             with st.container(gap="xsmall"):
-                st.caption(plain(f"{_layers(mask.layers, len(trace.inputs[site]))}: a row may see {mask.rule}."))
+                st.caption(
+                    plain(
+                        _(
+                            "{layers}: a row may see {rule}.",
+                            layers=_layers(mask.layers, len(trace.inputs[site])),
+                            rule=mask.rule,
+                        )
+                    )
+                )
                 name = f"{site}-{mask.layers[0]}"
                 frame.chart(
                     mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
                     f"mask-{name}",
                     file_name("mask", name),
-                    f"Mask of {sites.label(site).lower()}: a row may see {mask.rule}",
+                    _("Mask of {label}: a row may see {rule}", label=sites.label(site).lower(), rule=mask.rule),
                 )
 
 

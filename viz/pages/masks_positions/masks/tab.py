@@ -13,6 +13,7 @@ from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches, visible
+from viz.core.messages import _
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
@@ -59,19 +60,25 @@ def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
-            f"Masks are drawn cell by cell, up to {long_texts.SHORT} tokens a side; there are "
-            f"{max(len(trace.source_tokens), len(trace.target_tokens)):,} here. Alone, the encoder and the decoder "
-            "looking at the source see every key, and each decoder row sees the keys up to its own place."
+            _(
+                "Masks are drawn cell by cell, up to {short} tokens a side; there are {most_num_source_tokens:,} "
+                "here. Alone, the encoder and the decoder looking at the source see every key, and each decoder row "
+                "sees the keys up to its own place.",
+                short=long_texts.SHORT,
+                most_num_source_tokens=max(len(trace.source_tokens), len(trace.target_tokens)),
+            )
         )
         return
     _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
     st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     st.caption(
-        "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that is "
-        "the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and the "
-        "decoder looking at the source, see everything. Every head of every layer uses these same masks."
+        _(
+            "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
+            "is the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and "
+            "the decoder looking at the source, see everything. Every head of every layer uses these same masks."
+        )
     )
-    st.subheader("In a batch", anchor=False)
+    st.subheader(_("In a batch"), anchor=False)
     with frame.errors_shown():
         _show_batch(trace)
 
@@ -85,26 +92,32 @@ def companions(typed: str) -> tuple[str, ...]:
     lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
     if len(lines) > MAX_COMPANIONS:
         raise InputTextError(
-            f"At most {MAX_COMPANIONS} further sentences fit into the batch, one a line; there are {len(lines)} lines. "
-            f"Take out {len(lines) - MAX_COMPANIONS}."
+            "At most {max_companions} further sentences fit into the batch, one a line; there are {num_lines} "
+            "lines. Take out {num_over}.",
+            max_companions=MAX_COMPANIONS,
+            num_lines=len(lines),
+            num_over=len(lines) - MAX_COMPANIONS,
         )
     return lines
 
 
 def _show_batch(trace: "Trace") -> None:
     typed = controls.sentences(
-        "batch_sentences", f"Further sentences in the same batch, one a line, at most {MAX_COMPANIONS}"
+        "batch_sentences",
+        _("Further sentences in the same batch, one a line, at most {max_companions}", max_companions=MAX_COMPANIONS),
     )
     texts = (trace.text, *companions(typed))
-    with st.spinner("Translating the batch …"):
+    with st.spinner(_("Translating the batch …")):
         masks = data.batch_masks(models.translator(state.current().model), texts)
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
-    row = controls.token("batch_member", "Masks of sentence", labels, default=min(1, len(labels) - 1))
+    row = controls.token("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
     _draw(SiteMask.in_batch(masks, row), "batch")
     st.caption(
-        "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "
-        "computed like all others, and nobody reads what comes out."
+        _(
+            "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "
+            "computed like all others, and nobody reads what comes out."
+        )
     )
 
 
@@ -117,18 +130,29 @@ def _show_padding(masks: "BatchMasks") -> None:
     with st.grid(2, min_column_width=300, gap="medium"):
         for name, real, tokens in sides:
             with st.container(gap="xsmall"):
-                st.markdown(f"**{name}**: {1 - real.mean():.0%} padding, {np.sum(~real)} of {real.size} cells")
+                st.markdown(
+                    _(
+                        "**{name}**: {mean:.0%} padding, {real} of {size} cells",
+                        name=name,
+                        mean=1 - real.mean(),
+                        real=np.sum(~real),
+                        size=real.size,
+                    )
+                )
                 frame.chart(
                     batch_overview(real, tokens),
                     f"overview-{name}",
                     file_name("batch", name),
-                    f"{name} of the batch: a row for each sentence, tokens and then padding",
+                    _("{name} of the batch: a row for each sentence, tokens and then padding", name=name),
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
     st.caption(
-        "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
-        f"**{padding.mean():.0%}** of all cells are padding: work done for nothing. It is the less, the more alike "
-        "the lengths are, which is why training puts sentences of about the same length together (§5.1)."
+        _(
+            "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
+            "**{mean:.0%}** of all cells are padding: work done for nothing. It is the less, the more alike the "
+            "lengths are, which is why training puts sentences of about the same length together (§5.1).",
+            mean=padding.mean(),
+        )
     )
 
 
@@ -141,7 +165,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
         _panel(f"{sites.label(sites.DECODER)}: causal", reasons(decoder.causal, everything), decoder, f"{key}-causal")
         _panel("∧ padding", reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel("= the mask that is used", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
-    st.markdown("**The two others: padding of the source alone**")
+    st.markdown(_("**The two others: padding of the source alone**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
         _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")

@@ -9,6 +9,7 @@ from viz.access import models
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.core import sites
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.masks_positions.positions import data
 from viz.selection import state
 from viz.ui import frame
@@ -61,7 +62,7 @@ def show(trace: "Trace") -> None:
         _draw(scheme_of_site, trace)
         st.caption(_HOW_TO_READ[scheme_of_site.what])
     if not shown and scheme != "none":
-        frame.note("This model does not give the numbers, so there is no picture of them.")
+        frame.note(_("This model does not give the numbers, so there is no picture of them."))
 
 
 def _draw(scheme: "PositionScheme", trace: "Trace") -> None:

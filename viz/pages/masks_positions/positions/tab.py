@@ -10,6 +10,7 @@ from jaxtyping import Float, Int
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import scientific
 from viz.core.token_text import display_token
 from viz.pages.masks_positions.positions import data, figures
@@ -85,15 +86,24 @@ def show(trace: "Trace") -> None:
         "Positional encoding, one row a position, one column a dimension",
     )
     st.caption(
-        f"Each row is added to the embedding of the token at that position. {ARRANGEMENT[layout]} Above the green line "
-        "stands this sentence, below it the formula goes on."
+        _(
+            "Each row is added to the embedding of the token at that position. {arrangement} Above the green line "
+            "stands this sentence, below it the formula goes on.",
+            arrangement=ARRANGEMENT[layout],
+        )
     )
     st.latex(_formula(d_model, base, layout))
     if is_own:
         st.success(
-            f"This is what the model added: the {len(tokens)} rows of this sentence were recorded as it ran. The "
-            f"formula with d_model = {own} and base {OWN_BASE:,} gives the same numbers; largest difference "
-            f"{scientific(deviation)}.",
+            _(
+                "This is what the model added: the {num_tokens} rows of this sentence were recorded as it ran. The "
+                "formula with d_model = {own} and base {own_base:,} gives the same numbers; largest difference "
+                "{scientific}.",
+                num_tokens=len(tokens),
+                own=own,
+                own_base=OWN_BASE,
+                scientific=scientific(deviation),
+            ),
             icon=":material/check:",
         )
     _show_curves(shown)
@@ -115,12 +125,16 @@ def _say_it_is_another(own: int) -> None:
     """That this is not the model's encoding, and the way back to it."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
-            f"**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
-            f"base {OWN_BASE:,}.",
+            _(
+                "**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
+                "base {own_base:,}.",
+                own=own,
+                own_base=OWN_BASE,
+            ),
             icon=":material/science:",
         )
         st.button(
-            "Back to the model's own",
+            _("Back to the model's own"),
             key="own",
             icon=":material/undo:",
             on_click=state.change,
@@ -131,25 +145,33 @@ def _say_it_is_another(own: int) -> None:
 @frame.fragment
 def _show_curves(shown: Shown) -> None:
     """A row and a column of the matrix, and what a shift does to a pair of columns."""
-    st.subheader("One position, one dimension", anchor=False)
+    st.subheader(_("One position, one dimension"), anchor=False)
     with st.grid(2, min_column_width=210, gap="medium"):
-        position = controls.slider("position", "Position", 0, shown.count - 1)
-        dimension = controls.slider("dimension", "Dimension", 0, shown.d_model - 1)
+        position = controls.slider("position", _("Position"), 0, shown.count - 1)
+        dimension = controls.slider("dimension", _("Dimension"), 0, shown.d_model - 1)
     where, wave, wavelength = data.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
     pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown(f"**Position {position}**, {_token_at(shown, position)}")
+            st.markdown(
+                _("**Position {position}**, {token_at}", position=position, token_at=_token_at(shown, position))
+            )
             _chart(
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
                 f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
             )
             st.caption(
-                "Every position has its own pattern: both curves wave on their left and come to rest further on."
+                _("Every position has its own pattern: both curves wave on their left and come to rest further on.")
             )
         with st.container(gap="xsmall"):
-            st.markdown(f"**Dimension {dimension}**: one wave is {_length(wavelength)} tokens long")
+            st.markdown(
+                _(
+                    "**Dimension {dimension}**: one wave is {length} tokens long",
+                    dimension=dimension,
+                    length=_length(wavelength),
+                )
+            )
             _chart(
                 figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
                 "dimension-curve",
@@ -159,8 +181,8 @@ def _show_curves(shown: Shown) -> None:
                 f"Wavelength 2π · {shown.base:,}^({2 * pair}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
                 + (" The band is one wave." if wavelength < shown.count else " That is more than is drawn here.")
             )
-    st.subheader("A shift is a rotation", anchor=False)
-    shift = controls.slider("shift", "Shift k, in tokens", 1, MIN_POSITIONS - 1)
+    st.subheader(_("A shift is a rotation"), anchor=False)
+    shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
     _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
 
 
@@ -170,7 +192,7 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
     sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
     encoding = data.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
     sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
-    (cos, sin), _ = turns[pair]
+    (cos, sin), _rest = turns[pair]
     with st.grid(2, min_column_width=400, gap="medium"):
         _chart(
             figures.shift_on_circle(sine, cosine, position, shift, angle),
@@ -179,18 +201,33 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
         )
         with st.container():
             st.markdown(
-                f"Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
-                f"({np.degrees(angle):.4g}°), are those at position {position + shift}:"
+                _(
+                    "Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
+                    "({degrees:.4g}°), are those at position {position_2}:",
+                    sine_at=sine_at,
+                    cosine_at=cosine_at,
+                    position=position,
+                    angle=angle,
+                    degrees=np.degrees(angle),
+                    position_2=position + shift,
+                )
             )
             st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
             st.markdown(
-                "The matrix knows k and the dimension, not the position: PE(pos + k) is a linear function of PE(pos), "
-                "so a head can learn to look k tokens back (§3.5)."
+                _(
+                    "The matrix knows k and the dimension, not the position: PE(pos + k) is a linear function of "
+                    "PE(pos), so a head can learn to look k tokens back (§3.5)."
+                )
             )
             st.markdown(
-                f"Over all {shown.count} positions and {shown.d_model // 2} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
-                f"**{scientific(residual.float64)}** in float64 and **{scientific(residual.float32)}** in the "
-                "model's float32."
+                _(
+                    "Over all {count} positions and {d_model} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
+                    "**{scientific}** in float64 and **{scientific_2}** in the model's float32.",
+                    count=shown.count,
+                    d_model=shown.d_model // 2,
+                    scientific=scientific(residual.float64),
+                    scientific_2=scientific(residual.float32),
+                )
             )
 
 
@@ -210,13 +247,13 @@ def _show_likeness(
     is_own: bool,
 ) -> None:
     """Dot products of positions over their distance, and of what the model reads: embedding + position."""
-    st.subheader("How alike are two places?", anchor=False)
+    st.subheader(_("How alike are two places?"), anchor=False)
     length = len(shown.tokens)
     positions = data.likeness(shown.rows[:length], shown.rows[:length])
     content = data.likeness(sums, recorded)
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown("**Positions alone**")
+            st.markdown(_("**Positions alone**"))
             curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
             _chart(
                 figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
@@ -224,11 +261,13 @@ def _show_likeness(
                 "Dot product of two positional encodings over their distance: all pairs lie on one curve",
             )
             st.caption(
-                "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever it "
-                "stands. Near places are alike, far ones less."
+                _(
+                    "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever "
+                    "it stands. Near places are alike, far ones less."
+                )
             )
         with st.container(gap="xsmall"):
-            st.markdown("**Embedding + position**, which the first layer reads")
+            st.markdown(_("**Embedding + position**, which the first layer reads"))
             own_curve = data.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
             _chart(
                 figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),

@@ -10,6 +10,7 @@ from viz.access.texts import word_diff
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.core import html, sites
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.pages.why_attention.ablations import texts
 from viz.pages.why_attention.ablations.data import compared
 from viz.pages.why_attention.ablations.data.compared import Comparison, Measured, OpenHead
@@ -35,22 +36,31 @@ def show(trace: "Trace") -> None:
     names = compared.presets()
     if not names:
         frame.note(
-            "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
-            "checkpoints/experiments` lays those there that were trained."
+            _(
+                "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
+                "checkpoints/experiments` lays those there that were trained."
+            )
         )
         return
     above = st.container(horizontal=True, vertical_alignment="bottom")
     selection = state.current()
     chosen, text = _chosen(names), selection.common.text
     task = compared.comparison_task(names, chosen, selection.model.device, text)
-    found = long_work.outcome(task, "Translate", key="ablations", start=True, patience=PATIENCE)
+    found = long_work.outcome(task, _("Translate"), key="ablations", start=True, patience=PATIENCE)
     if found is None:
         return
     if found.refused:
-        frame.note(plain(f"{found.refused} That holds for every small model; the table below needs no sentence."))
+        frame.note(
+            plain(
+                _(
+                    "{refused} That holds for every small model; the table below needs no sentence.",
+                    refused=found.refused,
+                )
+            )
+        )
         return
     if trace.text != text:
-        st.caption(f"The sentence is: {plain(text)}")
+        st.caption(_("The sentence is: {text}", text=plain(text)))
     shown = tuple(one.output.preset for one in found.shown)
     state.propose(ablations=shown)
     with above:
@@ -69,7 +79,14 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
         return ()
     known = tuple(name for name in names if name in choices.ablations)[: compared.MOST]
     if unknown := [name for name in choices.ablations if name not in names]:
-        frame.note(plain(f"There is no small model “{unknown[0]}” here: those that there are can be chosen below."))
+        frame.note(
+            plain(
+                _(
+                    "There is no small model “{unknown}” here: those that there are can be chosen below.",
+                    unknown=unknown[0],
+                )
+            )
+        )
     if not known or known != choices.ablations:
         # Without any the page proposes again.
         state.put(state.current().changed(ablations=known, ablations_chosen=bool(known)))
@@ -79,7 +96,7 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
 def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | None, int | None]:
     """Which models, which attention; the site, and the layer and head from 0 where a person wants a certain one."""
     st.multiselect(
-        f"Models, up to {compared.MOST}",
+        _("Models, up to {most}", most=compared.MOST),
         names,
         key=state.bind("ablations", tuple(shown)),
         format_func=texts.label,
@@ -91,7 +108,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
     # In one piece, so that on a narrow page they stand below the models and leave them their room.
     with st.container(horizontal=True, width=400):
         labels = {site: sites.label(site).removesuffix("-attention") for site in sites.SITES}
-        site = controls.dropdown("ablation_site", "Attention", labels, width=155)
+        site = controls.dropdown("ablation_site", _("Attention"), labels, width=155)
         shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]
         layers, heads = map(max, zip(*shapes, strict=True))
         layer, head = _number("ablation_layer", "Layer", layers), _number("ablation_head", "Head", heads)
@@ -126,10 +143,23 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
         if opened is None:
             counts = zip(trace.shapes[site], ("layer", "head"), strict=True)
             layers, heads = (f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts)
-            frame.note(f"There is no such head here: this model has {layers} of {heads} of this attention.")
+            frame.note(
+                _(
+                    "There is no such head here: this model has {layers} of {heads} of this attention.",
+                    layers=layers,
+                    heads=heads,
+                )
+            )
         else:
             _map(opened, preset, site)
-            st.caption(f"{opened.hard_rows} of {len(opened.rows)} rows give one key {compared.HARD} or more.")
+            st.caption(
+                _(
+                    "{hard_rows} of {num_rows} rows give one key {hard} or more.",
+                    hard_rows=opened.hard_rows,
+                    num_rows=len(opened.rows),
+                    hard=compared.HARD,
+                )
+            )
     _ways(preset, site, opened)
 
 

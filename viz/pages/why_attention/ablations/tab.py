@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from viz.core.messages import _
 from viz.pages.why_attention.ablations import side_by_side, worth
 from viz.ui import frame
 
@@ -16,5 +17,5 @@ def show(trace: "Trace") -> None:
     """The sentence through some of the models at once, then the table of all."""
     with frame.errors_shown():
         side_by_side.show(trace)
-    st.subheader("What each part is worth", anchor=False)
+    st.subheader(_("What each part is worth"), anchor=False)
     worth.show()

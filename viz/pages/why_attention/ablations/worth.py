@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.ablations import figures, texts
 from viz.pages.why_attention.ablations.data import measured
@@ -28,28 +29,33 @@ def show() -> None:
     results = measured.results()
     if results is None:
         frame.note(
-            "No results are in checkpoints/experiments/ablations.json. The command below measures all models that "
-            "were trained and writes them there."
+            _(
+                "No results are in checkpoints/experiments/ablations.json. The command below measures all models "
+                "that were trained and writes them there."
+            )
         )
     else:
         _table(results)
     st.code(COMMAND, language="sh")
     st.caption(
-        "This command prints the table. DIR is a folder with train/ and dev/, as checkpoints/experiments/README.md "
-        "says; it also says how each model is trained: `python -m model train --preset NAME --seed S --data DIR`."
+        _(
+            "This command prints the table. DIR is a folder with train/ and dev/, as "
+            "checkpoints/experiments/README.md says; it also says how each model is trained: `python -m model train "
+            "--preset NAME --seed S --data DIR`."
+        )
     )
 
 
 def _table(results: "AblationResults") -> None:
     rows = measured.rows(results)
     sets = tuple(dict.fromkeys(name for row in rows for name in row.sets))
-    columns = [html.Column("Model")]
+    columns = [html.Column(_("Model"))]
     for name in sets:
         titles = (f"BLEU {name}", "from full", "chrF")
         columns += [html.Column(title, is_number=True) for title in titles]
     columns += [html.Column(title, is_number=True) for title in ("tokens/s", "often claimed", "Table 3")]
     with st.container(key="ablations-table"):
-        st.html(html.table(columns, [_row(row, sets) for row in rows], label="What each part is worth"))
+        st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_how_to_read(results, rows, sets))
     with st.grid(2, min_column_width=330, gap="medium"):
         for name in sets:

@@ -8,6 +8,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.live_switches import data, figures
 from viz.pages.why_attention.shortened import shortened
@@ -35,28 +36,35 @@ PATIENCE: Final = 1.5
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The layer and the head, the translations without each part, and BLEU over the corpus."""
-    if frame.for_translators("Parts are taken out while the model translates."):
+    if frame.for_translators(_("Parts are taken out while the model translates.")):
         return
     translator = models.translator(state.current().model)
     layer, kept = _widgets(translator)
     offs = data.parts_off(layer, kept)
     sentence_task = data.sentence_task(translator, trace.text, offs)
-    found = long_work.outcome(sentence_task, "Translate", key="parts-off-sentence", start=True, patience=PATIENCE)
+    found = long_work.outcome(sentence_task, _("Translate"), key="parts-off-sentence", start=True, patience=PATIENCE)
     if found is None:
         return
     task = data.score_task(translator, tuple(one.off for one in found.without if not one.lacking))
     scores = long_work.known(task)
     _translations(found, scores or ())
     st.caption(
-        f"**Marked** is what differs from the whole model. {_where(layer)} Taking a part out of a trained model is "
-        "**another thing than training without it**: all that is left was fitted to what is gone, so these falls are "
-        "no measure of what the part is worth. The paper's figures (BLEU on newstest2013) are of models trained anew."
+        _(
+            "**Marked** is what differs from the whole model. {where} Taking a part out of a trained model is "
+            "**another thing than training without it**: all that is left was fitted to what is gone, so these falls "
+            "are no measure of what the part is worth. The paper's figures (BLEU on newstest2013) are of models "
+            "trained anew.",
+            where=_where(layer),
+        )
     )
-    measured = long_work.outcome(task, f"BLEU over {data.SENTENCES} sentences", key="parts-off")
+    measured = long_work.outcome(task, _("BLEU over {sentences} sentences", sentences=data.SENTENCES), key="parts-off")
     if measured is None:
         st.caption(
-            f"The {data.SENTENCES} sentences are those of the atlas; no reference translations of them ship. BLEU is "
-            "therefore taken against the whole model's own translations: 100 means that nothing changed."
+            _(
+                "The {sentences} sentences are those of the atlas; no reference translations of them ship. BLEU is "
+                "therefore taken against the whole model's own translations: 100 means that nothing changed.",
+                sentences=data.SENTENCES,
+            )
         )
     elif scores is None:
         # The table above was drawn before the scores were there.
@@ -75,9 +83,9 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
         state.change(kept_head=0)
     with st.container(horizontal=True):
         names = {0: "All layers", **{number: f"Layer {number}" for number in range(1, layers + 1)}}
-        chosen = controls.dropdown("off_layer", "Taken out of", names, width=150)
+        chosen = controls.dropdown("off_layer", _("Taken out of"), names, width=150)
         kept = controls.dropdown(
-            "kept_head", "Head that stays", {head: f"H{head + 1}" for head in range(heads)}, width=150
+            "kept_head", _("Head that stays"), {head: f"H{head + 1}" for head in range(heads)}, width=150
         )
     return (chosen - 1 if chosen else None), kept
 
@@ -102,9 +110,9 @@ def _where(layer: int | None) -> str:
 def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> None:
     """The sentence translated without each part, what differs marked, with BLEU where it is known."""
     language = models.target_language(state.current().model)
-    columns = [html.Column("Taken out"), html.Column("The translation then", language=language)]
-    columns += [html.Column("BLEU", is_number=True)] if scores else []
-    columns.append(html.Column("In the paper"))
+    columns = [html.Column(_("Taken out")), html.Column(_("The translation then"), language=language)]
+    columns += [html.Column(_("BLEU"), is_number=True)] if scores else []
+    columns.append(html.Column(_("In the paper")))
     bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
     own = ["100.0"] if scores else []
     rows: list[list[str | html.Marked]] = [["Nothing", found.whole, *own, "25.8 (base model)"]]
@@ -114,7 +122,7 @@ def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> 
             said = marked(texts.word_diff(found.whole, shortened(one.translation)))
         rows.append([_name(one.off), said, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
     with st.container(key="live-switches"):
-        st.html(html.table(columns, rows, label="The sentence translated without each part"))
+        st.html(html.table(columns, rows, label=_("The sentence translated without each part")))
 
 
 def _scores(measured: "tuple[PartScore, ...]") -> None:
@@ -126,12 +134,17 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         ),
         "parts-bleu",
         file_name("parts", "bleu"),
-        "BLEU against the whole model's own translations without each part",
+        _("BLEU against the whole model's own translations without each part"),
     )
     same = max(measured, key=lambda score: score.unchanged)
     st.caption(
-        f"{data.SENTENCES} sentences of the atlas, decoded greedily by the whole model and without each part; the "
-        "whole model's translations stand as references, for none by people ship. Least is changed by "
-        f"“{_name(same.off)}”: {same.unchanged:.0%} of the translations stay word for word."
+        _(
+            "{sentences} sentences of the atlas, decoded greedily by the whole model and without each part; the "
+            "whole model's translations stand as references, for none by people ship. Least is changed by “{name}”: "
+            "{unchanged:.0%} of the translations stay word for word.",
+            sentences=data.SENTENCES,
+            name=_name(same.off),
+            unchanged=same.unchanged,
+        )
     )
     number_controls.table_button("These scores (CSV)", partial(tables.parts_off, measured), file_name("parts", "bleu"))

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.pooling import data, figures
 from viz.selection import state
@@ -40,16 +41,24 @@ def show(trace: object) -> None:
         figures.error_curve(widths, errors, width / 100),
         "pooling-errors",
         file_name("pooling", "errors"),
-        "The error of points left out, over the width of the kernel",
+        _("The error of points left out, over the width of the kernel"),
     )
     st.caption(
-        "**The paper** (§3.2) describes attention just so: a query and key–value pairs mapped to “a weighted sum of "
-        "the values”; it does not measure this. Nadaraya and Watson pooled like this in 1964, with a kernel that is "
-        "given. **Here** the equation of the model computes the picture: the kernel is a dot product scaled by 1/σ² "
-        "and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all others: the best σ "
-        f"is **{data.best_width() / 100:.2f}** with an error of {min(errors):.2f}; the hard lookup at {widths[0]} has "
-        f"{errors[0]:.2f}, a nearly plain mean at {widths[-1]:.0f} has {errors[-1]:.2f}. A Transformer learns queries "
-        "and keys, and with them how hard each head looks."
+        _(
+            "**The paper** (§3.2) describes attention just so: a query and key–value pairs mapped to “a weighted sum "
+            "of the values”; it does not measure this. Nadaraya and Watson pooled like this in 1964, with a kernel "
+            "that is given. **Here** the equation of the model computes the picture: the kernel is a dot product "
+            "scaled by 1/σ² and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all "
+            "others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard lookup at "
+            "{widths} has {errors:.2f}, a nearly plain mean at {widths_2:.0f} has {errors_2:.2f}. A Transformer "
+            "learns queries and keys, and with them how hard each head looks.",
+            best_width=data.best_width() / 100,
+            least_errors=min(errors),
+            widths=widths[0],
+            errors=errors[0],
+            widths_2=widths[-1],
+            errors_2=errors[-1],
+        )
     )
     number_controls.table_button("These weights (CSV)", partial(tables.pooling, found), f"{name}-weights")
 

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.amounts import amount, duration, memory
 from viz.pages.why_attention.clock import say_unsteady
@@ -20,29 +21,35 @@ if TYPE_CHECKING:
 N: Final = "n, queries and keys"
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 _COLUMNS: Final = (
-    html.Column("Score"),
-    html.Column("Multiply-adds", is_number=True),
+    html.Column(said("Score")),
+    html.Column(said("Multiply-adds"), is_number=True),
     html.Column("tanh", is_number=True),
-    html.Column("On"),
-    html.Column("Time", is_number=True),
-    html.Column("Against dot", is_number=True),
-    html.Column("Memory", is_number=True),
+    html.Column(said("On")),
+    html.Column(said("Time"), is_number=True),
+    html.Column(said("Against dot"), is_number=True),
+    html.Column(said("Memory"), is_number=True),
 )
 
 
 def show(width: int) -> None:
     """The largest number of keys, the button that measures, and what was measured."""
-    st.subheader("What each costs on this machine", anchor=False)
+    st.subheader(_("What each costs on this machine"), anchor=False)
     with st.container(width=460):
-        size = controls.stepped("score_size", N, data.SIZES, help_text="Measured from 64 on, each time twice as many.")
+        size = controls.stepped(
+            "score_size", N, data.SIZES, help_text=_("Measured from 64 on, each time twice as many.")
+        )
     st.caption(
-        "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, but the "
-        "dot product “much faster and more space-efficient in practice”, for it is one product of matrices; it gives "
-        "no figures. **Here** the scores of n queries and n keys are computed by each function, with d_k as chosen at "
-        "the top. Scaling is left out: it costs nothing that could be measured."
+        _(
+            "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
+            "but the dot product “much faster and more space-efficient in practice”, for it is one product of "
+            "matrices; it gives no figures. **Here** the scores of n queries and n keys are computed by each "
+            "function, with d_k as chosen at the top. Scaling is left out: it costs nothing that could be measured."
+        )
     )
     task = data.cost_task(size, width)
-    measured = long_work.outcome(task, f"Measure up to n = {size:,}, d_k = {width:,}", key="score-costs")
+    measured = long_work.outcome(
+        task, _("Measure up to n = {size:,}, d_k = {width:,}", size=size, width=width), key="score-costs"
+    )
     if measured is not None:
         _measured(measured, size, width)
 
@@ -56,7 +63,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
                 draw([_line(measured, name, device, what) for name in data.COSTED for device in devices], N),
                 f"score-cost-{what}",
                 file_name("scores", "cost", what, f"dk{width}"),
-                f"{what} of the scores over n, a line for each function",
+                _("{what} of the scores over n, a line for each function", what=what),
             )
     last = [one for one in measured if one.size == max(other.size for other in measured)]
     dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
@@ -74,13 +81,18 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
                 memory(one.measured.num_bytes),
             )
         )
-    st.html(html.table(_COLUMNS, rows, label="What the scores cost at the largest n"))
+    st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
     dashed = " Dashed lines are the GPU." if len(devices) > 1 else ""
     st.caption(
-        f"The table is n = {last[0].size:,}. Both axes of the picture are logarithmic: a line that is four times as "
-        "high where n is twice as large is n². Time is the least of several runs, memory the most that was held at "
-        f"once.{dashed} The additive function is computed for some rows at a time, or its n · n · d_k values of tanh "
-        f"would need {memory(4 * last[0].size ** 2 * width)} at once."
+        _(
+            "The table is n = {size:,}. Both axes of the picture are logarithmic: a line that is four times as high "
+            "where n is twice as large is n². Time is the least of several runs, memory the most that was held at "
+            "once.{dashed} The additive function is computed for some rows at a time, or its n · n · d_k values of "
+            "tanh would need {memory} at once.",
+            size=last[0].size,
+            dashed=dashed,
+            memory=memory(4 * last[0].size ** 2 * width),
+        )
     )
     say_unsteady(data.unsteadiness(measured))
     number_controls.table_button(

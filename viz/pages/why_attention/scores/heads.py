@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name, head_name
+from viz.core.messages import _
 from viz.core.sites import head_label
 from viz.pages.why_attention.scores import data, figures
 from viz.selection import state
@@ -20,9 +21,11 @@ if TYPE_CHECKING:
 
 def show(trace: "Trace") -> None:
     """All heads as points, scaled and not, and a row of one head both ways."""
-    st.subheader("In the trained heads of this model", anchor=False)
+    st.subheader(_("In the trained heads of this model"), anchor=False)
     if not trace.knows_inputs:
-        frame.note("Queries and keys of this model are not known, only weights: its scores cannot be scaled otherwise.")
+        frame.note(
+            _("Queries and keys of this model are not known, only weights: its scores cannot be scaled otherwise.")
+        )
         return
     heads = data.heads(trace)
     swatches = html.swatches([(figures.COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
@@ -35,15 +38,21 @@ def show(trace: "Trace") -> None:
             figures.head_cloud({name: heads[name] for name in ("dot", "scaled")}),
             "score-heads",
             name,
-            "Every head of the model as two points, scaled and unscaled: spread of its scores and gradient",
+            _("Every head of the model as two points, scaled and unscaled: spread of its scores and gradient"),
         )
         frame.chart(
             figures.head_row(data.row_weights(trace, site, layer, head, row), trace.axis_tokens(site)[1]),
             "score-head-row",
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
-            f"The weights of {which}, scaled and not",
+            _("The weights of {which}, scaled and not", which=which),
         )
-    st.caption(f"{_cloud_caption(trace, heads)} On the right, {which}, by default the one that changes most.")
+    st.caption(
+        _(
+            "{cloud_caption} On the right, {which}, by default the one that changes most.",
+            cloud_caption=_cloud_caption(trace, heads),
+            which=which,
+        )
+    )
 
 
 def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:
@@ -73,4 +82,4 @@ def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
     state.put(state.current().within(layers, heads))
     layer, head = controls.layer(layers), controls.head(heads)
     default = data.most_changed_row(trace, site, layer, head)
-    return site, layer, head, controls.token("token", "Row", token_labels.row_labels(trace, site), default=default)
+    return site, layer, head, controls.token("token", _("Row"), token_labels.row_labels(trace, site), default=default)

@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.numbers import scientific
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.scores import costs, data, figures, heads
@@ -38,7 +39,7 @@ def show(trace: "Trace") -> None:
             frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
     st.caption(_how_to_read(chosen, width))
     st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in NAMES]))
-    with st.spinner("Drawing random vectors of every width …"):
+    with st.spinner(_("Drawing random vectors of every width …")):
         samples = {name: [data.sample(name, other) for other in WIDTHS] for name in NAMES}
     with st.grid(3, min_column_width=240, gap="small"):
         for what, curve in CURVES.items():
@@ -54,9 +55,12 @@ def _width() -> int:
     with st.container(width=460):
         return controls.stepped(
             "score_width",
-            "d_k, components of a query and a key",
+            _("d_k, components of a query and a key"),
             WIDTHS,
-            help_text=f"The paper's base model has d_k = {PAPER_WIDTH}. All components are drawn from N(0, 1).",
+            help_text=_(
+                "The paper's base model has d_k = {paper_width}. All components are drawn from N(0, 1).",
+                paper_width=PAPER_WIDTH,
+            ),
         )
 
 

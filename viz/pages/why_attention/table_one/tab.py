@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.core import html, theme
 from viz.core.file_names import file_name
+from viz.core.messages import _, said
 from viz.pages.why_attention.amounts import amount
 from viz.pages.why_attention.table_one import data, figures, times
 from viz.ui import controls, frame
@@ -22,13 +23,13 @@ PAPER: "Final[dict[Kind, tuple[str, str, str]]]" = {
     "restricted": ("O(r · n · d)", "O(1)", "O(n / r)"),
 }
 _COLUMNS: Final = (
-    html.Column("Layer"),
-    html.Column("Operations, paper"),
-    html.Column("Counted", is_number=True),
-    html.Column("Steps in turn, paper"),
-    html.Column("Counted", is_number=True),
-    html.Column("Longest path, paper"),
-    html.Column("Layers until the ends meet", is_number=True),
+    html.Column(said("Layer")),
+    html.Column(said("Operations, paper")),
+    html.Column(said("Counted"), is_number=True),
+    html.Column(said("Steps in turn, paper")),
+    html.Column(said("Counted"), is_number=True),
+    html.Column(said("Longest path, paper")),
+    html.Column(said("Layers until the ends meet"), is_number=True),
 )
 
 
@@ -37,9 +38,9 @@ def show(trace: object) -> None:
     """Influence after 1 to 4 layers, the table as counted, and the times."""
     with st.container(horizontal=True, gap="large"):
         with st.container(width=200):
-            kernel = controls.stepped("kernel_width", "k, kernel of a convolution", data.KERNELS)
+            kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), data.KERNELS)
         with st.container(width=260):
-            window = controls.stepped("window_size", "r, keys of restricted attention", data.WINDOWS)
+            window = controls.stepped("window_size", _("r, keys of restricted attention"), data.WINDOWS)
     influences = data.influences(kernel, window)
     with st.grid(len(data.KINDS), min_column_width=125, gap="small"):
         for kind in data.KINDS:
@@ -51,18 +52,21 @@ def show(trace: object) -> None:
               (theme.SEQUENTIAL[5], "about 1/1,000"), (theme.SEQUENTIAL[9], "the largest")]  # fmt: skip
     st.html(html.swatches(legend))
     st.caption(
-        "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly through "
-        "random layers over 32 positions, on a logarithmic scale, each map by its own largest. **Self-attention** "
-        "joins all positions in one layer. In a **recurrent** layer what lies far back has faded, and nothing comes "
-        "from the right; more layers bring no other order. A **convolution** and **restricted** attention widen by "
-        "the same few positions with each layer, a **dilated** one (dilation 1, k, k² …) by k times more each time."
+        _(
+            "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly "
+            "through random layers over 32 positions, on a logarithmic scale, each map by its own largest. "
+            "**Self-attention** joins all positions in one layer. In a **recurrent** layer what lies far back has "
+            "faded, and nothing comes from the right; more layers bring no other order. A **convolution** and "
+            "**restricted** attention widen by the same few positions with each layer, a **dilated** one (dilation "
+            "1, k, k² …) by k times more each time."
+        )
     )
     _table(kernel, window)
     times.show(kernel, window)
 
 
 def _table(kernel: int, window: int) -> None:
-    st.subheader("Table 1, counted", anchor=False)
+    st.subheader(_("Table 1, counted"), anchor=False)
     length, width = _sizes()
     rows = []
     for kind in data.KINDS:
@@ -70,19 +74,24 @@ def _table(kernel: int, window: int) -> None:
         paper = PAPER[kind]
         met = f"{layers:,}" if kind != "recurrent" else f"1, of {length:,} steps"
         rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
-    st.html(html.table(_COLUMNS, rows, label="Table 1 of the paper beside what is counted"))
+    st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper beside what is counted")))
     st.caption(
-        f"Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
-        "counts what grows: of self-attention 2 n² d, here with the 4 n d² of its projections as well. A GRU has 6 n "
-        "d². So by count the two are equal at **n = d**, which is where §4 puts it: “self-attention layers are faster "
-        "than recurrent layers when the sequence length n is smaller than the representation dimensionality d”."
+        _(
+            "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
+            "counts what grows: of self-attention 2 n² d, here with the 4 n d² of its projections as well. A GRU has "
+            "6 n d². So by count the two are equal at **n = d**, which is where §4 puts it: “self-attention layers "
+            "are faster than recurrent layers when the sequence length n is smaller than the representation "
+            "dimensionality d”.",
+            length=length,
+            width=width,
+        )
     )
 
 
 def _sizes() -> tuple[int, int]:
     with st.container(horizontal=True, gap="large"):
         with st.container(width=330):
-            length = controls.stepped("layer_length", "n, positions", data.LENGTHS)
+            length = controls.stepped("layer_length", _("n, positions"), data.LENGTHS)
         with st.container(width=260):
-            width = controls.stepped("layer_width", "d, components", data.WIDTHS)
+            width = controls.stepped("layer_width", _("d, components"), data.WIDTHS)
     return length, width

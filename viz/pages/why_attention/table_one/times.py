@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.amounts import amount, duration
 from viz.pages.why_attention.clock import say_unsteady
@@ -23,14 +24,14 @@ DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 #: A measured exponent so much below the counted one is called flatter.
 FLAT: Final = 0.25
 _COLUMNS: Final = (
-    html.Column("Layer"),
-    html.Column("On"),
-    html.Column("Time", is_number=True),
-    html.Column("Multiply-adds a second", is_number=True),
-    html.Column("n to the …, paper", is_number=True),
+    html.Column(said("Layer")),
+    html.Column(said("On")),
+    html.Column(said("Time"), is_number=True),
+    html.Column(said("Multiply-adds a second"), is_number=True),
+    html.Column(said("n to the …, paper"), is_number=True),
     html.Column("counted", is_number=True),
     html.Column("measured", is_number=True),
-    html.Column("d to the …, paper", is_number=True),
+    html.Column(said("d to the …, paper"), is_number=True),
     html.Column("counted", is_number=True),
     html.Column("measured", is_number=True),
 )
@@ -40,13 +41,17 @@ def show(kernel: int, window: int) -> None:
     """The button that measures, and what was measured."""
     choices = state.current().why_attention
     length, width = choices.layer_length, choices.layer_width
-    st.subheader("Table 1, by this machine's clock", anchor=False)
+    st.subheader(_("Table 1, by this machine's clock"), anchor=False)
     task = data.times_task(length, width, kernel, window)
-    times = long_work.outcome(task, f"Measure up to n = {length:,}, d = {width:,}", key="layer-times")
+    times = long_work.outcome(
+        task, _("Measure up to n = {length:,}, d = {width:,}", length=length, width=width), key="layer-times"
+    )
     if times is None:
         st.caption(
-            "One layer of each kind runs forward: over n up to the chosen one, and over d. Then an exponent is fitted "
-            "to each line and stands beside the paper's O(·)."
+            _(
+                "One layer of each kind runs forward: over n up to the chosen one, and over d. Then an exponent is "
+                "fitted to each line and stands beside the paper's O(·)."
+            )
         )
         return
     devices = tuple(dict.fromkeys(one.device for one in times.over_length))
@@ -57,7 +62,7 @@ def show(kernel: int, window: int) -> None:
             which = "n" if over_length else "d"
             alt = f"Time of one layer over {which}, a line for each kind"
             frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
-    st.html(html.table(_COLUMNS, _rows(times, devices), label="Exponents of the paper, counted and measured"))
+    st.html(html.table(_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
         st.caption(_crossing(times, device) + " " + _bends(times, device))
     say_unsteady(times.unsteadiness)

@@ -86,8 +86,14 @@ def read(content: bytes, name: str) -> OpenFilm:
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:
         raise DataError(
-            f"{name} holds {weights:,} weights, of up to {heads:,} heads an attention; this page reads at most "
-            f"{MOST_WEIGHTS:,} of {MOST_HEADS:,}. Cut it: `Film.cut` in `model/training/film.py` leaves frames out."
+            "{name} holds {weights:,} weights, of up to {heads:,} heads an attention; this page reads at most "
+            "{most_weights:,} of {most_heads:,}. Cut it: `Film.cut` in `model/training/film.py` leaves frames "
+            "out.",
+            name=name,
+            weights=weights,
+            heads=heads,
+            most_weights=MOST_WEIGHTS,
+            most_heads=MOST_HEADS,
         )
     return OpenFilm(film, fingerprint.digest(np.frombuffer(content, np.uint8)))
 

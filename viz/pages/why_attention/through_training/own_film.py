@@ -6,6 +6,7 @@ from typing import Final
 import streamlit as st
 
 from model.errors import HeadlightError
+from viz.core.messages import _
 from viz.pages.why_attention.through_training import data
 from viz.selection import state
 from viz.ui.controls import plain
@@ -36,18 +37,23 @@ def show() -> None:
     """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
     loaded: _Loaded | None = st.session_state.get(_SLOT)
     if loaded is not None and loaded.error:
-        st.error(plain(f"{loaded.error} What was shown before stays."), icon=":material/error:")
-    with st.expander("A film of your own", key="training-film-own", icon=":material/movie:"):
+        st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
+    with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
         # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
         st.file_uploader(
-            f"A film of a training, .npz, at most {LARGEST} MB", key=_FIELD, max_upload_size=LARGEST, on_change=_take
+            _("A film of a training, .npz, at most {largest} MB", largest=LARGEST),
+            key=_FIELD,
+            max_upload_size=LARGEST,
+            on_change=_take,
         )
         if loaded is not None and loaded.film is not None:
-            st.caption(plain(f"Shown is {loaded.name}."))
-            st.button(f"Close {plain(loaded.name)}", icon=":material/close:", on_click=_forget)
+            st.caption(plain(_("Shown is {name}.", name=loaded.name)))
+            st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
         st.caption(
-            "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A training "
-            "that was stopped goes on with its film."
+            _(
+                "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A "
+                "training that was stopped goes on with its film."
+            )
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
 

@@ -11,6 +11,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.core import html
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.sites import CROSS, NAMES, head_label
 from viz.core.sites import label as site_label
 from viz.pages.why_attention import tables
@@ -41,11 +42,13 @@ def show(trace: object) -> None:
             st.error(controls.plain(str(error)), icon=":material/error:")
     if opened is None:
         frame.note(
-            "No film of a training lies among the experiments or beside a model. The command below makes one, and the "
-            "field below opens it."
+            _(
+                "No film of a training lies among the experiments or beside a model. The command below makes one, "
+                "and the field below opens it."
+            )
         )
     else:
-        with st.spinner("Reading the film …") if own_film.opened() else nullcontext():
+        with st.spinner(_("Reading the film …")) if own_film.opened() else nullcontext():
             data.arrived(opened, data.opens_on(opened).site)
         _film(opened, row)
     own_film.show()
@@ -56,7 +59,7 @@ def _training(films: Mapping[str, Path]) -> str:
     if state.current().why_attention.film_of not in films:
         state.change(film_of=next(iter(films)))
     labels = {name: html.visible(catalogue.label(name)) if name else "Full model, from nothing" for name in films}
-    return controls.dropdown("film_of", "Training", labels, width=210)
+    return controls.dropdown("film_of", _("Training"), labels, width=210)
 
 
 def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
@@ -65,8 +68,11 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     weights = opened.film.sentences[sentence].weights[site]
     if is_too_large(weights):
         frame.note(
-            f"This attention has {weights[0].size:,} weights at each frame, more than are sent to a browser. Choose "
-            "another sentence or attention."
+            _(
+                "This attention has {size:,} weights at each frame, more than are sent to a browser. Choose another "
+                "sentence or attention.",
+                size=weights[0].size,
+            )
         )
         return
     found = data.opens_on(opened)
@@ -110,10 +116,10 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     if state.current().why_attention.film_sentence not in sentences:
         state.change(film_sentence=found.sentence)
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
-    chosen = controls.dropdown("film_site", "Attention", labels, width=155)
-    sentence = controls.dropdown("film_sentence", "Sentence", sentences, width=270)
+    chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
+    sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
     metric = controls.dropdown(
-        "film_metric", "Lines", {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
+        "film_metric", _("Lines"), {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
     )
     return chosen, sentence, metric
 
@@ -172,11 +178,11 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
     found = data.arrived(opened, site)
     if not found:
-        st.caption("At the end no head of this attention has a job by the rule of the other pages.")
+        st.caption(_("At the end no head of this attention has a job by the rule of the other pages."))
         return
     steps = opened.film.steps
-    columns = [html.Column("Head"), html.Column("Becomes"), html.Column("At the end", is_number=True)]
-    columns.append(html.Column("For good"))
+    columns = [html.Column(_("Head")), html.Column(_("Becomes")), html.Column(_("At the end"), is_number=True)]
+    columns.append(html.Column(_("For good")))
     rows = [
         [
             head_label(one.layer, one.head),
@@ -186,11 +192,14 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         ]
         for one in found
     ]
-    st.html(html.table(columns, rows, label="What heads become, and when"))
+    st.html(html.table(columns, rows, label=_("What heads become, and when")))
     aligned = f" Of alignment counts the share of weight on linked words, from {ALIGNED} on; it is no error rate."
     st.caption(
-        "The jobs of heads are those of the other pages, by the same thresholds; six sentences are few, so a head near "
-        f"its threshold may gain and lose its job from frame to frame.{aligned if site == CROSS else ''}"
+        _(
+            "The jobs of heads are those of the other pages, by the same thresholds; six sentences are few, so a "
+            "head near its threshold may gain and lose its job from frame to frame.{aligned}",
+            aligned=aligned if site == CROSS else "",
+        )
     )
 
 
@@ -205,10 +214,18 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     )
     st.caption(
         controls.plain(
-            f"A film of a training ({', '.join(told)}): {total} frames up to step {film.steps[-1]:,}, closest "
-            f"together at first. At each the model reads {len(film.sentences)} sentences with a translation that is "
-            f"given, and writes its own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} "
-            "The loss is the mean of the training since the frame before, in nats a token; BLEU is that of the first "
-            f"100 pairs of each dev set. {view.header['rowsNote']}"
+            _(
+                "A film of a training ({told}): {total} frames up to step {steps:,}, closest together at first. At "
+                "each the model reads {num_sentences} sentences with a translation that is given, and writes its "
+                "own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the mean of "
+                "the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
+                "dev set. {header}",
+                told=", ".join(told),
+                total=total,
+                steps=film.steps[-1],
+                num_sentences=len(film.sentences),
+                left_out=left_out,
+                header=view.header["rowsNote"],
+            )
         )
     )

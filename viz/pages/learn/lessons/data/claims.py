@@ -9,6 +9,7 @@ from model.errors import TraceError
 from viz.access import traces
 from viz.core.caching import cached
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.sites import CROSS, ENCODER, NAMES, SITES, head_label
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
@@ -51,8 +52,8 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     }  # fmt: skip
     found["verdict"] = "More than half" if changed * 2 > len(rows) else "Fewer than half"
     columns = (
-        Column("writes", language="de"), Column("head"), Column("looks at", language="en"),
-        Column("weight", is_number=True), Column("p", is_number=True), Column("p without", is_number=True),
+        Column("writes", language="de"), Column("head"), Column(said("looks at"), language="en"),
+        Column("weight", is_number=True), Column("p", is_number=True), Column(said("p without"), is_number=True),
         Column("changes"),
     )  # fmt: skip
     caption = "In each row, the cross-attention head with the largest weight, switched off; all tokens before are kept."
@@ -139,8 +140,9 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
     }  # fmt: skip
     found["verdict"] = "Another source" if worst["source"] > 1e-3 > worst["target"] else "Another translation"
     columns = (
-        Column("layer"), Column("from the memory", is_number=True), Column("another translation", is_number=True),
-        Column("another source", is_number=True),
+        Column("layer"), Column(said("from the memory"), is_number=True),
+        Column(said("another translation"), is_number=True),
+        Column(said("another source"), is_number=True),
     )  # fmt: skip
     caption = "The largest difference of any number of the keys from those that the model used."
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("attention", {"text": text, "site": CROSS}))
@@ -168,7 +170,7 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         "one": _word(trace.target_tokens[1]), "other": _word(trace.target_tokens[2]),
     }  # fmt: skip
     found["verdict"] = "Yes" if found["last"] > 1e-3 else "No"  # type: ignore[operator]
-    picture = Rows((Column("what is compared"), Column("largest difference", is_number=True)), rows)
+    picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
     caption = "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
     choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))

@@ -7,6 +7,7 @@ import numpy as np
 from model.errors import TokenError
 from viz.core.caching import cached
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -84,7 +85,7 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
         "logit": path.logits[0], "miss": max(misses),
     }  # fmt: skip
     columns = (
-        Column("candidate"), Column("row · state", is_number=True), Column("logit", is_number=True),
+        Column("candidate"), Column(said("row · state"), is_number=True), Column("logit", is_number=True),
         Column("probability", is_number=True),
     )  # fmt: skip
     caption = "The row that a token has in the matrix, times the decoder's state; beside it what the model itself said."
@@ -136,8 +137,8 @@ def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
         "sums": len(sums), "first": first, "first_without": first_without, "missed": len(sums) - first_without,
     }  # fmt: skip
     columns = (
-        Column("sum"), Column("expected"), Column("nearest of all"), Column("rank", is_number=True),
-        Column("without the three", is_number=True),
+        Column("sum"), Column("expected"), Column(said("nearest of all")), Column("rank", is_number=True),
+        Column(said("without the three"), is_number=True),
     )  # fmt: skip
     caption = "Where the expected word stands among all tokens by cosine; and once more with the three left out."
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
@@ -153,7 +154,7 @@ def _space(reader: "Reader") -> "EmbeddingSpace":
 def _id(space: "EmbeddingSpace", word: str) -> int:
     token_id = space.find(word)
     if token_id is None:
-        raise TokenError(f"The vocabulary of this model has no piece that is the word {word!r}.")
+        raise TokenError("The vocabulary of this model has no piece that is the word {word!r}.", word=word)
     return token_id
 
 

@@ -9,6 +9,7 @@ from model.errors import DataError
 from viz.access import models, traces
 from viz.core.caching import FileState, cached
 from viz.core.html import Column, Marked
+from viz.core.messages import said
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.selection import catalogue
@@ -37,7 +38,7 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         found |= {preset.replace("-", "_"): own or "nothing"}
     texts: list[str | Marked] = [shown[0], *(differing(shown[0], other) for other in shown[1:])]
     rows = tuple((_named(preset), own) for preset, own in zip(presets, texts, strict=True))
-    picture = Rows((Column("small model"), Column("German", language="de")), rows)
+    picture = Rows((Column(said("small model")), Column(said("German"), language="de")), rows)
     caption = "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
     choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
@@ -55,7 +56,11 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     for preset in presets:
         spread = bleu_of(measured, preset, dev_set)
         if spread is None:
-            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+            raise DataError(
+                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
+                preset=preset,
+                dev_set=dev_set,
+            )
         means.append(spread.mean)
         deviations.append(spread.deviation)
         name = preset.replace("-", "_")
@@ -91,14 +96,15 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         found |= {f"{name}_told": told} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
         found |= {} if paper is None else {f"{name}_paper": paper}
         agree += paper is not None and told != "not told apart" and all(value * paper > 0 for value in less)
-        said = "no such row" if paper is None else f"{paper:+.1f}"
-        rows.append((_named(preset), *(f"{value:+.1f}" for value in less), told, said))
+        paper_said = "no such row" if paper is None else f"{paper:+.1f}"
+        rows.append((_named(preset), *(f"{value:+.1f}" for value in less), told, paper_said))
     kinds = [found[f"{preset.replace('-', '_')}_told"] for preset in presets]
     found |= {"presets": len(presets), "agree": agree, "not_told": kinds.count("not told apart")}
     found |= {"better": kinds.count("better"), "worse": kinds.count("worse")}
     columns = (
-        Column("small model"), *(Column(name, is_number=True) for name in sets), Column("beside the full one"),
-        Column("Table 3", is_number=True),
+        Column(said("small model")), *(Column(name, is_number=True) for name in sets),
+        Column(said("beside the full one")),
+        Column(said("Table 3"), is_number=True),
     )  # fmt: skip
     caption = "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
     choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
@@ -113,7 +119,9 @@ def results() -> "AblationResults":
     try:
         return _results(FileState.of(path))
     except OSError as error:
-        raise DataError(f"There are no results of ablations ({RESULTS}) beside the small models.") from error
+        raise DataError(
+            "There are no results of ablations ({results}) beside the small models.", results=RESULTS
+        ) from error
 
 
 @cached(max_entries=4)
@@ -136,19 +144,23 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
     full = bleu_of(measured, "full", dev_set)
     rows, found = [], dict[str, float | str]()
     with_source = 0
-    for preset, said in OFTEN_CLAIMED.items():
+    for preset, claimed in OFTEN_CLAIMED.items():
         own, paper = bleu_of(measured, preset, dev_set), paper_difference(preset)
         if own is None or full is None:
-            raise DataError(f"No results of the model {preset!r} on {dev_set} are in the list of ablations.")
+            raise DataError(
+                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
+                preset=preset,
+                dev_set=dev_set,
+            )
         name = preset.replace("-", "_")
-        found |= {f"{name}_claimed": said, f"{name}_less": own.mean - full.mean}
+        found |= {f"{name}_claimed": claimed, f"{name}_less": own.mean - full.mean}
         with_source += paper is not None
         shown = "no such row" if paper is None else f"{paper:+.1f}"
-        rows.append((_named(preset), f"{said:+.1f}", shown, f"{own.mean - full.mean:+.1f}"))
+        rows.append((_named(preset), f"{claimed:+.1f}", shown, f"{own.mean - full.mean:+.1f}"))
     found |= {"claims": len(rows), "with_source": with_source, "without_source": len(rows) - with_source}
     columns = (
-        Column("without"), Column("often claimed", is_number=True), Column("Table 3", is_number=True),
-        Column("small models here", is_number=True),
+        Column("without"), Column(said("often claimed"), is_number=True), Column(said("Table 3"), is_number=True),
+        Column(said("small models here"), is_number=True),
     )  # fmt: skip
     caption = f"BLEU less a full model's. The last column: {dev_set}, mean over the seeds."
     choices = {"why_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}

@@ -8,6 +8,7 @@ from viz.access import attention, head_jobs
 from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.file_names import file_name, head_name
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.sites import NAMES, SITES, head_label, head_numbers, label, layer_labels
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.ui.head_jobs import NAMES as JOBS
@@ -91,7 +92,7 @@ def jobs(shipped: "Shipped") -> View:
         "share": named / heads,
     }
     found["verdict"] = "Fewer than half" if named * 2 < heads else "More than half"
-    picture = Rows((Column("job"), Column("surest head"), Column("metric", is_number=True)), tuple(rows))
+    picture = Rows((Column("job"), Column(said("surest head")), Column("metric", is_number=True)), tuple(rows))
     caption = "For each job and attention the head that does it most, over the sentences of the atlas; 1 is always."
     return View(picture, found, caption, FullPage("atlas"))
 
@@ -170,7 +171,11 @@ def followed(shipped: "Shipped") -> View:
         "low": best[2],
         "high": best[3],
     }
-    columns = Column("head"), Column("antecedent before the other noun", is_number=True), Column("95 % interval")
+    columns = (
+        Column("head"),
+        Column(said("antecedent before the other noun"), is_number=True),
+        Column(said("95 % interval")),
+    )
     picture = Rows(columns, tuple(rows))
     caption = (
         "Heads that follow antecedents by the atlas: the share of sentences in which the antecedent gets more weight "

@@ -8,6 +8,7 @@ from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.caching import cached
 from viz.core.file_names import file_name
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.sites import ENCODER, head_label
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 
@@ -91,8 +92,8 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     found |= {f"{kind.replace('-', '_')}_layers": layers[kind] for kind in kinds}
     rows = tuple((kind, str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
     columns = (
-        Column("layer"), Column("steps in turn", is_number=True), Column("Table 1"),
-        Column("layers until the ends meet", is_number=True), Column("longest path, §4"),
+        Column("layer"), Column(said("steps in turn"), is_number=True), Column(said("Table 1")),
+        Column(said("layers until the ends meet"), is_number=True), Column(said("longest path, §4")),
     )  # fmt: skip
     caption = f"Counted for {length} tokens, k = {KERNEL}, r = {WINDOW}. A recurrent layer's one layer is n steps long."
     return View(Rows(columns, rows), found, caption, _FULL)

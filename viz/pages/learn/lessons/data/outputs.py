@@ -8,6 +8,7 @@ import numpy as np
 
 from viz.access import word_links
 from viz.core.html import Column, Marked
+from viz.core.messages import said
 from viz.core.sites import DECODER, head_label
 from viz.pages.learn.lessons.data.rows import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -48,7 +49,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
             row = trace.weights(site, layer, [head])[0, result.first_difference]
             found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
     found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if found["changed_1"] else "No"}
-    columns = (Column("switched off"), Column("German", language=_GERMAN), Column("changed"))
+    columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column("changed"))
     caption = "Each row is a whole translation, written anew without that head. **Marked** is what differs."
     site, layer, head = shipped.head(trace, heads[0])
     choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
@@ -129,7 +130,7 @@ def without_part(
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):
         found |= {f"translation_{number}": own, f"without_{number}": other or "nothing"}
     columns = (
-        Column("English", language="en"),
+        Column(said("English"), language="en"),
         Column("whole", language=_GERMAN),
         Column("one head left" if part == "heads" else f"without {part}", language=_GERMAN),
     )

@@ -8,6 +8,7 @@ from viz.access import traces
 from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.file_names import file_name
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
@@ -37,8 +38,8 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         }  # fmt: skip
         rows.append((preset.replace("-", " "), trace.translation, result.translation, f"{result.difference:.1e}"))
     columns = (
-        Column("small model"), Column("in order", language="de"), Column("backwards", language="de"),
-        Column("encoder differs by", is_number=True),
+        Column(said("small model")), Column(said("in order"), language="de"), Column("backwards", language="de"),
+        Column(said("encoder differs by"), is_number=True),
     )  # fmt: skip
     caption = "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
     choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
@@ -136,7 +137,7 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         "exact": residual.float64, "fastest": float(degrees[0] % 360), "slowest": float(degrees[-1]),
     }  # fmt: skip
     columns = (
-        Column("dimensions"), Column("turned by", is_number=True), Column(f"at {position}", is_number=True),
+        Column("dimensions"), Column(said("turned by"), is_number=True), Column(f"at {position}", is_number=True),
         Column("turned", is_number=True), Column(f"at {position + by}", is_number=True),
     )  # fmt: skip
     caption = "Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree."

@@ -6,6 +6,7 @@ import numpy as np
 
 from viz.core.caching import cached
 from viz.core.html import Column, Marked
+from viz.core.messages import said
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
@@ -56,7 +57,7 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
         ("greedy", greedy[0], *_numbers(greedy[1])),
         (f"beam of {WIDTH}", differing(greedy[0], beam[0]), *_numbers(beam[1])),
     )
-    columns = (Column("search"), Column("German", language="de"), *_NUMBERS)
+    columns = (Column("search"), Column(said("German"), language="de"), *_NUMBERS)
     caption = "log p: the sum over all tokens. Score: the same divided by the length penalty. What differs is marked."
     return View(Rows(columns, rows), found, caption, _full(text, WIDTH, ALPHA))
 
@@ -137,7 +138,7 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
     found["verdict"] = "Longer" if results[percents[-1]][1].step > results[percents[0]][1].step else "Not longer"
     columns = (
         Column("α", is_number=True),
-        Column("German", language="de"),
+        Column(said("German"), language="de"),
         Column("tokens", is_number=True),
         *_NUMBERS,
     )
@@ -178,4 +179,4 @@ def _full(text: str, width: int, alpha: float) -> FullPage:
     return FullPage("decoding", choices)
 
 
-_NUMBERS: Final = (Column("log p", is_number=True), Column("score", is_number=True))
+_NUMBERS: Final = (Column(said("log p"), is_number=True), Column("score", is_number=True))

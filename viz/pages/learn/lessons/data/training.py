@@ -184,7 +184,9 @@ def _log(shipped: "Shipped") -> "TrainingLog":
 
     log = read_log(models.folder(shipped.choice))
     if log is None or not log.loss.values or not log.learning_rate.values:
-        raise CheckpointError(f"{models.name_of(shipped.choice)} ships without the log of its training.")
+        raise CheckpointError(
+            "{name_of} ships without the log of its training.", name_of=models.name_of(shipped.choice)
+        )
     return log
 
 

@@ -27,7 +27,7 @@ def results() -> "AblationResults | None":
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DataError(f"{RESULTS} cannot be read: {error.strerror}.") from error
+        raise DataError("{results} cannot be read: {strerror}.", results=RESULTS, strerror=error.strerror) from error
 
 
 @cached(max_entries=4)

@@ -1,0 +1,65 @@
+"""English by default, another language where it is spoken, and values that stay values."""
+
+import copy
+import threading
+
+import pytest
+
+from model.errors import DataError
+from model.messages import said, said_plural
+from viz.core import messages
+from viz.core.messages import _, plural
+
+
+def test_english_is_spoken_where_nobody_chose() -> None:
+    assert messages.language() == "en"
+    assert _("Stop") == "Stop"
+
+
+def test_a_thread_of_its_own_speaks_english_beside_a_block_that_does_not() -> None:
+    heard = []
+    with messages.speaking("zh"):
+        thread = threading.Thread(target=lambda: heard.append(messages.language()))
+        thread.start()
+        thread.join()
+    assert heard == ["en"]
+
+
+def test_a_message_is_its_english_sentence_and_is_translated_when_shown() -> None:
+    message = said("{count:,} tokens", count=1200)
+    assert message == "1,200 tokens"
+    with messages.speaking("zh"):
+        assert "1,200" in messages.shown(message)
+        assert messages.shown(message) != message
+
+
+def test_text_of_people_is_never_looked_up() -> None:
+    with messages.speaking("zh"):
+        assert messages.shown("Stop") == "Stop"
+
+
+def test_an_error_within_an_error_is_translated_with_it() -> None:
+    inner = said("encoder only")
+    error = DataError("{family}: {kind}", family="X", kind=inner)
+    assert str(error) == "X: encoder only"
+    with messages.speaking("zh"):
+        assert "encoder only" not in messages.of_error(error)
+
+
+def test_braces_in_values_are_no_names() -> None:
+    assert _("Loading {name}, {size} …", name="{size}", size="1 kB") == "Loading {size}, 1 kB …"
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, "0 heads"), (1, "1 head"), (2, "2 heads")])
+def test_plural_forms_follow_the_number(count: int, expected: str) -> None:
+    assert plural("{count} head", "{count} heads", count) == expected
+    assert said_plural("{count} head", "{count} heads", count) == expected
+
+
+def test_a_copy_of_a_message_keeps_its_template() -> None:
+    assert copy.deepcopy(said("{count:,} tokens", count=2)).template == "{count:,} tokens"
+
+
+@pytest.mark.parametrize(("locale", "code"), [("zh-CN", "zh"), ("zh", "zh"), ("de-AT", "en"), (None, "en"), ("", "en")])
+def test_the_browsers_language_is_the_nearest_there_is(locale: str | None, code: str) -> None:
+    assert messages.nearest(locale) == code

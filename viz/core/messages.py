@@ -1,0 +1,178 @@
+"""Say everything in the language of whoever looks: English in the source, other languages in catalogues.
+
+    _("{count:,} pieces of {name}", count=len(pieces), name=name)      said now, in the language of this page run
+    plural("{count:,} head", "{count:,} heads", len(heads))            likewise, of a number
+    said("Automatic")                                                  kept as it is, and said by `_(…)` when shown
+
+The English sentence is the key of the catalogue, so it stands in the source as a literal, whole. A catalogue is a file
+of `viz/locale`, named by the code of its language; `python -m viz.locale` keeps it up to date. Whoever is no page run
+(a notebook, a test, the thread of a job) gets English.
+
+What is kept for all viewers holds no language: a cache keeps what `said` returns, and its page translates it.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from model.errors import HeadlightError
+from model.messages import Message, said, said_plural
+
+__all__ = ["Message", "_", "languages", "plural", "said", "said_plural", "shown", "speak", "speaking"]
+
+ENGLISH: Final = "en"
+FOLDER: Final = Path(__file__).parents[1] / "locale"
+#: What the catalogue of a language calls it: the translation of this.
+OWN_NAME: Final = "English"
+
+#: The language of this thread; "" where it has not been asked yet. Each page run has a thread of its session alone.
+_SPOKEN: ContextVar[str] = ContextVar("language", default="")
+_OF_SESSION: Final = "messages/language"
+#: Among so many numbers there is one of each form of a plural.
+_TRIED: Final = 200
+
+
+def _(text: str, /, **values: object) -> str:
+    """A sentence in the language of this page run.
+
+    Args:
+        text: a literal, its template where there are values; or what `said` made of one.
+        values: what stands for the names in the template; messages among them are translated too.
+    """
+    if isinstance(text, Message):
+        if text.values:
+            return _of_message(text)
+        text = text.template
+    return _filled(_catalogue(language()).gettext(text) if text else "", values)
+
+
+def plural(one: str, many: str, count: int, /, **values: object) -> str:
+    """A sentence of a number, in the form that the language has for it; `{count}` in it is the number."""
+    return _filled(_catalogue(language()).ngettext(one, many, count), {"count": count, **values})
+
+
+def shown(text: str) -> str:
+    """What `said` made, in the language of this page run; any other text as it is, for it may be anyone's."""
+    return _of_message(text) if isinstance(text, Message) else text
+
+
+def in_every_language(text: str) -> str:
+    """A text in all languages there are, "Language / 语言": for what must be found by whoever cannot read the rest."""
+    return " / ".join(dict.fromkeys(_catalogue(code).gettext(text) for code in languages()))
+
+
+def of_error(error: HeadlightError) -> str:
+    """What an error says, in the language of this page run."""
+    return _of_message(error.message)
+
+
+def language() -> str:
+    """The code of the language of this page run; English outside of one."""
+    if code := _SPOKEN.get():
+        return code
+    # A callback or a part of a page runs before the page, in a thread of its own.
+    if get_script_run_ctx(suppress_warning=True) is None:
+        return ENGLISH
+    code = str(st.session_state.get(_OF_SESSION, ENGLISH))
+    _SPOKEN.set(code)
+    return code
+
+
+def speak(code: str) -> None:
+    """This session's pages are in this language from now on; to be called at the start of every run."""
+    st.session_state[_OF_SESSION] = code
+    _SPOKEN.set(code)
+
+
+@contextmanager
+def speaking(code: str) -> Iterator[None]:
+    """Within this block, sentences are in this language."""
+    before = _SPOKEN.set(code)
+    try:
+        yield
+    finally:
+        _SPOKEN.reset(before)
+
+
+@cache
+def languages() -> Mapping[str, str]:
+    """Code → name of every language there is, in that language; English first."""
+    codes = sorted(path.stem for path in FOLDER.glob("*.po"))
+    return {ENGLISH: OWN_NAME} | {code: _catalogue(code).pgettext("name of the language", OWN_NAME) for code in codes}
+
+
+def nearest(locale: str | None) -> str:
+    """The language there is for a browser's, which may say a country or script too: "zh-CN" → "zh"; else English."""
+    wanted = (locale or "").replace("-", "_").casefold()
+    known = {code.casefold(): code for code in languages()}
+    while wanted and wanted not in known:
+        wanted = wanted.rpartition("_")[0]
+    return known.get(wanted, ENGLISH)
+
+
+def template(text: str) -> str:
+    """A template in the language of this page run, with its names as they are."""
+    return _catalogue(language()).gettext(text)
+
+
+def plural_forms(one: str, many: str) -> dict[str, str]:
+    """The forms of a template with a number, by the categories that browsers know: "one", "few", "other"."""
+    from babel import Locale
+
+    category = Locale.parse(language()).plural_form
+    numbers: dict[str, int] = {}
+    for number in range(_TRIED):
+        numbers.setdefault(category(number), number)
+    return {name: _catalogue(language()).ngettext(one, many, number) for name, number in numbers.items()}
+
+
+def tag(code: str) -> str:
+    """A language as HTML names it, with "-" between its parts."""
+    return code.replace("_", "-")
+
+
+def _of_message(message: Message) -> str:
+    if language() == ENGLISH:
+        return str(message)
+    if message.many:
+        return plural(message.template, message.many, message.values["count"], **_others(message.values))  # type: ignore[arg-type]
+    return _(message.template, **message.values)
+
+
+def _others(values: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in values.items() if name != "count"}
+
+
+def _filled(template: str, values: Mapping[str, object]) -> str:
+    return template.format(**{name: _value(value) for name, value in values.items()}) if values else template
+
+
+def _value(value: object) -> object:
+    if isinstance(value, HeadlightError):
+        return of_error(value)
+    return _of_message(value) if isinstance(value, Message) else value
+
+
+@cache
+def _catalogue(code: str) -> NullTranslations:
+    """The translations into a language, compiled in memory."""
+    if code == ENGLISH:
+        return NullTranslations()
+    # A fifth of a second for a whole catalogue: a server whose viewers read English alone never needs it.
+    from babel.messages.mofile import write_mo
+    from babel.messages.pofile import read_po
+
+    with (FOLDER / f"{code}.po").open("rb") as file:
+        read = read_po(file, locale=code)
+    compiled = BytesIO()
+    write_mo(compiled, read)
+    compiled.seek(0)
+    return GNUTranslations(compiled)

@@ -1,0 +1,84 @@
+"""Find every text that a person sees in the source: Python, the browser's scripts, and the lessons.
+
+Knows Babel and files; runs nothing of the app.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from babel.messages.catalog import Catalog
+
+from viz.core.messages import OWN_NAME
+from viz.core.script_texts import texts_in
+
+ROOT: Final = Path(__file__).parents[2]
+#: What a language is called by itself: no call in the source, and told from the word by its context.
+NAME_CONTEXT: Final = "name of the language"
+
+#: Function → the places of its texts, counted from 1; the errors' classes are added by their names.
+PLURALS: Final = frozenset({"plural", "said_plural"})
+SINGULARS: Final = frozenset({"_", "said"})
+_ERRORS_FILE: Final = ROOT / "model" / "errors.py"
+#: A text is a key or a pair of keys, one for 1 and one for other numbers.
+Text = str | tuple[str, str]
+
+
+def source_files() -> list[Path]:
+    """Every file that may hold a text, in a fixed order."""
+    folders = (ROOT / "model", ROOT / "viz")
+    python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
+    lessons = (ROOT / "viz" / "pages" / "learn" / "lessons" / "files").glob("*.toml")
+    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons)]
+
+
+def error_names() -> frozenset[str]:
+    """The names of the errors whose first argument is a sentence."""
+    tree = ast.parse(_ERRORS_FILE.read_text(encoding="utf-8"))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+
+
+def texts_of(path: Path) -> Iterator[Text]:
+    """The texts of a file, in the order in which they stand there."""
+    if path.suffix == ".py":
+        yield from python_texts(path.read_text(encoding="utf-8"))
+    elif path.suffix == ".js":
+        yield from texts_in(path.read_bytes())
+    else:
+        yield from lesson_texts(tomllib.loads(path.read_text(encoding="utf-8")))
+
+
+def python_texts(source: str) -> Iterator[Text]:
+    """The texts of a module: what `_`, `said`, `plural`, `said_plural` and errors are given as literals."""
+    errors = error_names()
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        literals = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args]
+        if name in PLURALS and len(literals) > 1 and isinstance(literals[0], str) and isinstance(literals[1], str):
+            yield literals[0], literals[1]
+        elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
+            yield literals[0]
+
+
+def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
+    """The texts of a lesson, of its steps and of their questions."""
+    yield lesson["title"]
+    for step in lesson["steps"]:
+        yield from (step["title"], step["text"])
+        if question := step.get("question"):
+            yield from (question["ask"], *question["options"])
+            if because := question.get("because"):
+                yield because
+
+
+def template() -> Catalog:
+    """All texts, each once, by the file where it stands first: without line numbers, so that little changes."""
+    catalogue = Catalog(fuzzy=False)
+    catalogue.add(OWN_NAME, context=NAME_CONTEXT, auto_comments=["what this language calls itself"])
+    for path in source_files():
+        for text in texts_of(path):
+            catalogue.add(text, locations=[(path.relative_to(ROOT).as_posix(), 0)])
+    return catalogue
