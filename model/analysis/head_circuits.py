@@ -51,7 +51,8 @@ class HeadCircuits:
 
     Attributes:
         queries, keys: W_Q and W_K of every token of the vocabulary, biases included.
-        values: W_V of every token, without its bias, which adds the same whatever is looked at.
+        values: W_V of every token, without its bias and that of the norm before it, which add the same whatever is
+            looked at.
         written: what each dimension of a value adds to every token: of a decoder's head to its logit, of an encoder's
             to the likeness with its embedding.
         scale: 1/√d_k in the paper.
@@ -115,12 +116,14 @@ class _Layer:
 
     Attributes:
         own, looked_at: every token, as it looks and as it is looked at.
+        always: what is looked at of every token alike: the bias of the norm before the attention.
         read_off: every token's vector, with which what a head puts out is multiplied.
     """
 
     attention: MultiHeadAttention
     own: Float[Tensor, "token d_model"]
     looked_at: Float[Tensor, "token d_model"]
+    always: Float[Tensor, "1 d_model"]
     read_off: Float[Tensor, "token d_model"]
 
     def rows(self, head: int) -> slice:
@@ -154,7 +157,7 @@ def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadC
     return HeadCircuits(
         queries=_projected(attention.query, rows, of.own, with_bias=True).cpu(),
         keys=_projected(attention.key, rows, of.looked_at, with_bias=True).cpu(),
-        values=_projected(attention.value, rows, of.looked_at, with_bias=False).cpu(),
+        values=_projected(attention.value, rows, of.looked_at - of.always, with_bias=False).cpu(),
         written=(of.output(head) @ of.read_off.T).cpu(),
         scale=attention.scale,
     )
@@ -172,7 +175,7 @@ def copying_scores(
     scores = torch.empty(layers, heads)
     for layer in range(layers):
         of = _layer(model, site, layer)
-        between = of.read_off.T @ of.looked_at
+        between = of.read_off.T @ (of.looked_at - of.always)
         for head in range(heads):
             value = of.attention.value.weight.float()[of.rows(head)]
             scores[layer, head] = copying_score(of.output(head) @ between @ value.T)
@@ -195,16 +198,17 @@ def _layer(model: Transformer, site: str, layer: int) -> _Layer:
         raise DataError("The scores of this model's heads are no dot products, so they have no W_Q W_Kᵀ of their own.")
     embedding = model.encoder.embedding if stack == "encoder" else model.decoder.embedding
     own = _normed(model, sublayer, embedding.tokens.weight.float() * embedding.scale)
-    looked_at = own
+    looked_at, always = own, _normed(model, sublayer, torch.zeros_like(own[:1]))
     if kind == "cross":
         looked_at = _as_memory(model, model.encoder.embedding.tokens.weight.float() * model.encoder.embedding.scale)
+        always = _as_memory(model, torch.zeros_like(looked_at[:1]))
     read_off = embedding.tokens.weight.float() if stack == "encoder" else model.projection.weight.float()
     last = model.decoder.norm
     if stack == "decoder" and isinstance(last, nn.LayerNorm):
         # Taking the mean off an output and multiplying by the gain, seen from the other side of the product.
         read_off = read_off * last.weight.float()
         read_off = read_off - read_off.mean(-1, keepdim=True)
-    return _Layer(attention, own, looked_at, read_off)
+    return _Layer(attention, own, looked_at, always, read_off)
 
 
 def _projected(linear: nn.Linear, rows: slice, x: Tensor, *, with_bias: bool) -> Tensor:

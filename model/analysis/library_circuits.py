@@ -46,9 +46,9 @@ def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
         of_head.append(tuple(_of_head(part, head, heads[layer]) for part in (call.query, call.key, call.value)))
         scale = call.scale
     query, key, value = (torch.cat(parts) for parts in zip(*of_head, strict=True))
-    bias = _of_head(_value_bias(reader, layer), head, heads[layer])
+    common = _of_head(_common_value(reader, layer), head, heads[layer])
     output = reader.output_projection("decoder.self", layer)[head]
-    return HeadCircuits(query, key, value - bias, output @ _read_off(reader).T, scale)
+    return HeadCircuits(query, key, value - common, output @ _read_off(reader).T, scale)
 
 
 @torch.no_grad()
@@ -68,10 +68,10 @@ def library_copying(
     scores = torch.full((len(heads), max(heads)), torch.nan)
     for layer, count in enumerate(heads):
         # Σ over tokens of what is read off and of values, so that nothing as long as the vocabulary is held.
-        bias, output = _value_bias(reader, layer), reader.output_projection("decoder.self", layer)
+        common, output = _common_value(reader, layer), reader.output_projection("decoder.self", layer)
         between = torch.zeros(count, output.size(2), output.size(1))
         for call, some in zip(_calls(reader, layer), torch.split(read_off, TOKENS_AT_ONCE), strict=True):
-            value = torch.stack([_of_head(call.value - bias, head, count) for head in range(count)])
+            value = torch.stack([_of_head(call.value - common, head, count) for head in range(count)])
             between += torch.einsum("td,htv->hdv", some, value)
         for head in range(count):
             scores[layer, head] = copying_score(output[head] @ between[head])
@@ -97,11 +97,10 @@ def _calls(reader: TextReader, layer: int) -> Iterator[Call]:
         yield _call(around, table(some)[None])
 
 
-def _value_bias(reader: TextReader, layer: int) -> Float[Tensor, "1 kv_head 1 d_k"]:
-    """The values of a vector of zeros, which are the bias of W_V."""
-    table = _embedding(reader).weight
-    attention, _ = reader.attention_of("decoder.self", layer)
-    return _call(attention, torch.zeros(1, 1, table.size(1), dtype=table.dtype, device=reader.device)).value
+def _common_value(reader: TextReader, layer: int) -> Float[Tensor, "1 kv_head 1 d_k"]:
+    """The values of an embedding of zeros: what biases, of W_V and of a norm before it, add to those of every token."""
+    table, (_, around) = _embedding(reader), reader.attention_of("decoder.self", layer)
+    return _call(around, torch.zeros_like(table.weight[:1])[None]).value
 
 
 def _call(module: nn.Module, hidden: Float[Tensor, "1 token d_model"]) -> Call:

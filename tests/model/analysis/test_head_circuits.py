@@ -1,5 +1,6 @@
 """QK and OV of a head: against a trace of a model without positions, and against the vocabulary's own matrix."""
 
+from copy import deepcopy
 from dataclasses import replace
 
 import pytest
@@ -62,6 +63,23 @@ def test_the_copying_score_is_that_of_the_matrix_over_the_vocabulary(without_pos
         expected = float(eigenvalues.real.sum() / eigenvalues.abs().sum())
         assert circuits.copying == pytest.approx(expected, abs=1e-3)
         assert float(scores[layer, head]) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_what_biases_add_whatever_is_looked_at_is_no_part_of_what_a_head_writes_of_a_token(
+    without_positions: Translator, site: str
+) -> None:
+    model = deepcopy(without_positions.model)
+    before, scores = (head_circuits(model, site, 1, 2), copying_scores(model, site))
+    torch.manual_seed(8)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith(("norm.bias", "value.bias")):
+                parameter.add_(torch.randn_like(parameter))
+    after = head_circuits(model, site, 1, 2)
+    assert not torch.allclose(after.keys, before.keys)
+    torch.testing.assert_close(after.values, before.values, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(copying_scores(model, site), scores, atol=1e-4, rtol=0)
 
 
 def test_a_head_that_writes_what_it_looks_at_copies() -> None:

@@ -75,6 +75,28 @@ def test_the_copying_score_is_that_of_the_matrix_over_the_vocabulary(reader: Tex
         assert float(scores[layer, head]) == pytest.approx(float(expected), abs=1e-3)
 
 
+def test_what_biases_add_whatever_is_looked_at_is_no_part_of_what_a_head_writes_of_a_token(reader: TextReader) -> None:
+    before = library_circuits(reader, 1, 2), library_copying(reader)
+    changed = [
+        (parameter, parameter.detach().clone())
+        for name, parameter in reader.model.named_parameters()
+        if name.endswith(("ln_1.bias", "self_attn_layer_norm.bias", "v_proj.bias"))
+    ]
+    assert changed
+    try:
+        with torch.no_grad():
+            for parameter, _ in changed:
+                parameter.add_(torch.randn_like(parameter))
+        after = library_circuits(reader, 1, 2), library_copying(reader)
+    finally:
+        with torch.no_grad():
+            for parameter, own in changed:
+                parameter.copy_(own)
+    assert not torch.allclose(after[0].keys, before[0].keys)
+    torch.testing.assert_close(after[0].values, before[0].values, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(after[1], before[1], atol=1e-4, rtol=0)
+
+
 @pytest.mark.parametrize(("name", "tokenizer", "why"), [("llama", "bytes", "rotary"), ("bert", "wordpiece", "decoder")])
 def test_models_of_other_kinds_say_why_not(tmp_path: Path, name: str, tokenizer: str, why: str) -> None:
     reader = open_reader(save_model(tmp_path, name, tokenizer), device="cpu")

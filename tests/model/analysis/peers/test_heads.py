@@ -1,0 +1,134 @@
+"""Metrics and circuits of a decoder's heads are those that TransformerLens's own functions and activations give."""
+
+import random
+import string
+from typing import Any, Final
+
+import pytest
+import torch
+from torch import Tensor
+
+from model.adapters.text_reader import TextReader
+from model.analysis.library_circuits import library_circuits, library_copying
+from model.analysis.metrics import repeated_tokens as metrics
+from model.analysis.metrics.repeated_tokens import SITE, TOKENS, patterns, repeated_tokens
+from tests.model.analysis.peers.opened import NATS, SHARE, WHY_SKIPPED, Both, opened
+
+detector = pytest.importorskip("transformer_lens.head_detector", reason=WHY_SKIPPED)
+
+#: Of copying scores, which go from −1 or 0 to 1: two logits closer than float32 tells may change places, and move the
+#: rank of one of 25 tokens by one place of 256 or more; and eigenvalues are found in float32 here, in float64 there.
+RANK: Final = 1e-3
+
+
+def repeated(both: Both) -> tuple[str, Tensor]:
+    """A text of 25 random tokens, four times over, and its token ids."""
+    # No tokenizer of these joins capitals and digits.
+    text = "".join(random.Random(4).sample(string.ascii_uppercase + string.digits, TOKENS)) * 4
+    ids = torch.tensor(both.reader.trace(text).target_ids)
+    assert torch.equal(ids, ids[:TOKENS].repeat(4))
+    return text, ids
+
+
+def test_its_head_detector_finds_the_same_shares_over_the_later_copies(both: Both) -> None:
+    # Its score is a share of all rows, the metric one of the rows of the later copies. In the first copy no token was
+    # there before, so that there the two differ by the number of rows alone; but each has a token before it.
+    text, ids = repeated(both)
+    ours = metrics._of_tokens(both.reader, ids)
+    before = detector.get_previous_token_head_detection_pattern(ids[None])
+    before[:TOKENS] = 0
+    asked = {"prefix_matching": "induction_head", "duplicate": "duplicate_token_head", "repeat_previous": before}
+    for name, pattern in asked.items():
+        theirs = detector.detect_head(both.bridge, text, pattern).flatten() * len(ids) / (len(ids) - TOKENS)
+        torch.testing.assert_close(ours[name], theirs, atol=SHARE, rtol=0, msg=name)
+    assert float(ours["prefix_matching"].max()) > 0.02
+
+
+def test_by_its_definitions_over_all_rows_the_weights_have_its_scores(both: Both) -> None:
+    text, ids = repeated(both)
+    trace = both.reader.trace(text)
+    weights = torch.cat([trace.weights(SITE, layer) for layer in range(trace.layers_of(SITE))])
+    asked = {"prefix_matching": "induction_head", "duplicate": "duplicate_token_head"}
+    for name, theirs in (asked | {"repeat_previous": "previous_token_head"}).items():
+        found = (weights * patterns(ids)[name]).sum((1, 2)) / len(ids)
+        expected = detector.detect_head(both.bridge, text, theirs).flatten()
+        torch.testing.assert_close(found, expected, atol=SHARE, rtol=0, msg=name)
+
+
+def test_the_metrics_of_repeated_tokens_are_those_of_its_cached_activations(
+    both: Both, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[list[int]] = []
+    original = TextReader.trace_rows
+
+    def trace_rows(self: TextReader, text: str, ids: list[int], emitted: tuple[int, ...]) -> object:
+        read.append(list(ids))
+        return original(self, text, ids, emitted)
+
+    monkeypatch.setattr(TextReader, "trace_rows", trace_rows)
+    ours = repeated_tokens(both.reader, draws=2, seed=7)
+    theirs = [cached_metrics(both, ids) for ids in read]
+    assert len(theirs) == 2
+    for name, tolerance in (("prefix_matching", SHARE), ("copying", RANK)):
+        expected = torch.stack([of_draw[name] for of_draw in theirs]).mean(0)
+        torch.testing.assert_close(ours[name], expected, atol=tolerance, rtol=0, msg=name)
+
+
+def cached_metrics(both: Both, ids: list[int]) -> dict[str, Tensor]:
+    """Both metrics of every head by plain loops, from what TransformerLens caches and its matrices."""
+    cache = both.bridge.run_with_cache(torch.tensor([ids]), remove_batch_dim=True)[1]
+    unembed = read_off(both)
+    matching, copying = [], []
+    for _, layer, head in both.heads:
+        weights = cache["pattern", layer][head].tolist()
+        rows = range(TOKENS, len(ids))
+        of_rows = [sum(weights[i][j] for j in range(1, i + 1) if ids[j - 1] == ids[i]) for i in rows]
+        matching.append(sum(of_rows) / len(of_rows))
+        logits = cache["v", layer][:TOKENS, head] @ both.bridge.W_O[layer, head] @ unembed
+        below = [int((row < row[token]).sum()) for row, token in zip(logits, ids, strict=False)]
+        copying.append(sum(below) / TOKENS / (logits.size(1) - 1))
+    return {"prefix_matching": torch.tensor(matching), "copying": torch.tensor(copying)}
+
+
+def read_off(both: Both) -> Tensor:
+    """W_U behind the last norm but its divisor [d_model, vocab]."""
+    scaled: Tensor = both.bridge.ln_final.weight[:, None] * both.bridge.W_U
+    return scaled - scaled.mean(0) if both.bridge.cfg.normalization_type == "LN" else scaled
+
+
+def test_scores_of_tokens_are_those_of_its_query_and_key_matrices(gpt2: Both) -> None:
+    ids = torch.arange(10, 40)
+    for _, layer, head in gpt2.heads:
+        read = gpt2.bridge.blocks[layer].ln1(gpt2.bridge.W_E)[ids]
+        queries = read @ gpt2.bridge.W_Q[layer, head] + gpt2.bridge.b_Q[layer, head]
+        keys = read @ gpt2.bridge.W_K[layer, head] + gpt2.bridge.b_K[layer, head]
+        expected = queries @ keys.T / gpt2.bridge.cfg.d_head**0.5
+        found = library_circuits(gpt2.reader, layer, head).scores(ids, ids)
+        torch.testing.assert_close(found, expected, atol=NATS, rtol=1e-4)
+
+
+def test_the_copying_score_is_that_of_the_eigenvalues_of_its_ov_over_the_vocabulary(gpt2: Both) -> None:
+    # With what a norm makes of an embedding of zeros, its bias, taken off: it adds the same whatever is looked at.
+    scores = library_copying(gpt2.reader)
+    embedded = gpt2.bridge.W_E
+    for _, layer, head in gpt2.heads:
+        norm = gpt2.bridge.blocks[layer].ln1
+        circuit = (norm(embedded) - norm(torch.zeros_like(embedded))) @ gpt2.bridge.OV[layer, head] @ read_off(gpt2)
+        assert float(scores[layer, head]) == pytest.approx(copying_score(circuit), abs=RANK)
+
+
+def test_the_copying_score_is_that_of_its_model_with_norms_folded_into_the_weights(gpt2: Both) -> None:
+    folded = opened(gpt2.folder).bridge
+    # Centred, W_U would move every score by the mean over the vocabulary, which Headlight leaves in.
+    folded.enable_compatibility_mode(disable_warnings=True, center_unembed=False)
+    scores = library_copying(gpt2.reader)
+    normed = torch.nn.functional.layer_norm(folded.W_E, folded.W_E.shape[-1:], eps=folded.cfg.eps)
+    for _, layer, head in gpt2.heads:
+        circuit = normed @ folded.OV[layer, head] @ folded.W_U
+        assert float(scores[layer, head]) == pytest.approx(copying_score(circuit), abs=RANK)
+
+
+def copying_score(circuit: Any) -> float:
+    """Σλ / Σ|λ| of a FactoredMatrix."""
+    eigenvalues = circuit.eigenvalues
+    return float(eigenvalues.real.sum() / eigenvalues.abs().sum())
