@@ -26,6 +26,7 @@ LARGEST: Final[Mapping[str, int]] = {
     **dict.fromkeys(("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), 16 << 20),
     **dict.fromkeys(("spm.model", "source.spm", "target.spm"), 16 << 20),
     "tekken.json": 32 << 20,
+    "chat_template.jinja": 8 << 20,
 }
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")
