@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from tests.model.adapters.zoo import save_model
+from tests.model.adapters.zoo import save_tokenizer, tiny
 
 #: Each message between marks, and the assistant's begun.
 MARKED: Final = (
@@ -19,7 +19,8 @@ BRACKETS: Final = (
     "{% set lead = '<<SYS>>\n' + messages[0].content + '\n<</SYS>>\n\n' %}{% endif %}"
     "{% for m in messages[offset:] %}"
     "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('Roles must take turns.') }}{% endif %}"
-    "{% if m.role == 'user' %}{{ bos_token + '[INST] ' + ((lead if loop.first else '') + m.content).strip() + ' [/INST]' }}"
+    "{% if m.role == 'user' %}"
+    "{{ bos_token + '[INST] ' + ((lead if loop.first else '') + m.content).strip() + ' [/INST]' }}"
     "{% else %}{{ ' ' + m.content.strip() + ' ' + eos_token }}{% endif %}{% endfor %}"
 )
 #: Contents are trimmed, and a system's message is refused.
@@ -58,7 +59,8 @@ def save_chat_model(
     folder: Path, template: object = MARKED, model_type: str = "llama", tokenizer: str = "bytes", **config: Any
 ) -> Path:
     """A folder with a small random decoder whose tokenizer_config.json has this chat template."""
-    save_model(folder, model_type, tokenizer)
+    tiny(model_type, changes={"max_position_embeddings": 512}).save_pretrained(folder)
+    save_tokenizer(folder, tokenizer)
     put_template(folder, template, **config)
     return folder
 
