@@ -115,7 +115,10 @@ test("what is seen is said in words, counted from one", () => {
 });
 
 test("a role is named in full, by its letter or not at all, by the room that its columns have", () => {
-  assert.deepEqual([200, 40, 14, 5].map((width) => nameIn("assistant", width)), ["assistant", "A", "A", ""]);
+  assert.deepEqual(
+    [200, 40, 14, 5].map((width) => nameIn("assistant", width)),
+    ["assistant", "A", "A", ""],
+  );
   assert.equal(nameIn("user", 40), "user");
 });
 

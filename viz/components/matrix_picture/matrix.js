@@ -135,7 +135,7 @@ export class MatrixPicture extends View {
 
   /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
   show(header, matrix) {
-    const tokensOf = (/** @type {MatrixHeader} */ shown) => JSON.stringify([shown?.rowTokens, shown?.columnTokens, shown?.roles]);
+    const tokensOf = (/** @type {MatrixHeader} */ of) => JSON.stringify([of?.rowTokens, of?.columnTokens, of?.roles]);
     const isNew = tokensOf(this.header) !== tokensOf(header);
     this.header = header;
     this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
