@@ -16,14 +16,15 @@ def texts_of(asked: dict[str, Any]) -> dict[str, Any]:
 
     def render(chat: Any) -> str:
         goes_on = asked["goes_on"]
-        (text,), _ = render_jinja_template(
+        # The library's annotation says a text; it is a list of texts, and another of places.
+        made: Any = render_jinja_template(
             [chat],
             chat_template=asked["template"],
             continue_final_message=goes_on,
             add_generation_prompt=not goes_on,
             **asked["variables"],
         )
-        return text
+        return str(made[0][0])
 
     chat, marked = asked["chats"]
     try:

@@ -17,12 +17,12 @@ class ModelChoice:
         checkpoint: its name in the catalogue; "" is the first of the list.
         device: where it computes; "auto" is the graphics card where there is one.
         folder: where it is on disk, if only this session has it on its list; "" else. An address never says it.
-        chat: whether a model that has a chat template reads the text as a chat.
         reads: the language that it reads, by its code, if its files do not say and a person did; "" else.
+        chat: whether a model that has a chat template reads the text as a chat.
     """
 
     checkpoint: str = ""
     device: Device = "auto"
-    chat: bool = True
     folder: Annotated[str, SessionOnly()] = ""
     reads: Annotated[str, MaxLength(3), ResetBy("checkpoint")] = ""
+    chat: bool = True
