@@ -119,7 +119,8 @@ def _chat() -> None:
     """Whether the text is read as a chat, and how one is typed."""
     help_text = (
         "Attention, Decode and Side by side read the text behind the model's own chat template, as the library "
-        "transformers does. What is measured over many sentences, Cause and Two models read texts as they are."
+        "transformers does. An assistant's message at the end is left open, and the model goes on with it. "
+        "What is measured over many sentences, Cause and Two models read texts as they are."
     )
     if controls.switch("chat", "As a chat", help_text):
         st.caption(
