@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from model.adapters.folder_check import refuse_gguf
 from model.checkpoint import MANIFEST
 from model.earlier_translator import EarlierTranslator
-from model.errors import CheckpointError, SessionError
+from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries
 from model.marian.loading import is_opus_mt
 from model.nn.transformer import Transformer
@@ -17,6 +17,7 @@ from model.word_choice import Chooser
 from model.writer import Writer
 
 if TYPE_CHECKING:
+    from model.adapters.chat_writer import ChatWriter
     from model.adapters.image_reader import ImageReader
 
 
@@ -74,6 +75,20 @@ def as_writer(reader: Reader) -> Writer:
 
     assert isinstance(reader, TextWriter)
     return reader
+
+
+def as_chat(reader: Reader) -> "ChatWriter":
+    """The same model, which reads every text as a chat, behind its chat template.
+
+    Raises:
+        InputTextError: it has no chat template, or none that can be used.
+    """
+    from model.adapters.chat_writer import ChatWriter
+    from model.adapters.text_writer import TextWriter
+
+    if not isinstance(reader, TextWriter) or reader.abilities.kind != "decoder":
+        raise InputTextError("Chat templates are of decoder-only models. Read the text as it is.")
+    return ChatWriter.of(reader)
 
 
 def as_chooser(reader: Reader) -> Chooser:

@@ -8,6 +8,7 @@ from model.abilities import Kind
 from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.adapters.peft_adapter import read_adapter
+from model.adapters.tokenizer_files import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import entries, read_file
@@ -52,6 +53,27 @@ def kind_in(path: Path) -> Kind | None:
         return family_of(parsed(content.decode("utf-8")).get("model_type")).kind
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None
+
+
+def has_chat_template(path: Path) -> bool:
+    """Whether a folder holds a decoder with a chat template, before anything is loaded."""
+    if kind_in(path) != "decoder":
+        return False
+    try:
+        adapter = read_adapter(path)
+        return any(map(_names_template, [path] if adapter is None else [path, adapter.base]))
+    except (OSError, CheckpointError):
+        return False
+
+
+def _names_template(path: Path) -> bool:
+    if (path / CHAT_TEMPLATE).is_file():
+        return True
+    try:
+        settings = read_file(path, TOKENIZER_SETTINGS, LARGEST[TOKENIZER_SETTINGS])
+        return parsed(settings.decode("utf-8")).get("chat_template") is not None
+    except (OSError, UnicodeDecodeError, Malformed):
+        return False
 
 
 def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:

@@ -58,13 +58,16 @@ class LibraryTokenizer:
                     tokens[i] = tokens[i].removeprefix(WORD_BEGIN) or tokens[i]
         return Encoded(ids, tuple(tokens))
 
-    def offsets(self, text: str) -> list[tuple[int, int]] | None:
-        """The characters behind each token of `encode(text)`, (0, 0) for a special one; None if they are not known."""
+    def offsets(self, text: str, *, with_special: bool = True) -> list[tuple[int, int]] | None:
+        """The characters behind each token of `encode(text)`, (0, 0) for one that was added; None if they are not
+        known.
+        """
         if not self._has_offsets:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
         with self._calling, _failures_said():
-            offsets = self.tokenizer(text, return_offsets_mapping=True, verbose=False)["offset_mapping"]
+            options = {"add_special_tokens": with_special, "return_offsets_mapping": True, "verbose": False}
+            offsets = self.tokenizer(text, **options)["offset_mapping"]
         return [(int(begin), int(end)) for begin, end in offsets]
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
@@ -93,6 +96,20 @@ class LibraryTokenizer:
         """The text of token ids; special tokens leave no trace."""
         with _failures_said():
             return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
+
+    @property
+    def chat_template(self) -> object:
+        """The chat template of its folder, or several by their names; None where there is none. Not checked."""
+        return getattr(self.tokenizer, "chat_template", None)
+
+    @property
+    def template_variables(self) -> dict[str, object]:
+        """What a chat template sees beside the messages: the special tokens by their names."""
+        named = self.tokenizer.special_tokens_map
+        return {
+            str(name): [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
+            for name, value in named.items()
+        }
 
     @cached_property
     def _ids(self) -> dict[str, int]:

@@ -94,7 +94,7 @@ class TextReader(BaseReader):
                     begin, *emitted = self.write(source.ids, edits)
                 else:
                     limit = self.abilities.max_target_length
-                    emitted = list(self._checked(target, "The target", limit, is_target=True).ids)
+                    emitted = list(self.checked_tokens(target, "The target", limit, is_target=True).ids)
                     begin = self._begin_before(emitted)
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
@@ -104,7 +104,7 @@ class TextReader(BaseReader):
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return self._checked(text, "The text", self.abilities.max_length, is_target=False)
+        return self.checked_tokens(text, "The text", self.abilities.max_length, is_target=False)
 
     def trace_rows(
         self,
@@ -210,7 +210,7 @@ class TextReader(BaseReader):
             row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
             return WordChoice(TokenPlace((), before, row - 1), *chosen)
         limit = self.abilities.max_target_length
-        both = [self._checked(word, "A translation", limit, is_target=True).ids for word in (right, wrong)]
+        both = [self.checked_tokens(word, "A translation", limit, is_target=True).ids for word in (right, wrong)]
         row, before, *chosen = first_difference(*both)
         return WordChoice(TokenPlace(self.source(text).ids, (self._begin_before(both[0]), *before), row), *chosen)
 
@@ -381,11 +381,18 @@ class TextReader(BaseReader):
         with listen(Listener(keeps_calls=False, sites=self.layout.sites, edits=edits)):
             return self.model.base_model(**given)  # type: ignore[operator]
 
-    def _checked(self, text: str, what: str, limit: int | None, *, is_target: bool) -> Encoded:
+    def checked_tokens(
+        self, text: str, what: str, limit: int | None, *, is_target: bool = False, with_special: bool = True
+    ) -> Encoded:
+        """The tokens of a text, at most `limit`; errors call it `what`.
+
+        Raises:
+            InputTextError: the text is blank or too long, or the model does not know its tokens.
+        """
         check_not_blank(text, what)
         encoded = None
         if limit is None or len(text) <= LONGEST_PIECE * limit:
-            encoded = self.pieces.encode(text, is_target=is_target)
+            encoded = self.pieces.encode(text, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
             why = ", as its relative positions take memory for every two tokens" if is_of_pairs else ""

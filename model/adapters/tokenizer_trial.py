@@ -4,13 +4,11 @@ A tokenizer runs expressions and tables that its files bring along, in compiled 
 return, or end the process. What it does to the process of a trial it would have done to the server.
 """
 
-import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Final
 
+from model.adapters.limited_process import answer_of
 from model.adapters.tokenizer_files import TokenizerCopy
 from model.errors import CheckpointError
 
@@ -59,27 +57,11 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
 
 def _outcome(path: Path) -> str:
     """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
-    searched = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join(searched),
-        "HF_HUB_OFFLINE": "1",
-        "TOKENIZERS_PARALLELISM": "false",
-        "RAYON_NUM_THREADS": "1",
-    }
-    program = [sys.executable, "-P", "-m", "model.adapters.tokenizer_trial_process"]
-    done = subprocess.run(
-        [*program, str(path), str(SECONDS), str(MEMORY)],
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    try:
-        wrong = str(json.loads(done.stdout.splitlines()[-1])["wrong"])
-        return wrong.replace(str(path), "its folder").encode("utf-8", errors="replace").decode()
-    except (IndexError, ValueError, KeyError, TypeError):
+    program = "model.adapters.tokenizer_trial_process"
+    answer = answer_of(program, [str(path), str(SECONDS), str(MEMORY)], patience=PATIENCE)
+    if answer is None or "wrong" not in answer:
         return (
             f"to open it and to cut a few texts takes more than {SECONDS} seconds or {MEMORY / 2**30:.3g} GB, or ends "
             "the process that does it"
         )
+    return str(answer["wrong"]).replace(str(path), "its folder").encode("utf-8", errors="replace").decode()

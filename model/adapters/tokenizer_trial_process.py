@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from model.adapters.limited_process import first_words, limit
 from model.adapters.tokenizer_rules import check_files
 
 MOST_TOKENS: Final = 2_000_000
@@ -43,19 +44,6 @@ def wrong_with(tokenizer: Any) -> str:
     return ""
 
 
-def limit(seconds: int, memory: int) -> None:
-    """Take no more time and memory than this, where the system knows such limits."""
-    try:
-        import resource
-    except ImportError:
-        return
-    for what, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, memory), (resource.RLIMIT_CORE, 0)):
-        try:
-            resource.setrlimit(what, (most, most))
-        except (ValueError, OSError):
-            continue
-
-
 def main(folder: str, seconds: str, memory: str) -> None:
     """Print what is wrong as JSON, in a line of its own."""
     limit(int(seconds), int(memory))
@@ -70,8 +58,7 @@ def main(folder: str, seconds: str, memory: str) -> None:
     except MemoryError:
         wrong = "it takes too much memory"
     except BaseException as error:  # A panic of compiled code is no Exception.
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        wrong = lines[0].rstrip(".")[:200] if lines else type(error).__name__
+        wrong = first_words(error)
     print(json.dumps({"wrong": wrong}), flush=True)
 
 

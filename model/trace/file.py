@@ -56,6 +56,8 @@ def write_trace(trace: Trace, file: BinaryIO, extra: Mapping[str, Array] | None 
     header["sites"] = {site: [_layer_header(inputs) for inputs in layers] for site, layers in trace.inputs.items()}
     header["special_tokens"] = sorted(trace.special_tokens)
     header["edits"] = [{"kind": type(edit).__name__, **asdict(edit)} for edit in trace.edits]
+    if trace.roles:
+        header["roles"] = trace.roles
     arrays: dict[str, Array] = {
         "source_tokens": np.array(trace.source_tokens),
         "target_tokens": np.array(trace.target_tokens),
@@ -163,6 +165,8 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         recorded=MappingProxyType(recorded),
         special_tokens=frozenset(map(str, header.get("special_tokens", SPECIAL_TOKENS))),
         picture=_read_picture(arrays, header),
+        # A file of a text that is no chat has none.
+        roles=tuple(header.get("roles", ())),
     )
     for site in trace.sites:
         if not trace.inputs[site]:

@@ -29,6 +29,7 @@ from model.nn.masks import Rows
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.axes import single_tokens
 from model.trace.picture import Picture
+from model.trace.roles import check_roles
 from model.trace.row_blocks import row_slices
 from model.trace.spread import Spread
 from model.trace.steps import DecodingStep
@@ -69,6 +70,8 @@ class Trace:
             as the model gives them.
         special_tokens: the tokens without text.
         picture: what an image model read, and the grid of its patches.
+        roles: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.roles`);
+            "" for what the chat template wrote. Empty where there is no chat, or where that is not known.
         spread: how the probability of each step was spread over the vocabulary, where only the run could tell: other
             people's models have rules of their own for what may come. A file does not hold it.
     """
@@ -87,7 +90,11 @@ class Trace:
     recorded: Mapping[str, Tensor]
     special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)
     picture: Picture | None = None
+    roles: tuple[str, ...] = ()
     spread: Spread | None = None
+
+    def __post_init__(self) -> None:
+        check_roles(self.roles, len(self.target_tokens))
 
     @cached_property
     def key(self) -> str:

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { beginOf } from "../../viz/components/matrix_picture/matrix_kept.js";
 import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
+import { nameIn, stretchOf } from "../../viz/components/matrix_picture/matrix_roles.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
 
@@ -111,4 +112,19 @@ test("what is seen is said in words, counted from one", () => {
     extentSentence(spans(view.wholeSpan(9), view.wholeSpan(9)), [2, 4]),
     /largest of up to 2 × 4 numbers\.$/,
   );
+});
+
+test("a role is named in full, by its letter or not at all, by the room that its columns have", () => {
+  assert.deepEqual(
+    [200, 40, 14, 5].map((width) => nameIn("assistant", width)),
+    ["assistant", "A", "A", ""],
+  );
+  assert.equal(nameIn("user", 40), "user");
+});
+
+test("the columns of a role are marked as far as they are seen", () => {
+  assert.deepEqual(stretchOf(span(0, 10, 10), 2, 4, 100), [20, 20]);
+  assert.deepEqual(stretchOf(span(3, 4, 10), 2, 5, 100), [0, 50]);
+  assert.deepEqual(stretchOf(span(3, 4, 10), 6, 10, 100), [75, 25]);
+  assert.equal(stretchOf(span(3, 4, 10), 0, 3, 100), null);
 });

@@ -70,15 +70,42 @@ def bytes_to_load(choice: ModelChoice) -> int:
         return 0
 
 
+def text_reader(choice: ModelChoice) -> "Reader":
+    """The chosen model as it reads a person's text: as a chat where that is chosen. Raises as `reader`.
+
+    What is measured over many sentences is read by `reader`, as it is.
+
+    Raises:
+        InputTextError: its chat template cannot be used.
+    """
+    from model.opening import as_chat
+
+    return as_chat(reader(choice)) if reads_chat(choice) else reader(choice)
+
+
+def reads_chat(choice: ModelChoice) -> bool:
+    """Whether the chosen model reads a person's text as a chat."""
+    return choice.chat and has_chat_template(choice)
+
+
+def has_chat_template(choice: ModelChoice) -> bool:
+    """Whether the chosen model reads text behind a chat template, before anything is loaded."""
+    try:
+        path = folder(choice)
+        return _has_chat_template(str(path), _stamp(path))
+    except CheckpointError:
+        return False
+
+
 def writer(choice: ModelChoice) -> "Writer":
-    """The chosen model, where it writes. Raises as `reader`.
+    """The chosen model, where it writes, as it reads a person's text. Raises as `text_reader`.
 
     Raises:
         SessionError: it only reads.
     """
     from model.opening import as_writer
 
-    return as_writer(reader(choice))
+    return as_writer(text_reader(choice))
 
 
 def translator(choice: ModelChoice) -> "Translator":
@@ -202,6 +229,13 @@ def stamp(choice: ModelChoice) -> Stamp:
 def vocabulary(reader: "Reader") -> tuple[str, ...]:
     """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""
     return reader.all_tokens()
+
+
+@cached(max_entries=MAX_MODELS)
+def _has_chat_template(path: str, stamp: Stamp) -> bool:
+    from model.adapters import inspect_folder
+
+    return inspect_folder.has_chat_template(Path(path))
 
 
 @cached(max_entries=MAX_MODELS)

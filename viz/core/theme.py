@@ -58,6 +58,9 @@ HEAD_COLOURS: Final[tuple[str, ...]] = (
     "#c9ced7",
 )
 
+#: Whose message of a chat a token is of; the name always stands beside the colour.
+ROLE_COLOURS: Final = {"system": HEAD_COLOURS[5], "user": HEAD_COLOURS[4], "assistant": HEAD_COLOURS[2]}
+
 #: The two ends of the scale, also for surfaces that do not follow the page's theme, such as hover boxes.
 NIGHT: Final = SEQUENTIAL[0]
 LIGHT: Final = SEQUENTIAL[-1]

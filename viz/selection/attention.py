@@ -47,10 +47,10 @@ class AttentionChoices:
     max_heads: Annotated[int, Param("keep")] = 0
     drawn_as: Annotated[DrawnAs, Param("drawn")] = "Heatmap"
     threshold: int = 0
-    window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint")] = None
+    window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint", "chat")] = None
     scaled: bool = True
     masked: bool = True
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
-    from_word: Annotated[int | None, Param("from"), ResetBy("text", "picture_digest", "checkpoint")] = None
-    to_word: Annotated[int | None, Param("to"), ResetBy("text", "picture_digest", "checkpoint")] = None
-    from_atlas: Annotated[bool, ResetBy("text", "checkpoint")] = False
+    from_word: Annotated[int | None, Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = None
+    to_word: Annotated[int | None, Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = None
+    from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "chat")] = False

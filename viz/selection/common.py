@@ -47,8 +47,10 @@ class Common:
     head: Annotated[int, Proposed("head_chosen")] = 0
     head_chosen: Annotated[bool, SessionOnly()] = False
     further_heads: Annotated[tuple[int, ...], Param("also")] = ()
-    token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "pair", "pronoun")] = None
-    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint")] = None
+    token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat", "pair", "pronoun")] = (
+        None
+    )
+    key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat")] = None
     measure: Measure = "weights"
     whole_words: Annotated[bool, Param("words")] = False
     special_tokens: Annotated[bool, Param("special")] = True

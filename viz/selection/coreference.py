@@ -50,7 +50,9 @@ class CoreferenceChoices:
 
     coreference_tab: Annotated[CoreferenceTab, Param("lab")] = "Side by side"
     other_text: Annotated[str, Param("other"), ResetBy("text")] = ""
-    other_token: Annotated[int | None, ResetBy("other_text", "site", "checkpoint", "pair", "other_pronoun")] = None
+    other_token: Annotated[int | None, ResetBy("other_text", "site", "checkpoint", "chat", "pair", "other_pronoun")] = (
+        None
+    )
     pair: Annotated[str, MaxLength(60), ResetBy("text", "other_text")] = ""
     pronoun: _OfText = None
     antecedent: _OfText = None

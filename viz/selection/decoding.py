@@ -57,11 +57,11 @@ class DecodingChoices:
     """
 
     decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
-    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "site", "checkpoint")] = 0
-    step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "site", "checkpoint")] = False
-    branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint")] = ()
-    branch: Annotated[int, ResetBy("text", "checkpoint")] = 0
-    compared_branch: Annotated[int | None, Param("against"), ResetBy("text", "checkpoint")] = None
+    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "site", "checkpoint", "chat")] = 0
+    step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "site", "checkpoint", "chat")] = False
+    branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint", "chat")] = ()
+    branch: Annotated[int, ResetBy("text", "checkpoint", "chat")] = 0
+    compared_branch: Annotated[int | None, Param("against"), ResetBy("text", "checkpoint", "chat")] = None
     num_candidates: Annotated[int, Param("candidates")] = 10
     temperature: Annotated[int, Proposed("filter_chosen")] = 100
     top_k: Annotated[int, Proposed("filter_chosen")] = 0
@@ -71,12 +71,16 @@ class DecodingChoices:
     sampling_seed: Annotated[int, Param("draw")] = 1
     beam_size: Annotated[int, Param("beam")] = 4
     length_penalty: Annotated[int, Param("penalty")] = 60
-    beam_node: Annotated[int | None, Param("node"), ResetBy("text", "checkpoint", "beam_size", "length_penalty")] = None
+    beam_node: Annotated[
+        int | None, Param("node"), ResetBy("text", "checkpoint", "chat", "beam_size", "length_penalty")
+    ] = None
     edit: Annotated[Edit, Proposed("edit_chosen")] = "off"
     edit_chosen: Annotated[bool, SessionOnly()] = False
     edit_once: Annotated[bool, Param("once")] = False
-    rival: Annotated[int, Param("than"), Proposed("rival_chosen"), ResetBy("text", "step", "checkpoint")] = ALONE
-    rival_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "step", "checkpoint")] = False
+    rival: Annotated[int, Param("than"), Proposed("rival_chosen"), ResetBy("text", "step", "checkpoint", "chat")] = (
+        ALONE
+    )
+    rival_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "step", "checkpoint", "chat")] = False
 
     @property
     def token_filter(self) -> TokenFilter:

@@ -165,9 +165,22 @@ _CHINESE: Final = (
         said("“把” brings the object before its verb: which heads lead from the verb back to it?"),
     ),
 )
+#: For models that read chats.
+CHAT_EXAMPLE: Final = Example(
+    "system: Answer in one word.\n"
+    "user: The dog chased the cat because it was hungry. Who was hungry?\n"
+    "assistant: The dog.\n"
+    "user: And who was chased?",
+    "system: Answer in one word.\n"
+    "user: The dog chased the cat because it was fast. Who was fast?\n"
+    "assistant: The cat.\n"
+    "user: And who was chased?",
+    "Three roles and the template's own tokens: which heads rest on the template, which stay within a message, and "
+    "which lead from the last question back to the first?",
+)
 #: Language → examples in it.
 _OF_LANGUAGE: Final = {"en": EXAMPLES, "de": _GERMAN, "zh": _CHINESE}
-ALL_EXAMPLES: Final = (*EXAMPLES, *_GERMAN, *_CHINESE)
+ALL_EXAMPLES: Final = (*EXAMPLES, *_GERMAN, *_CHINESE, CHAT_EXAMPLE)
 
 
 def examples_in(language: str) -> tuple[Example, ...]:

@@ -38,17 +38,19 @@ class LearnChoices:
     lesson: str = ""
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
-    followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint")] = "encoder"
-    followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint")] = None
-    followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint")] = None
-    map_step: Annotated[int, Param("map"), ResetBy("text", "checkpoint")] = 0
+    followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint", "chat")] = "encoder"
+    followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint", "chat")] = None
+    followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint", "chat")] = None
+    map_step: Annotated[int, Param("map"), ResetBy("text", "checkpoint", "chat")] = 0
     training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"
-    smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint")] = None
+    smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint", "chat")] = None
     smoothing: Annotated[int, Param("epsilon")] = 10
     schedule_width: int = 512
     schedule_warmup: int = 4_000
-    forced_reference: Annotated[str, Param("reference"), MaxLength(2_000), ResetBy("text", "checkpoint")] = ""
-    forced_step: Annotated[int | None, Param("forced"), ResetBy("text", "checkpoint", "forced_reference")] = None
+    forced_reference: Annotated[str, Param("reference"), MaxLength(2_000), ResetBy("text", "checkpoint", "chat")] = ""
+    forced_step: Annotated[int | None, Param("forced"), ResetBy("text", "checkpoint", "chat", "forced_reference")] = (
+        None
+    )
     pins: Annotated[str, OnlyWith("learn_tab", "Collection"), MaxLength(MAX_TEXT_IN_URL)] = ""
     sum_plus: Annotated[str, Param("plus"), MaxLength(40)] = "father"
     sum_minus: Annotated[str, Param("minus"), MaxLength(40)] = "man"

@@ -1,4 +1,4 @@
-"""Which model is asked, and where it computes."""
+"""Which model is asked, how it reads a text, and where it computes."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
@@ -18,9 +18,11 @@ class ModelChoice:
         device: where it computes; "auto" is the graphics card where there is one.
         folder: where it is on disk, if only this session has it on its list; "" else. An address never says it.
         reads: the language that it reads, by its code, if its files do not say and a person did; "" else.
+        chat: whether a model that has a chat template reads the text as a chat.
     """
 
     checkpoint: str = ""
     device: Device = "auto"
     folder: Annotated[str, SessionOnly()] = ""
     reads: Annotated[str, MaxLength(3), ResetBy("checkpoint")] = ""
+    chat: bool = True

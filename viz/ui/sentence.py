@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import models, texts, traces
+from viz.access import chats, models, texts, traces
 from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.language import NAMES, other_language
 from viz.core.messages import _
 from viz.core.sites import CROSS
+from viz.core.theme import ROLE_COLOURS
 from viz.selection import state
 from viz.selection.examples import examples_in
 from viz.ui import frame, long_work
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -26,6 +28,12 @@ WRITING: Final = "Writing: {done} of at most {total} tokens"
 READING: Final = "Reading: {done} of {total} layers"
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
 MAX_SHOWN: Final = 600
+MAX_SHOWN_WORDS: Final = 150
+
+
+#: So few words may be narrower than the name of their role.
+_FEW_WORDS: Final = 3
+_MARK: Final = "font-size:0.75rem;letter-spacing:0.08em;opacity:0.65"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +45,14 @@ class Line:
         language: its language; "" if nobody knows.
         text: as typed or written.
         rare: word → how many pieces it is broken into, for words that are marked as rare.
+        chat: of a text that was read as a chat, its words by their roles, which are shown instead of it.
     """
 
     mark: str
     language: str
     text: str
     rare: Mapping[str, int] = field(default_factory=dict)
+    chat: tuple[chats.ChatPart, ...] = ()
 
 
 def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
@@ -66,6 +76,8 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
     """What makes the translation doubtful, below the sentence."""
     for caution in cautions(lines_of(trace)[0]):
         head.caption(caution)
+    if why := chats.why_no_roles(trace, state.current().model):
+        head.caption(plain(why))
 
 
 def cautions(source: Line) -> list[str]:
@@ -99,6 +111,10 @@ def lines_of(trace: "Trace") -> list[Line]:
             Line(target.upper() or "TARGET", target, trace.translation or "(nothing but special tokens)"),
         ]
     written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
+    if trace.roles:
+        said = chats.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
+        read = Line("CHAT", "", trace.text, chat=chats.parts(trace, MAX_SHOWN_WORDS))
+        return [read, *(replace(line, chat=(said,)) for line in written)]
     return [Line("TEXT", "", trace.text), *written]
 
 
@@ -113,7 +129,7 @@ def read(text: str, key: str = "trace") -> "Trace":
     picture = selection.common.picture_digest
 
     def compute(progress: traces.Progress) -> "Trace":
-        return traces.trace(models.reader(selection.model), text, picture, progress)
+        return traces.trace(models.text_reader(selection.model), text, picture, progress)
 
     writes = models.kind(selection.model) == "encoder-decoder"
     return computed(("read", text), compute, key, WRITING if writes else READING)
@@ -148,14 +164,35 @@ def lines_html(lines: Sequence[Line]) -> str:
 
 
 def _line(line: Line) -> str:
+    if line.chat:
+        return (
+            f'<span aria-hidden="true" style="{_MARK}">{line.mark}</span>'
+            '<span dir="auto" style="font-size:1.1rem;line-height:2.1;padding-top:0.6rem;'
+            "box-sizing:border-box;max-height:calc(4.2em + 0.6rem);overflow-y:auto;"
+            f'overflow-wrap:anywhere">{" ".join(map(_part, line.chat))}</span>'
+        )
     shown = " ".join(line.text.split())
     cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
     # Of a long text two lines are in sight, and the rest scrolls: the head must not push the picture off the screen.
     size = f"font-size:{'1.1rem' if line.mark else '0.9rem'};max-height:2.8em;overflow-y:auto"
     return (
-        f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
+        f'<span aria-hidden="true" style="{_MARK}">{line.mark}</span>'
         f'<span lang="{line.language}" dir="auto" style="{size};overflow-wrap:anywhere">'
         f"{with_rare_words(cut)}</span>"
+    )
+
+
+def _part(part: chats.ChatPart) -> str:
+    """Words of one role below its name and a bar in its colour; what the template wrote, paler."""
+    words = " ".join(map(literal, part.words))
+    if not part.role:
+        return f'<span style="opacity:0.66">{words}</span>'
+    few = "display:inline-block;min-width:3.4em;line-height:1.35;" if len(part.words) < _FEW_WORDS else ""
+    return (
+        f'<span role="group" aria-label="{part.role}" style="position:relative;{few}padding-top:1px;'
+        f"border-top:3px solid {ROLE_COLOURS[part.role]};box-decoration-break:clone;-webkit-box-decoration-break:clone"
+        '"><span aria-hidden="true" style="position:absolute;left:0;top:-1.15rem;font-size:0.75rem;line-height:1rem;'
+        f'white-space:nowrap;user-select:none">{part.role}</span>{words}</span>'
     )
 
 

@@ -13,7 +13,7 @@ from viz.core.messages import _, said
 from viz.core.widget_values import sent
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
-from viz.selection.examples import ALL_EXAMPLES, Example, examples_in
+from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.model_choice import DEVICES
 from viz.ui import controls
 from viz.ui.add_model import add_model
@@ -102,6 +102,7 @@ def _given() -> None:
     else:
         label, placeholder, button = _FIELDS[kind]
     examples = _examples()
+    has_template = models.has_chat_template(state.current().model)
     st.text_area(
         _(label),
         key=state.bind("text"),
@@ -111,6 +112,8 @@ def _given() -> None:
         on_change=state.take,
         args=("text",),
     )
+    if has_template:
+        _chat()
     with st.container(horizontal=True):
         icon = ":material/translate:" if button == "Translate" else ":material/search:"
         st.button(_(button), type="primary", icon=icon)
@@ -123,9 +126,27 @@ def _given() -> None:
         st.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(looked_for))))
 
 
+def _chat() -> None:
+    """Whether the text is read as a chat, and how one is typed."""
+    help_text = (
+        "Attention, Decode and Side by side read the text behind the model's own chat template, as the library "
+        "transformers does. An assistant's message at the end is left open, and the model goes on with it. "
+        "What is measured over many sentences, Cause and Two models read texts as they are."
+    )
+    if controls.switch("chat", "As a chat", help_text):
+        st.caption(
+            "The model's chat template is put around the text. Lines that begin with “user:”, “assistant:” or "
+            "“system:” begin a message; a text without them is one of the user. The model writes as the assistant."
+        )
+
+
 def _examples() -> tuple[Example, ...]:
-    """The examples in the language that the model reads; one in another language becomes the first of these."""
+    """The examples in the language that the model reads, and a chat for who reads chats; another one becomes the first
+    of these.
+    """
     examples = examples_in(models.languages(state.current().model)[0])
+    if examples and models.reads_chat(state.current().model):
+        examples = (*examples, CHAT_EXAMPLE)
     known = {example.text for example in examples}
     if examples and state.current().common.text in {example.text for example in ALL_EXAMPLES} - known:
         state.choose(text=examples[0].text)
@@ -180,7 +201,7 @@ def _look_at(digest: str) -> None:
 
 
 def _example_label(example: Example) -> str:
-    return controls.plain(example.text)
+    return controls.plain(" ".join(example.text.split()))
 
 
 def _take_example() -> None:

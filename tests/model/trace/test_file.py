@@ -133,8 +133,15 @@ def with_header(arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]]
         lambda header: header.update(source_tokens=7),
         lambda header: header.update(format="\ud800" * 1_000),
         lambda header: header.update(translation="\ud800"),
+        lambda header: header.update(roles=["user"]),
+        lambda header: header.update(roles=["<b>"] * len(header["target_ids"])),
+        lambda header: header.update(roles=[[]] * len(header["target_ids"])),
+        lambda header: header.update(roles=7),
     ],
-    ids=["infinite", "huge", "no layers", "no step", "no tokens", "no format", "half a character"],
+    ids=[
+        *("infinite", "huge", "no layers", "no step", "no tokens", "no format", "half a character"),
+        *("too few roles", "no role", "a list for a role", "no roles"),
+    ],
 )
 def test_a_header_of_nonsense_is_said_in_a_sentence(
     arrays: dict[str, np.ndarray], change: Callable[[dict[str, Any]], object], tmp_path: Path

@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
+from tests.model.adapters.chats import save_chat_model
 from tests.paths import ROOT
 from tests.viz.pages.any_model import MODELS
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -21,6 +22,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) ->
     shutil.copytree(tiny_checkpoints / "en-de", root / "en-de")
     for model_type, tokenizer in MODELS.items():
         zoo.save_model(root / model_type, model_type, tokenizer)
+    save_chat_model(root / "chat")
     zoo.tiny("vit").save_pretrained(root / "vit")
     transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(root / "vit")
     return root

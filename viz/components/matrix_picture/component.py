@@ -86,6 +86,7 @@ class MatrixData:
         row_name, column_name: what rows and columns are, in a saved picture.
         file_name: of saved pictures, without their ending.
         block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
+        roles: runs of columns that are of one role of a chat, named above them: role, first column, end.
         address: under which `tile_server` offers tiles of a matrix that is pooled.
     """
 
@@ -102,6 +103,7 @@ class MatrixData:
     file_name: str = "matrix"
     block: tuple[int, int] = (1, 1)
     address: str = ""
+    roles: Sequence[tuple[str, int, int]] = ()
 
     def __post_init__(self) -> None:
         expected = tuple(-(-count // size) for count, size in zip(self.shape, self.block, strict=True))
@@ -147,6 +149,7 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "exponent": scale.exponent,
         "marks": scale.marks,
         "kept": [kept.row, kept.column],
+        "roles": [[role, begin, end, theme.ROLE_COLOURS[role]] for role, begin, end in data.roles],
         "keptColour": theme.HEAD_COLOURS[1],
         "shows": None if preview is None else preview.shows,
         "previews": [] if preview is None else preview.addresses,

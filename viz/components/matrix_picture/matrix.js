@@ -75,7 +75,7 @@ export class MatrixPicture extends View {
 
   start() {
     const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
-    this.stage.append(this.canvas, this.axes.rows, this.axes.columns, ...overlays);
+    this.stage.append(this.canvas, this.axes.rows, this.axes.columns, this.axes.roles.element, ...overlays);
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
     tools.prepend(
@@ -135,12 +135,12 @@ export class MatrixPicture extends View {
 
   /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
   show(header, matrix) {
-    const tokensOf = (/** @type {MatrixHeader} */ shown) => JSON.stringify([shown?.rowTokens, shown?.columnTokens]);
+    const tokensOf = (/** @type {MatrixHeader} */ of) => JSON.stringify([of?.rowTokens, of?.columnTokens, of?.roles]);
     const isNew = tokensOf(this.header) !== tokensOf(header);
     this.header = header;
     this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
     if (isNew) {
-      this.axes.fill(header.rowTokens, header.columnTokens, getComputedStyle(this.root).fontFamily);
+      this.axes.fill(header, getComputedStyle(this.root).fontFamily);
       this.spans = { row: wholeSpan(header.rowTokens.length), column: wholeSpan(header.columnTokens.length) };
       this.keys.visited = null;
       this.sizes = null;

@@ -1,7 +1,9 @@
 // @ts-check
 // The labels along both sides of a matrix, thinned out where they would touch.
 import { element, tokenElement } from "../shared/picture.js";
+import { RoleBand } from "./matrix_roles.js";
 
+/** @import { MatrixHeader } from "./matrix_reading.js" */
 /** @import { Span, Spans } from "./matrix_view.js" */
 
 /** @typedef {{ available: number, left: number, above: number, width: number, height: number }} Sizes in CSS pixels */
@@ -30,14 +32,16 @@ const shortened = (label) =>
 export class MatrixAxes {
   rows = element("div", { className: "row-labels", ariaHidden: "true" });
   columns = element("div", { className: "column-labels", ariaHidden: "true" });
+  roles = new RoleBand();
   /** @type {Record<Side, string[]>} */ labels;
   /** @type {Record<Side, number[]>} */ widths;
   /** The labels of each side by their index. @type {Record<Side, Map<number, HTMLElement>>} */ standing;
   /** What is shown now. @type {string | null} */ shown = null;
 
-  /** Other labels. @param {string[]} rowLabels @param {string[]} columnLabels @param {string} family */
-  fill(rowLabels, columnLabels, family) {
-    this.labels = { rows: rowLabels.map(shortened), columns: columnLabels.map(shortened) };
+  /** Other labels. @param {MatrixHeader} header @param {string} family */
+  fill({ rowTokens, columnTokens, roles }, family) {
+    this.labels = { rows: rowTokens.map(shortened), columns: columnTokens.map(shortened) };
+    this.roles.fill(roles ?? []);
     const font = `${LABEL_SIZE}px ${family}`;
     this.widths = { rows: widthsOf(this.labels.rows, font), columns: widthsOf(this.labels.columns, font) };
     this.shown = null;
@@ -48,7 +52,7 @@ export class MatrixAxes {
   /** The room that labels need: left of the cells and above them, where those of columns stand upright. */
   room() {
     const { rows, columns } = this.widths;
-    return { left: Math.max(...rows) + BETWEEN, above: Math.max(...columns) + BETWEEN + 2 };
+    return { left: Math.max(...rows) + BETWEEN, above: Math.max(...columns) + BETWEEN + 2 + this.roles.room };
   }
 
   /**
@@ -60,6 +64,7 @@ export class MatrixAxes {
     const signature = JSON.stringify([sizes, spans, kept]);
     if (signature === this.shown) return;
     this.shown = signature;
+    this.roles.place(spans.column, left, width);
     const right = `calc(100% - ${left - BETWEEN}px)`;
     this.update("rows", spans.row, height, kept[0], "row-label", (at) => ({ top: `${above + at - 8}px`, right }));
     const top = `${above - BETWEEN - 8}px`;

@@ -3,6 +3,7 @@
 import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";
 
+/** @import { RoleRun } from "./matrix_roles.js" */
 /** @import { ShadeScale, Span } from "./matrix_view.js" */
 
 /**
@@ -10,7 +11,7 @@ import { blockOf } from "./matrix_view.js";
  * @typedef {ShadeScale & {
  *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
  *   fileName: string, number: string, caption: string, sides: [string, string], stops: string[], marks: [number, string][],
- *   kept: [number | null, number | null], keptColour: string, shows: [string, number, number] | null, previews: string[],
+ *   kept: [number | null, number | null], keptColour: string, roles?: RoleRun[], shows: [string, number, number] | null, previews: string[],
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
  * }} MatrixHeader
  */

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from viz.access import word_links
+from viz.access import chats, word_links
 from viz.pages.attention.all_heads.word_picker import WordLine
 from viz.ui import sentence
 
@@ -21,7 +21,14 @@ def word_lines(trace: "Trace") -> list[WordLine]:
     sides = [side for side in (known.labels[: known.num_source], known.labels[known.num_source :]) if side]
     if len(known.labels) > MAX_WORDS or len(sides) != len(shown):
         return []
+    if trace.roles:
+        return [_chat_line(trace, shown[0].mark, known)]
     return [_word_line(line, side) for line, side in zip(shown, sides, strict=True)]
+
+
+def _chat_line(trace: "Trace", mark: str, known: word_links.Words) -> WordLine:
+    runs = tuple((run.role, run.begin, run.end) for run in chats.runs(trace, known))
+    return WordLine(mark, "", known.labels, (0,) * len(known.labels), runs)
 
 
 def _word_line(line: sentence.Line, labels: tuple[str, ...]) -> WordLine:

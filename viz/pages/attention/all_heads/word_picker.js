@@ -11,11 +11,21 @@ import { onChosen, tellLooking } from "./picked_words.js";
 
 /**
  * `pieces` counts those of a rare word and is 0 for others; `keptColour` is that of what is looked at.
- * @typedef {{ mark: string, language: string, words: string[], pieces: number[] }} WordLine
+ * @typedef {[role: string, begin: number, end: number, colour: string]} RoleRun words of one role of a chat
+ * @typedef {{ mark: string, language: string, words: string[], pieces: number[], roles: RoleRun[] }} WordLine
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */
 
 const HOW = "Click two words, the one that looks and the one it looks at, for the heads that link them.";
+
+/** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
+function roleElement([role, begin, end, colour]) {
+  const className = end - begin < 3 ? "role few" : "role";
+  const name = element("span", { className: "role-name", ariaHidden: "true" }, role);
+  const held = element("span", { className, role: "group", ariaLabel: role }, name);
+  held.style.setProperty("--role", colour);
+  return held;
+}
 
 class WordPicker extends View {
   /** @type {Chosen} */ chosen = [null, null];
@@ -43,14 +53,26 @@ class WordPicker extends View {
   build({ digest, lines }) {
     this.digest = digest;
     this.words = [];
-    const rows = lines.map(({ mark, language, words, pieces }) => {
-      const line = element("span", { className: "words", dir: "auto", lang: language, role: "group", ariaLabel: mark });
+    const rows = lines.map(({ mark, language, words, pieces, roles }) => {
+      const className = roles.length ? "words with-roles" : "words";
+      const line = element("span", { className, dir: "auto", lang: language, role: "group", ariaLabel: mark });
+      const starts = new Map(roles.map((run) => [run[1], run]));
+      /** What the next word is put into. @type {HTMLElement} */ let into = line;
+      let ends = -1;
       words.forEach((word, index) => {
         const shown = tokenElement(word, pieces[index] ? "word rare" : "word");
         shown.title = pieces[index] ? `${pieces[index]} pieces. ${HOW}` : HOW;
         shown.role = "button";
         this.words.push(shown);
-        line.append(...(index ? [" ", shown] : [shown]));
+        if (index === ends) into = line;
+        if (index) into.append(" ");
+        const run = starts.get(index);
+        if (run) {
+          into = roleElement(run);
+          ends = run[2];
+          line.append(into);
+        }
+        into.append(shown);
       });
       return [element("span", { className: "mark", ariaHidden: "true" }, mark), line];
     });

@@ -24,17 +24,26 @@ class WordLine:
         language: its language; "" if nobody knows.
         words: as shown; they are counted through all lines.
         pieces: of each word that is marked as rare, how many it is broken into; 0 for others.
+        roles: runs of words that are of one role of a chat: role, first word, end.
     """
 
     mark: str
     language: str
     words: tuple[str, ...]
     pieces: tuple[int, ...]
+    roles: tuple[tuple[str, int, int], ...] = ()
 
 
 def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
     """The payload of `word_picker.js`: the lines, and the words that are marked as chosen."""
-    shown = [asdict(line) | {"words": list(map(display_word, line.words))} for line in lines]
+    shown = [
+        asdict(line)
+        | {
+            "words": list(map(display_word, line.words)),
+            "roles": [[role, begin, end, theme.ROLE_COLOURS[role]] for role, begin, end in line.roles],
+        }
+        for line in lines
+    ]
     header = {
         "lines": shown,
         "chosen": chosen,

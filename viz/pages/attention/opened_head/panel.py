@@ -1,13 +1,14 @@
 """One head, opened: as a heatmap, or as lines together with others."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import attention, long_texts, models
+from viz.access import attention, chats, long_texts, models
 from viz.access.attention import MatrixView
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tiles.server import tile_server
@@ -118,7 +119,7 @@ def _draw_short(
     if drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
-        _heatmap(data, opened, finding.kept(trace), addresses)
+        _heatmap(_with_roles(data, trace, opened.keys), opened, finding.kept(trace), addresses)
     else:
         _lines(opened, finding.kept(trace), site, measure, top)
     return True
@@ -149,7 +150,7 @@ def _draw_long(
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
-        _heatmap(data, opened, finding.kept(trace), addresses)
+        _heatmap(_with_roles(data, trace, opened.keys), opened, finding.kept(trace), addresses)
         _serve(opened.source)
         st.caption(_of_overview(opened, measure))
     else:
@@ -241,6 +242,11 @@ def _matrix_data(
         block=block,
         address=address,
     )
+
+
+def _with_roles(data: MatrixData, trace: "Trace", keys: "Axis") -> MatrixData:
+    """The same, with whose message of a chat the keys are of."""
+    return replace(data, roles=[(run.role, run.begin, run.end) for run in chats.runs(trace, keys)])
 
 
 def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:

@@ -51,7 +51,7 @@ def removed() -> Removed | None:
     if last is None or last.after != now.decoding.branches:
         return None
     before = last.before
-    is_same = (before.common.text, before.model.checkpoint) == (now.common.text, now.model.checkpoint)
+    is_same = (before.common.text, before.model) == (now.common.text, now.model)
     return last if is_same else None
 
 

@@ -68,7 +68,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
     drawn = (pin.page, tab) in (("attention", "All heads"), ("decoding", "Film"), ("coreference", "Side by side"))
     if not drawn:
         return Seen(title(pin, selection), selection.common.text, ())
-    reader = models.reader(selection.model)
+    reader = models.text_reader(selection.model)
     reached = traces.no_progress if progress is None else progress.reached
     trace = traces.trace(reader, selection.common.text, "", reached)
     if pin.page == "decoding":

@@ -1,0 +1,124 @@
+"""Read texts as chats, and write as the assistant: a decoder-only model behind its chat template."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Self
+
+from model.adapters.chat_messages import Message, check_messages, read_messages, roles_of, spans_of
+from model.adapters.chat_template import chosen_template, rendered
+from model.adapters.library_tokenizer import Encoded
+from model.adapters.text_writer import TextWriter
+from model.input_text import check_not_blank
+from model.nn.edit_hooks import Edits
+from model.trace.trace import Trace
+from model.word_choice import TokenPlace, WordChoice, first_difference
+
+ASSISTANT: Final = "assistant"
+_NO_OFFSETS: Final = "its tokenizer does not say which characters a token is of"
+_CHANGED: Final = "its chat template does more with the messages than to put them one after another"
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat as the model reads it.
+
+    Attributes:
+        text: what the template makes of the messages.
+        encoded: its tokens, as `apply_chat_template(tokenize=True)` gives them.
+        roles: of each token, "" for what the template wrote; empty where that is not known.
+        why_no_roles: why it is not known, as a part of a sentence; "" where it is.
+    """
+
+    text: str
+    encoded: Encoded
+    roles: tuple[str, ...]
+    why_no_roles: str
+
+
+class ChatWriter(TextWriter):
+    """A `TextWriter` that reads every text as a chat; safe to share between threads as well.
+
+    A text is read as `chat_messages.read_messages` says; one without roles is one message of the user. What is written
+    is of the assistant.
+    """
+
+    @classmethod
+    def of(cls, writer: TextWriter) -> Self:
+        """The same model, which shares its weights.
+
+        Raises:
+            InputTextError: it has no chat template, or none that can be used.
+        """
+        made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
+        chosen_template(made.pieces.chat_template)
+        return made
+
+    @property
+    def key(self) -> str:
+        """Names this content, as it reads: what is kept of the same texts without a template is not the same."""
+        return f"{super().key}/chat"
+
+    def chat(self, text: str) -> Chat:
+        """A text as a chat, of any length.
+
+        Raises:
+            InputTextError: it is blank, or the template refuses or fails.
+        """
+        check_not_blank(text, "The text")
+        return self.chat_of(read_messages(text))
+
+    def chat_of(self, messages: Sequence[Message]) -> Chat:
+        """Messages as the model reads them. Raises as `chat`."""
+        check_messages(messages)
+        template = chosen_template(self.pieces.chat_template)
+        made = rendered(template, messages, self.pieces.template_variables)
+        encoded = self.checked_tokens(made.text, "The chat", self.abilities.max_length, with_special=False)
+        offsets = self.pieces.offsets(made.text, with_special=False)
+        if offsets is None:
+            return Chat(made.text, encoded, (), _NO_OFFSETS)
+        spans = spans_of(made.text, made.with_marks, messages)
+        if spans is None:
+            return Chat(made.text, encoded, (), _CHANGED)
+        return Chat(made.text, encoded, roles_of(spans, offsets), "")
+
+    def source(self, text: str) -> Encoded:
+        """The tokens of a text as a chat, checked. Raises as `chat`, and where they are too many."""
+        return self.chat(text).encoded
+
+    def trace_messages(self, messages: Sequence[Message]) -> Trace:
+        """Read a chat once and keep what every attention site computed; its text is what the template made.
+
+        Raises:
+            InputTextError: the chat is empty or too long, or the template refuses or fails.
+        """
+        chat = self.chat_of(messages)
+        return replace(super().trace_rows(chat.text, chat.encoded.ids, ()), roles=chat.roles)
+
+    def trace_rows(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        emitted: Sequence[int],
+        *,
+        begin: int | None = None,
+        keep_outputs: bool = False,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """As `TextReader.trace_rows`, with the role of each token: what was written is of the assistant."""
+        trace = super().trace_rows(text, source_ids, emitted, begin=begin, keep_outputs=keep_outputs, edits=edits)
+        # A place where a word is said has no text.
+        chat = self.chat(text) if text.strip() else None
+        if chat is None or not chat.roles or chat.encoded.ids != tuple(source_ids):
+            return trace
+        return replace(trace, roles=(*chat.roles, *[ASSISTANT] * len(emitted)))
+
+    def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
+        """The first token in which two answers of the assistant differ.
+
+        Raises:
+            InputTextError: the chat is blank, too long or refused; or both words are the same to the model.
+        """
+        before = self.source(text).ids
+        said = [(*before, *self.pieces.encode(word, with_special=False).ids) for word in (right, wrong)]
+        row, common, *chosen = first_difference(*said)
+        return WordChoice(TokenPlace((), common, row - 1), *chosen)

@@ -1,0 +1,121 @@
+"""A model with a chat template: the text is read as a chat, roles stand above it, and who wants none has none."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.model.adapters.chats import LOOKING, TRIMMED, save_chat_model
+from tests.viz.pages.any_model import add, opened
+from tests.viz.sent import sent_to
+from viz.core.theme import ROLE_COLOURS
+from viz.selection.examples import CHAT_EXAMPLE, EXAMPLES
+
+TALK = "system: The house is old.\nuser: Which animal was tired?"
+
+
+@pytest.fixture
+def app(any_model: AppTest) -> AppTest:
+    any_model.query_params["text"] = TALK
+    return any_model
+
+
+def roles_of_heatmap(app: AppTest) -> list[str]:
+    ((header, _),) = sent_to(app, "matrix_picture")
+    return [role for role, *_ in header["roles"]]
+
+
+def head_of(app: AppTest) -> str:
+    return " ".join(element.value for element in app.html)
+
+
+def test_a_chat_is_read_where_the_model_has_a_template_and_its_roles_are_shown(app: AppTest) -> None:
+    opened(app, "chat")
+    assert app.toggle(key="chat").value is True
+    assert roles_of_heatmap(app) == ["system", "user"]
+    ((header, _),) = sent_to(app, "word_picker")
+    (line,) = header["lines"]
+    assert line["mark"] == "CHAT"
+    assert [" ".join(line["words"][begin:end]) for _, begin, end, _ in line["roles"]] == [
+        "The house is old.",
+        "Which animal was tired?",
+    ]
+    assert [colour for *_, colour in line["roles"]] == [ROLE_COLOURS["system"], ROLE_COLOURS["user"]]
+
+
+def test_runs_of_columns_are_of_the_columns_that_are_shown(app: AppTest) -> None:
+    opened(app, "chat")
+    app.toggle(key="special_tokens").set_value(False).run()
+    app.toggle(key="whole_words").set_value(True).run()
+    ((header, _),) = sent_to(app, "matrix_picture")
+    shown = [" ".join(header["columnTokens"][begin:end]) for _, begin, end, _ in header["roles"]]
+    assert shown == ["The house is old.", "Which animal was tired?"]
+
+
+def test_without_the_template_the_text_is_read_as_it_is(app: AppTest) -> None:
+    opened(app, "chat")
+    app.toggle(key="chat").set_value(False).run()
+    assert not app.exception
+    assert app.query_params["chat"] in ("False", ["False"])
+    assert roles_of_heatmap(app) == []
+    ((header, _),) = sent_to(app, "word_picker")
+    assert header["lines"][0]["mark"] == "TEXT"
+    assert [word for word in header["lines"][0]["words"] if word != "⏎"] == TALK.split()
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert", "en-de", "vit"])
+def test_models_without_a_template_offer_no_chat(app: AppTest, name: str) -> None:
+    opened(app, name)
+    assert not any(toggle.key == "chat" for toggle in app.toggle)
+    assert "chat" not in app.query_params
+
+
+@pytest.mark.parametrize("said", ["yes", "<b>", ""])
+def test_an_address_that_says_nonsense_reads_a_chat(app: AppTest, said: str) -> None:
+    app.query_params["chat"] = said
+    opened(app, "chat")
+    assert app.toggle(key="chat").value is True
+
+
+def test_what_is_written_is_of_the_assistant(app: AppTest) -> None:
+    opened(app, "chat", "decoding")
+    assert not app.error, app.error[0].value
+    assert 'aria-label="assistant"' in head_of(app)
+    assert 'aria-label="system"' in head_of(app)
+
+
+@pytest.mark.parametrize("page", ["attention", "decoding", "coreference", "atlas", "masks_positions", "model_card"])
+def test_every_page_opens_for_a_chat(app: AppTest, page: str) -> None:
+    opened(app, "chat", page)
+    assert not app.error, app.error[0].value
+
+
+def test_a_chat_is_among_the_examples_of_who_reads_chats(app: AppTest) -> None:
+    app.query_params["text"] = CHAT_EXAMPLE.text
+    opened(app, "chat")
+    assert roles_of_heatmap(app) == ["system", "user", "assistant", "user"]
+    assert any("heads rest on the template" in caption.value for caption in app.caption)
+    app.toggle(key="chat").set_value(False).run()
+    assert app.text_area(key="text").value == EXAMPLES[0].text
+
+
+def test_what_a_template_refuses_is_a_sentence_and_the_switch_stays(app: AppTest, tmp_path: Path) -> None:
+    add(opened(app, "bert"), save_chat_model(tmp_path / "strict", TRIMMED))
+    assert "System role not supported" in app.error[0].value
+    app.toggle(key="chat").set_value(False).run()
+    assert not app.error
+    assert not app.exception
+
+
+def test_a_template_cannot_write_html_or_markdown(app: AppTest, tmp_path: Path) -> None:
+    evil = "{{ raise_exception('<img src=x onerror=alert(1)> ![a](https://evil.example)') }}"
+    add(opened(app, "bert"), save_chat_model(tmp_path / "evil", evil))
+    assert "<img" not in app.error[0].value.replace("\\<", "")
+    assert "![" not in app.error[0].value
+
+
+def test_roles_that_are_not_known_are_said_to_be_unknown(app: AppTest, tmp_path: Path) -> None:
+    app.query_params["text"] = "user: Who?\nassistant: Hm.</think>The dog.\nuser: Why?"
+    add(opened(app, "bert"), save_chat_model(tmp_path / "looking", LOOKING))
+    assert any("is not known" in caption.value for caption in app.caption)
+    assert roles_of_heatmap(app) == []
