@@ -4,9 +4,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.core import concurrency_limit, gc_freeze
+from viz.core import gc_freeze
 from viz.selection import catalogue, state
-from viz.ui import address_code
+from viz.ui import address_code, frame
 from viz.ui.add_model import say_missing
 from viz.ui.page_style import page_style
 from viz.ui.sidebar import sidebar
@@ -28,6 +28,7 @@ PAGES = [
     st.Page("viz/pages/why_attention/page.py", title="Why attention?", url_path="why"),
     st.Page("viz/pages/model_card/page.py", title="Model", url_path="model"),
 ]
+frame.check_settings()
 names = list(catalogue.models())
 state.begin(names)
 state.carry_to_page()
@@ -38,7 +39,7 @@ page_style()
 follow_undo(PAGES, page)
 sidebar(names)
 say_missing(names)
-with concurrency_limit.page_run():
+with frame.page_run():
     page.run()
 state.end()
 address_code.draw()

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import folders
+from viz.core import shared_server
 from viz.selection import catalogue, state
 from viz.ui.controls import plain
 
@@ -14,7 +15,9 @@ _FETCH = "add/fetch"
 
 
 def add_model() -> None:
-    """The field for a folder, the choice to fetch, and what is wrong with what was typed."""
+    """The field for a folder, the choice to fetch, and what is wrong with what was typed; a shared server has none."""
+    if not shared_server.rules().names_folders:
+        return
     with st.expander("Add a model", key="add-model", icon=":material/add:"):
         allowed = catalogue.folders_to_add_from()
         if allowed == () and not catalogue.downloads_allowed():
@@ -62,10 +65,11 @@ def say_missing(names: list[str]) -> None:
         return
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
     instead = f"This is “{names[0]}”. " if names else ""
+    if shared_server.rules().names_folders:
+        instead += "If you have its folder, add it on the left under “Add a model”."
+    else:
+        instead += "This server is shared and opens the models of its list only."
     st.info(
-        plain(
-            f"The address asks for the model “{shown}”, which is not on the list. {instead}If you have its folder, add "
-            "it on the left under “Add a model”."
-        ),
+        plain(f"The address asks for the model “{shown}”, which is not on the list. {instead}"),
         icon=":material/info:",
     )

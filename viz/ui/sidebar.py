@@ -13,7 +13,7 @@ from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import ALL_EXAMPLES, Example, examples_in
 from viz.selection.model_choice import DEVICES
-from viz.ui import controls
+from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 
 PAPER_LABELS: Final = {"shown": "Page", "white": "White", "transparent": "None"}
@@ -141,18 +141,18 @@ def _sentences() -> None:
 
 
 def _picture() -> None:
-    file = st.file_uploader(
+    file = uploads.field(
         "Picture, PNG or JPEG",
         key="picture-file",
-        help="PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture that "
-        "Headlight draws.",
+        help_text=f"PNG or JPEG, at most {uploads.most()} MB. It stays on this machine. Without one, the model looks "
+        "at a picture that Headlight draws.",
     )
     if file is None:
         _look_at("")
         st.caption("No file chosen: the model looks at a picture that Headlight draws itself.")
         return
     try:
-        _look_at(pictures.keep(file.getvalue(), file.name))
+        _look_at(pictures.keep(uploads.content(file), file.name))
     except HeadlightError as error:
         _look_at("")
         st.error(controls.plain(f"{error} The model looks at a picture that Headlight draws."), icon=":material/error:")

@@ -17,7 +17,7 @@ from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
-from viz.ui import controls, formulas, frame, long_work, measures, number_controls
+from viz.ui import controls, formulas, frame, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
@@ -79,11 +79,10 @@ def _case_set() -> "data.CaseSet | None":
         return data.curated()
     with st.expander("What a file looks like", key="measured-format"):
         st.markdown(FORMATS)
-    # The name of a type that is refused comes from Streamlit; our message says what was expected.
-    file = st.file_uploader("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB", key="measured-file")
+    file = uploads.field(f"JSONL, TSV or WinoBias text, UTF-8, at most {uploads.most()} MB", key="measured-file")
     if file is None:
         return None
-    case_set = data.read_cases(file.getvalue(), file.name)
+    case_set = data.read_cases(uploads.content(file), file.name)
     if bad := case_set.cases.rejected:
         are = "line is" if len(bad) == 1 else "lines are"
         with st.expander(f"{len(bad):,} {are} left out, the others are used", key="measured-bad"):

@@ -8,6 +8,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.pages.why_attention.through_training import data
 from viz.selection import state
+from viz.ui import uploads
 from viz.ui.controls import plain
 
 _SLOT: Final = "training-film/own"
@@ -38,10 +39,8 @@ def show() -> None:
     if loaded is not None and loaded.error:
         st.error(plain(f"{loaded.error} What was shown before stays."), icon=":material/error:")
     with st.expander("A film of your own", key="training-film-own", icon=":material/movie:"):
-        # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
-        st.file_uploader(
-            f"A film of a training, .npz, at most {LARGEST} MB", key=_FIELD, max_upload_size=LARGEST, on_change=_take
-        )
+        label = f"A film of a training, .npz, at most {uploads.most(LARGEST)} MB"
+        uploads.field(label, key=_FIELD, megabytes=LARGEST, on_change=_take)
         if loaded is not None and loaded.film is not None:
             st.caption(plain(f"Shown is {loaded.name}."))
             st.button(f"Close {plain(loaded.name)}", icon=":material/close:", on_click=_forget)
@@ -58,7 +57,7 @@ def _take() -> None:
         _forget()
         return
     try:
-        st.session_state[_SLOT] = _Loaded(file.name, data.read(file.getvalue(), file.name))
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file, LARGEST), file.name))
         _open_anew()
     except HeadlightError as error:
         st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=str(error))
