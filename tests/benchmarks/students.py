@@ -4,12 +4,11 @@ All come to Decode at the same moment. Each types a sentence of its own, has its
 another token. Printed are seconds until the title, until the film, until the server has taken a step that the browser
 already shows, and until the film with the forced token; the errors; and the server's peak memory. With --greedy the
 same beside one viewer whose tabs begin the longest computations, first on a server without limits for each viewer,
-then on a shared one, and how many times as long each took beside that viewer as without. Compare within one run.
+then on a shared one, and how many times as long everything took beside that viewer as without. Compare within one run.
 """
 
 import asyncio
 import os
-import statistics
 import tempfile
 import time
 from argparse import Namespace
@@ -163,6 +162,17 @@ def report(name: str, seen: Class) -> str:
     return "\n".join([name, *shown, memory, *(f"  WRONG: {problem}" for problem in seen.problems[:10])])
 
 
+def ratios(beside: Class, alone: Class) -> str:
+    """How many times as long everything took one class as the other, by the median and the 95th percentile."""
+
+    def ratio(what: str, share: float) -> float:
+        return at_share(beside.seconds[what], share) / at_share(alone.seconds[what], share)
+
+    return ", ".join(
+        f"{label} × {ratio(what, 0.5):.2f} (95 %: × {ratio(what, 0.95):.2f})" for what, label in WHAT.items()
+    )
+
+
 def _served(count: int, *, is_limited: bool, is_greedy: bool) -> Class:
     """A class on a fresh server: a shared one, or one without limits for each viewer."""
     environment = {ROOT_VARIABLE: str(ROOT / "checkpoints"), SHARED_VARIABLE: "1" if is_limited else "0"}
@@ -189,11 +199,5 @@ def run(arguments: Namespace) -> bool:
             print(report(f"{arguments.students} students on {server}{beside}", one), flush=True)
     if arguments.greedy:
         for is_limited, name in ((False, "without limits"), (True, "shared")):
-            with_them, without = seen[is_limited, True], seen[is_limited, False]
-            ratios = (
-                f"{label} × {statistics.median(with_them.seconds[what]) / statistics.median(without.seconds[what]):.2f}"
-                for what, label in WHAT.items()
-                if with_them.seconds[what] and without.seconds[what]
-            )
-            print(f"a greedy viewer makes medians longer, {name}: {', '.join(ratios)}")
+            print(f"beside a greedy viewer, {name}: {ratios(seen[is_limited, True], seen[is_limited, False])}")
     return any(one.problems for one in seen.values())
