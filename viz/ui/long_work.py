@@ -97,8 +97,10 @@ def awaited(task: Task[Result], *, key: str) -> Result:
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE
     asks, count = False, 0
     while not job.wait(patience):
-        patience = SHORTER_INTERVAL
-        if job.before is not None:
+        # A class that waits is told seldom enough to cost those who compute nothing.
+        is_waiting = job.before is not None
+        patience = INTERVAL if is_waiting else SHORTER_INTERVAL
+        if is_waiting:
             concurrency_limit.release()
         if bar is not None and asks == (job.own_before is not None):
             bar.progress(job.progress.share, text=job.text)
