@@ -28,6 +28,8 @@ PLAYER: Final = "player"
 #: Steps of each film that are looked at one after another.
 STEPS: Final = 3
 PATIENCE: Final = 1_200.0
+#: Seconds after which a class comes to a greedy viewer.
+HEAD_START: Final = 15.0
 WHAT: Final = {"title": "title", "picture": "film", "step": "a step", "forced": "forced token"}
 #: A text as long as the model that ships reads, about: what is computed of it takes long.
 LONG: Final = " ".join(map(sentence, range(34)))
@@ -108,7 +110,7 @@ async def greedy(url: str, ready: asyncio.Event, over: asyncio.Event) -> None:
                 await asyncio.sleep(5.0)
 
     tabs = [asyncio.create_task(work(*opened)) for opened in GREEDY]
-    await asyncio.sleep(15.0)
+    await asyncio.sleep(HEAD_START)
     ready.set()
     await over.wait()
     for tab in tabs:
