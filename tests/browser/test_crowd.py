@@ -60,13 +60,13 @@ def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path)
 
 
 def test_students_step_through_films_of_their_own_and_force_a_token_beside_a_greedy_viewer(
-    root: Path, monkeypatch: pytest.MonkeyPatch
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(students, "GREEDY", students.GREEDY[:1])
     monkeypatch.setattr(students, "HEAD_START", 1.0)
-    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     monkeypatch.setenv(SHARED_VARIABLE, "1")
-    with streamlit_server(ROOT / "app.py", (), root.parent / "class.log") as url:
+    with streamlit_server(ROOT / "app.py", (), tmp_path / "server.log") as url:
         visit = students.visit(url, 3, 0, crowd.youngest_child(), is_greedy=True)
         with ThreadPoolExecutor(1) as thread:
             seen = thread.submit(asyncio.run, visit).result()
