@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.core import concurrency_limit, gc_freeze
+from viz.core import gc_freeze
 from viz.core.messages import _, said
 from viz.selection import catalogue, state
-from viz.ui import address_code
+from viz.ui import address_code, frame
 from viz.ui.add_model import say_missing
 from viz.ui.page_style import page_style
 from viz.ui.sidebar import sidebar
@@ -19,6 +19,7 @@ MARK = Path(__file__).parent / "viz" / "mark.svg"
 ABOUT = said("Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other.")
 st.logo(str(MARK), size="large")
 # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
+frame.check_settings()
 names = list(catalogue.models())
 state.begin(names)
 state.carry_to_page()
@@ -39,7 +40,7 @@ page_style()
 follow_undo(PAGES, page)
 sidebar(names)
 say_missing(names)
-with concurrency_limit.page_run():
+with frame.page_run():
     page.run()
 state.end()
 address_code.draw()

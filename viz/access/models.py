@@ -205,6 +205,7 @@ def folder(choice: ModelChoice) -> Path:
         CheckpointError: there is none of that name.
     """
     if choice.folder:
+        catalogue.check_may_name_folders()
         if os.path.realpath(choice.folder) != choice.folder:
             raise CheckpointError("This folder leads elsewhere than when it was added. Add it anew on the left.")
         return Path(choice.folder)

@@ -2,7 +2,7 @@
 
 The server's are the sub-folders of `checkpoints/`, the folders that it was started with, and the experiments, which lie
 in `checkpoints/experiments`. A folder that a person adds is known to that session alone; addresses name models, never a
-path.
+path. A server that many share (`viz.core.shared_server`) knows its own only.
 """
 
 import ipaddress
@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Final
 
 import streamlit as st
+
+from model.errors import CheckpointError
+from viz.core import shared_server
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
@@ -37,15 +40,17 @@ def checkpoint_root() -> Path:
 
 def downloads_allowed() -> bool:
     """Whether the server's setting allows downloads of models at all; a person must ask for one too."""
-    return os.environ.get(DOWNLOADS_VARIABLE) == "1"
+    return shared_server.rules().names_folders and os.environ.get(DOWNLOADS_VARIABLE) == "1"
 
 
 def folders_to_add_from() -> tuple[Path, ...] | None:
     """The folders below which a person may name one with a model: those of HEADLIGHT_MODEL_FOLDERS.
 
     Where the variable is not set, these are all folders (None) of a server that only this machine reaches, and none of
-    one that others reach, to whom an answer would tell which files there are.
+    one that others reach, to whom an answer would tell which files there are; nor of one that many share.
     """
+    if not shared_server.rules().names_folders:
+        return ()
     named = os.environ.get(FOLDERS_VARIABLE, "")
     if named:
         return tuple(Path(folder).expanduser() for folder in named.split(os.pathsep) if folder)
@@ -99,7 +104,12 @@ def folder_of(name: str) -> str:
 
 
 def add(folder: Path) -> str:
-    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped."""
+    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped.
+
+    Raises:
+        CheckpointError: this server is shared.
+    """
+    check_may_name_folders()
     known = models()
     for name, path in known.items():
         if path.resolve() == folder.resolve():
@@ -108,6 +118,15 @@ def add(folder: Path) -> str:
     kept = list(_added().items())[-(MAX_ADDED - 1) :]
     st.session_state[_ADDED] = dict([*kept, (name, folder)])
     return name
+
+
+def check_may_name_folders() -> None:
+    """Raise a CheckpointError where a person may name no folder of the machine."""
+    if not shared_server.rules().names_folders:
+        raise CheckpointError(
+            "This server is shared: it opens the models of its list and no other folder. Choose one of the list; "
+            "whoever runs the server can put more into its folder of checkpoints."
+        )
 
 
 def display_name(folder: Path) -> str:
@@ -147,7 +166,7 @@ def _changed(folder: Path) -> int:
 
 def _added() -> dict[str, Path]:
     added: dict[str, Path] = st.session_state.get(_ADDED, {})
-    return added
+    return added if shared_server.rules().names_folders else {}
 
 
 def _command_line_folders() -> list[Path]:
