@@ -41,4 +41,4 @@ def test_what_is_quick_is_not_ended_and_waiting_does_not_count() -> None:
 @pytest.mark.usefixtures("shared")
 def test_the_sentence_says_how_far_it_came_and_what_to_do() -> None:
     with pytest.raises(TimeLimitError, match=r"^Stopped after 3 of 9 rows: .*fewer sentences.*machine of your own"):
-        time_limit.check(121, "after 3 of 9 rows")
+        time_limit.check(121, (3, 9, "rows"))
