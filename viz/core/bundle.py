@@ -34,7 +34,7 @@ _DECLARED: Final = re.compile(
     r"^(export )?(?:async )?(?:function\*? |class |(?:const|let|var) )([\w$]+|\[[^=]*\]|\{[^=]*\})", re.MULTILINE
 )
 _DEFAULT: Final = re.compile(r"^export default ", re.MULTILINE)
-_ANY_FORM: Final = re.compile(r"^(?:import|export)\b.*|.*\bimport\(.*", re.MULTILINE)
+_ANY_FORM: Final = re.compile(r"^(?:(?:import|export)\b.*|.*\bimport\(.*)", re.MULTILINE)
 _NAME: Final = re.compile(r"[\w$]+")
 #: What may be the name of a declaration: not a property, which stands after a single dot.
 _MENTIONED: Final = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[\w$]+")
