@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from viz import warm_start
+from viz.core import script_files
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -57,4 +58,4 @@ if __name__ == "__main__":
     run()
 else:
     # And so it imports it once, for the server, which runs this very file.
-    app = st.App(__file__, lifespan=warm_start.while_serving)
+    app = st.App(__file__, lifespan=warm_start.while_serving, routes=script_files.routes())

@@ -66,6 +66,10 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
+# Bytes of the scripts that came as files, and not from the browser's own cache.
+FETCHED = """performance.getEntriesByType("resource")
+  .filter(({ name, transferSize }) => name.includes("/headlight-scripts/") && transferSize > 0)
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)"""
 Seconds = dict[str, float]
 
 
@@ -99,8 +103,8 @@ def _answers(url: str) -> bool:
         return False
 
 
-def visit(context: BrowserContext, url: str, began: float | None = None) -> tuple[Seconds, list[bytes]]:
-    """Open the page in a new tab: seconds until title, grid and open head are drawn, and what came through the socket.
+def visit(context: BrowserContext, url: str, began: float | None = None) -> tuple[Seconds, Seconds]:
+    """Open the page in a new tab: seconds until title, grid and open head are drawn, and kilobytes received.
 
     Args:
         context: of the browser.
@@ -115,8 +119,9 @@ def visit(context: BrowserContext, url: str, began: float | None = None) -> tupl
         page.wait_for_function("window.seen?.grid && window.seen.title && window.seen.head", timeout=1_000 * PATIENCE)
         page.wait_for_timeout(1_500)
     seen: Seconds = page.evaluate("seen")
+    received = sizes(messages) | {"script files": page.evaluate(FETCHED) / 1e3}
     page.close()
-    return {name: moment / 1_000 - start for name, moment in sorted(seen.items(), key=itemgetter(1))}, list(messages)
+    return {name: moment / 1_000 - start for name, moment in sorted(seen.items(), key=itemgetter(1))}, received
 
 
 def sizes(messages: Sequence[bytes]) -> Seconds:
@@ -149,9 +154,9 @@ def measure(browser: Browser, checkout: Path, folder: Path) -> tuple[Seconds, Se
     """One round of a checkout: seconds as a person sees them, kilobytes, and the server's spans."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     with started(checkout, folder) as (url, began, answered):
-        first, messages = visit(context, url, began)
+        first, received = visit(context, url, began)
         within = spans(folder / "spans.txt", began)
-        again, _ = visit(context, url)
+        again, received_again = visit(context, url)
         context.close()
         context = browser.new_context(viewport={"width": 1400, "height": 1000})
         elsewhere, _ = visit(context, url)
@@ -160,7 +165,9 @@ def measure(browser: Browser, checkout: Path, folder: Path) -> tuple[Seconds, Se
     seconds |= {f"first visit, {name}": value for name, value in first.items()}
     seconds |= {f"second visit, {name}": value for name, value in again.items()}
     seconds |= {f"second visit with an empty cache, {name}": value for name, value in elsewhere.items()}
-    return seconds, sizes(messages), within
+    kilobytes = {f"first visit, {name}": value for name, value in received.items()}
+    kilobytes |= {f"second visit, {name}": value for name, value in received_again.items()}
+    return seconds, kilobytes, within
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from viz.core import bundle
+from viz.core import bundle, script_files
 
 
 def declare(script: str, style: str | None = None) -> ComponentRenderer:
@@ -21,5 +21,5 @@ def declare(script: str, style: str | None = None) -> ComponentRenderer:
         f"headlight_{name}",
         html=f'<div class="{name.replace("_", "-")}"{hidden}></div>',
         css=None if style is None else bundle.styles(style),
-        js=bundle.script(script),
+        js=script_files.script(script),
     )
