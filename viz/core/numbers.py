@@ -3,8 +3,6 @@
 from math import exp, inf, log
 from typing import Final
 
-from viz.core.messages import _
-
 #: The largest difference between two float32 computations of the same thing.
 TOLERANCE: Final = 1e-5
 
@@ -35,10 +33,9 @@ def times_less(log_prob: float, other: float) -> str:
     gap = abs(log_prob - other)
     if not 0.05 < gap < inf:
         return ""
-    if gap > log(1e6):
-        return _("> 1 million × less") if log_prob < other else _("> 1 million × more")
-    shown = f"{float(f'{exp(gap):.2g}'):,.10g}"
-    return _("{times} × less", times=shown) if log_prob < other else _("{times} × more", times=shown)
+    times = exp(min(gap, log(1e6)))
+    shown = "> 1 million" if gap > log(1e6) else f"{float(f'{times:.2g}'):,.10g}"
+    return f"{shown} × {'less' if log_prob < other else 'more'}"
 
 
 def byte_count(count: int) -> str:

@@ -1,6 +1,5 @@
 // @ts-check
 // Probabilities as text and as a colour bar.
-import { _ } from "./messages.js";
 import { colourBar } from "./picture.js";
 
 /** In percent; what is not certain never reads as 100 %, nor what is possible as 0 %. @param {number} probability */
@@ -27,14 +26,13 @@ export function timesLess(logProb, other) {
   const times = Math.exp(Math.abs(other - logProb));
   if (!Number.isFinite(times) || times < 1.05) return "";
   const digits = { maximumSignificantDigits: 2 };
-  if (times >= 1e6) return logProb < other ? _("> 1 million × less") : _("> 1 million × more");
-  const shown = times.toLocaleString("en", digits);
-  return logProb < other ? _("{times} × less", { times: shown }) : _("{times} × more", { times: shown });
+  const shown = times < 1e6 ? times.toLocaleString("en", digits) : "> 1 million";
+  return `${shown} × ${logProb < other ? "less" : "more"}`;
 }
 
 /** A colour bar from 0 to 100 %. @param {string[]} stops */
 export function probabilityLegend(stops) {
-  const label = _("Colour scale: probability from 0, dark, to 100 percent, light");
+  const said = "Colour scale: probability from 0, dark, to 100 percent, light";
   const marks = [0, 25, 50, 75, 100].map((tick) => /** @type {[number, string]} */ ([tick / 100, String(tick)]));
-  return colourBar(_("Probability (%)"), label, stops, marks);
+  return colourBar("Probability (%)", said, stops, marks);
 }
