@@ -19,7 +19,7 @@ import { sentenceParts } from "../../../components/shared/sentence_parts.js";
  *   words: [text: string, same: boolean][], isWritten: boolean, logProb: number | null,
  * }} BranchRow
  * @typedef {{
- *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, language: string,
+ *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, textLanguage: string,
  *   shownColour: string, againstColour: string,
  * }} BranchData
  */
@@ -89,7 +89,7 @@ class BranchTree extends View {
       ...(row.deed ? sentenceParts(_("{name} · step {step}: {deed}"), deed) : [own]),
     );
     if (mark) title.append(element("span", "mark", mark === "shown" ? _("shown") : _("compared")));
-    const text = element("span", { className: "text", dir: "auto", lang: this.data.language });
+    const text = element("span", { className: "text", dir: "auto", lang: this.data.textLanguage });
     row.words.forEach(([words, same], i) => text.append(i ? " " : "", element("span", same ? "same" : "new", words)));
     const instead = row.isWritten ? _("nothing") : _("not written yet: a click writes it");
     if (!row.words.length) text.append(element("span", "muted", instead));
