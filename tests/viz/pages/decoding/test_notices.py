@@ -1,8 +1,8 @@
 """What the page says that could not be done."""
 
 from model.errors import SessionError
-from viz.core.messages import speaking
 from viz.core.messages import shown as said_now
+from viz.core.messages import speaking
 from viz.pages.decoding import notices
 
 

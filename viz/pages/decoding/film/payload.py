@@ -18,13 +18,13 @@ from viz.core.theme import HEAD_COLOURS, SEQUENTIAL, SQRT_TICKS
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
-TWO_ATTENTIONS: Final = (
+TWO_ATTENTIONS: Final[tuple[str, str]] = (
     said("Cross-attention, over the source"),
     said("Self-attention, over what is read so far"),
 )
 #: A decoder that attends to its source alone has no second one.
-SOURCE_ALONE: Final = (TWO_ATTENTIONS[0], "")
-ONE_ATTENTION: Final = (said("Attention to the text"), said("Attention to what was written"))
+SOURCE_ALONE: Final[tuple[str, str]] = (TWO_ATTENTIONS[0], "")
+ONE_ATTENTION: Final[tuple[str, str]] = (said("Attention to the text"), said("Attention to what was written"))
 #: The most candidates of a step that can be shown.
 MOST_CANDIDATES: Final = 20
 
