@@ -31,7 +31,7 @@ NAMES: "Final[Mapping[Method, str]]" = {
     "zeroing": said("Value zeroing"),
     "alti": said("ALTI"),
 }
-METHODS_IN_WORDS: Final = said("""
+METHODS_IN_WORDS: Final = said("""\
 - **Attention**: the weights of the row that says the token, the mean of all heads of all layers; of cross-attention
   where there is one.
 - **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed back through the layers below, or through the
@@ -41,8 +41,7 @@ METHODS_IN_WORDS: Final = said("""
 - **Value zeroing** (Mohebbi et al. 2023): how far each layer's outputs turn without the values of one token, followed
   through all layers. In the decoder both attentions share a row, so little is left for what was written before.
 - **ALTI** (Ferrando et al. 2022): how much nearer each transformed vector brings an attention's output, with the
-  residual connection, followed through all layers.
-""")
+  residual connection, followed through all layers.""")
 _COLUMNS: Final = (
     html.Column(said("Method")),
     html.Column(said("Named first"), language="en"),

@@ -44,7 +44,7 @@ _MAPS: Final = {
         ),
     ),
 }
-FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8")
+FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8").strip()
 _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
 
 

@@ -76,7 +76,10 @@ def _looking(side: Side, site: str) -> Side:
         row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
         if isinstance(own, str):
             st.caption(
-                _("No row is known to be the pronoun’s: {own}. Choose the one that you take for it.", own=plain(own))
+                _(
+                    "No row is known to be the pronoun’s: {reason}. Choose the one that you take for it.",
+                    reason=plain(own),
+                )
             )
     return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
 
