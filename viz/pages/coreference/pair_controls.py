@@ -67,14 +67,14 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
                 num_pairs=len(pairs),
             )
         )
-    groups = ["", *dict.fromkeys(pair.group for pair in pairs.values())]
+    groups = {group: _(GROUPS.get(group, group)) for group in ("", *(pair.group for pair in pairs.values()))}
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
     row.selectbox(
         _("Pairs"),
-        groups,
+        list(groups),
         key=_GROUP,
-        format_func=lambda group: _(GROUPS.get(group, group)),
+        format_func=groups.__getitem__,
         width=180,
         help=_("{num_pairs} pairs written for Headlight. The model was never trained on them.", num_pairs=len(pairs)),
         on_change=_take_group,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.core.joined import in_a_row, with_and
+from viz.core.joined import clauses_with_and, in_a_row
 from viz.core.messages import Message, _, plural, said
 from viz.core.numbers import signed
 from viz.pages.coreference.cause.switched_heads import name, names
@@ -67,7 +67,7 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
         )
     changes = effects.changes[:, most].tolist()
     sentences = zip(LETTERS, words, effects.intact.tolist(), changes, flips[:, most], strict=False)
-    change_of_words = with_and(
+    change_of_words = clauses_with_and(
         _("{letter} from “{before}” to “{after}”", letter=letter, before=plain(before), after=plain(after))
         for letter, (before, after) in (
             (letter, chosen_words(both, intact, intact + change))
@@ -130,7 +130,7 @@ def removal_sentence(removal: "Removal", words: Sequence[tuple[str, str]], given
     ]
     if not otherwise:
         return verdict
-    choices = _("{given}, {choices}.", given=_begin(_(given)), choices=with_and(otherwise))
+    choices = _("{given}, {choices}.", given=_begin(_(given)), choices=clauses_with_and(otherwise))
     return in_a_row((verdict, choices))
 
 

@@ -17,7 +17,7 @@ HEIGHT: Final = 330
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
-LINES: Final = {
+LINES: Final[Mapping[str, tuple[str, str]]] = {
     NEAREST: (theme.HEAD_COLOURS[1], "solid"),
     FIRST: (theme.HEAD_COLOURS[3], "dash"),
     CHANCE: (theme.HEAD_COLOURS[7], "dot"),
