@@ -160,7 +160,7 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError("Expected a text file in UTF-8: a sentence, a tab, its German, one pair a line.") from error
-    return tuple(parse_pairs(lines, "The file", MOST_PAIRS))
+    return tuple(parse_pairs(lines, said("The file"), MOST_PAIRS))
 
 
 def bleu_change(
