@@ -1,4 +1,4 @@
-"""Find every text that a person sees in the source: Python, the browser's scripts, Markdown, and the lessons.
+"""Find every text that a person sees in the source: Python, the browser's scripts, and the lessons.
 
 Knows Babel and files; runs nothing of the app.
 """
@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from babel.messages.catalog import Catalog
 
-from viz.core.formula_files import formulas
 from viz.core.messages import OWN_NAME
 from viz.core.script_texts import texts_in
 
@@ -32,8 +31,7 @@ def source_files() -> list[Path]:
     folders = (ROOT / "model", ROOT / "viz")
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
     lessons = (ROOT / "viz" / "pages" / "learn" / "lessons" / "files").glob("*.toml")
-    shown = (path for path in (ROOT / "viz" / "pages").rglob("*.md") if path.name != "README.md")
-    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(shown), *sorted(lessons)]
+    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons)]
 
 
 def error_names() -> frozenset[str]:
@@ -48,8 +46,6 @@ def texts_of(path: Path) -> Iterator[Text]:
         yield from python_texts(path.read_text(encoding="utf-8"))
     elif path.suffix == ".js":
         yield from texts_in(path.read_bytes())
-    elif path.suffix == ".md":
-        yield from markdown_texts(path)
     else:
         yield from lesson_texts(tomllib.loads(path.read_text(encoding="utf-8")))
 
@@ -65,15 +61,6 @@ def python_texts(source: str) -> Iterator[Text]:
             yield literals[0], literals[1]
         elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
             yield literals[0]
-
-
-def markdown_texts(path: Path) -> Iterator[Text]:
-    """Titles and texts of a file of formulas; of any other file all that it holds, as one text."""
-    content = path.read_text(encoding="utf-8")
-    if path.name == "formulas.md":
-        yield from (text for part in formulas(content) for text in (part.title, part.text) if text)
-    else:
-        yield content.strip()
 
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:

@@ -4,14 +4,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.core.formula_files import formulas
-from viz.core.messages import _
-
 
 def show(file: Path) -> None:
-    """Show each part of a file, as `viz.core.formula_files` has them: its title, its formula, what to know of it."""
-    for part in formulas(file.read_text(encoding="utf-8")):
-        if part.title:
-            st.markdown(f"**{_(part.title)}**")
-        st.latex(part.tex)
-        st.caption(_(part.text))
+    """Show each part of a file: its title, its formula as TeX, and what to know of it.
+
+    A part begins with a line `## title`, where the title may be empty; `$$` is before and after the formula.
+    """
+    for part in file.read_text(encoding="utf-8").split("##")[1:]:
+        title, _, rest = part.partition("\n")
+        _, formula, text = rest.split("$$")
+        if title.strip():
+            st.markdown(f"**{title.strip()}**")
+        st.latex(formula.strip())
+        st.caption(" ".join(text.split()))

@@ -17,6 +17,7 @@ from viz.core.messages import shown as text_shown
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
+from viz.pages.coreference.measured.file_formats import FORMATS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.ui import controls, formulas, frame, long_work, measures, number_controls
@@ -44,7 +45,6 @@ _MAPS: Final = {
         ),
     ),
 }
-FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8").strip()
 _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
 
 
