@@ -15,6 +15,8 @@ from typing import Final
 
 import streamlit as st
 
+from viz.core.messages import _
+
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
 FOLDERS_VARIABLE: Final = "HEADLIGHT_MODEL_FOLDERS"
@@ -84,8 +86,8 @@ def experiments() -> dict[str, Path]:
 
 def label(name: str) -> str:
     """How a list calls the model of this name: an experiment says so."""
-    group, _, own = name.partition("/")
-    return f"Experiment: {own.replace('-', ' ')}" if group == EXPERIMENTS and own else name
+    group, _slash, own = name.partition("/")
+    return _("Experiment: {name}", name=own.replace("-", " ")) if group == EXPERIMENTS and own else name
 
 
 def models() -> dict[str, Path]:

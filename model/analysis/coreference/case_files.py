@@ -217,7 +217,7 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     if not spans:
         raise row.error(said("the {name} “{phrase}” does not stand in the sentence", name=name, phrase=phrase[:60]))
     if len(spans) > 1:
-        advice = "name more of its words, or give characters [begin, end] in a .jsonl file"
+        advice = said("name more of its words, or give characters [begin, end] in a .jsonl file")
         raise row.error(
             said(
                 "the {name} “{phrase}” stands {num_spans} times in the sentence; {advice}",
