@@ -103,6 +103,8 @@ class Translator(SequenceTranslator):
         """
         if not texts:
             raise InputTextError("Give at least one sentence.")
-        names = [f"Sentence {number}" if len(texts) > 1 else "The sentence" for number in range(1, len(texts) + 1)]
+        names = [said("The sentence")]
+        if len(texts) > 1:
+            names = [said("Sentence {number}", number=number) for number in range(1, len(texts) + 1)]
         source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
         return run_batch(self.model, self.tokenizer, source_ids)

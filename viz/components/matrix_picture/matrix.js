@@ -160,8 +160,7 @@ export class MatrixPicture extends View {
     [this.rowName.textContent, this.columnName.textContent] = sides;
     this.note.textContent =
       isPreview && this.matrix.rows < rowTokens.length ? _("preview: each spot is the largest number around it") : "";
-    const keys = _("Arrow keys move, Enter keeps row and column, plus and minus zoom.");
-    this.stage.ariaLabel = `${label} ${keys}`;
+    this.stage.ariaLabel = [label, _("Arrow keys move, Enter keeps row and column, plus and minus zoom.")].join(" ");
     this.extent.textContent = this.keys.status.textContent = "";
     this.keys.tell();
     const legend = JSON.stringify([stops, marks, number]);
