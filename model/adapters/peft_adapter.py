@@ -99,11 +99,11 @@ def merge(model: nn.Module, adapter: Adapter) -> nn.Module:
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         raise CheckpointError(
-            "The adapter {name} does not fit {base_name} ({splitlines}). Merge them with `merge_and_unload()` "
+            "The adapter {name} does not fit {base_name} ({reason}). Merge them with `merge_and_unload()` "
             "where both load, and save the result.",
             name=name,
             base_name=adapter.base.name,
-            splitlines=str(error).splitlines()[0][:200],
+            reason=str(error).splitlines()[0][:200],
         ) from error
     return merged.eval()
 
