@@ -16,6 +16,7 @@ from typing import Final
 import streamlit as st
 
 from viz.core.messages import _
+from viz.selection.option_names import EXPERIMENT_NAMES
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
@@ -87,7 +88,10 @@ def experiments() -> dict[str, Path]:
 def label(name: str) -> str:
     """How a list calls the model of this name: an experiment says so."""
     group, _slash, own = name.partition("/")
-    return _("Experiment: {name}", name=own.replace("-", " ")) if group == EXPERIMENTS and own else name
+    if group != EXPERIMENTS or not own:
+        return name
+    words = own.replace("-", " ")
+    return _("Experiment: {name}", name=_(words) if words in EXPERIMENT_NAMES else words)
 
 
 def models() -> dict[str, Path]:
