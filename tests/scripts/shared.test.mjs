@@ -8,7 +8,7 @@ import { Tiles } from "../../viz/components/shared/head_tiles.js";
 import { FAINTEST, strength } from "../../viz/components/shared/line_strength.js";
 import { mount, View } from "../../viz/components/shared/mount.js";
 import { formatWeight, inflate, unpack, weightOf } from "../../viz/components/shared/payload.js";
-import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared/picture.js";
+import { cellRuns, largestWithin, pixelScale, sentenceOf } from "../../viz/components/shared/picture.js";
 import { escapeXml } from "../../viz/components/shared/picture_file.js";
 import { percent } from "../../viz/components/shared/probability.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/components/shared/tile_requests.js";
@@ -198,4 +198,13 @@ test("a view is made once, hears every payload and sends by the newest message",
     "three",
   ]);
   assert.equal(component({ data: "no bytes", parentElement }), undefined);
+});
+
+test("a sentence stands around its elements, wherever its language has them", () => {
+  const elements = { query: "QUERY", key: "KEY" };
+  assert.deepEqual(sentenceOf("{query} looks at {key}", elements), ["QUERY", " looks at ", "KEY"]);
+  assert.deepEqual(
+    sentenceOf("对 {key}，{query} 看", elements, (text) => `<${text}>`),
+    ["<对 >", "KEY", "<，>", "QUERY", "< 看>"],
+  );
 });

@@ -125,12 +125,18 @@ def pack_grid(
         "selected": None if selected is None else [selected.layer, selected.head],
         "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
         "metric": None if metric is None else _described(metric),
-        "jobs": None if jobs is None else asdict(jobs),
+        "jobs": None if jobs is None else _said(jobs),
         "isMean": is_mean,
         "notes": [shown(part.note) for part in (metric, ranking) if part is not None],
-        "followed": None if followed is None else asdict(followed),
+        "followed": None
+        if followed is None
+        else asdict(followed) | {"jobs": [None if each is None else _said(each) for each in followed.jobs]},
     }
     return payload.pack(header)
+
+
+def _said(jobs: TileJobs) -> dict[str, list[str]]:
+    return {"short": [*map(shown, jobs.short)], "said": [*map(shown, jobs.said)], "intervals": [*jobs.intervals]}
 
 
 def _described(metric: TileMetric) -> dict[str, object]:
