@@ -8,9 +8,10 @@ import { Tiles } from "../../viz/components/shared/head_tiles.js";
 import { FAINTEST, strength } from "../../viz/components/shared/line_strength.js";
 import { mount, View } from "../../viz/components/shared/mount.js";
 import { formatWeight, inflate, unpack, weightOf } from "../../viz/components/shared/payload.js";
-import { cellRuns, largestWithin, pixelScale, sentenceOf } from "../../viz/components/shared/picture.js";
+import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared/picture.js";
 import { escapeXml } from "../../viz/components/shared/picture_file.js";
 import { percent } from "../../viz/components/shared/probability.js";
+import { sentenceParts } from "../../viz/components/shared/sentence_parts.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/components/shared/tile_requests.js";
 import { packed } from "./packed.mjs";
 
@@ -202,9 +203,6 @@ test("a view is made once, hears every payload and sends by the newest message",
 
 test("a sentence stands around its elements, wherever its language has them", () => {
   const elements = { query: "QUERY", key: "KEY" };
-  assert.deepEqual(sentenceOf("{query} looks at {key}", elements), ["QUERY", " looks at ", "KEY"]);
-  assert.deepEqual(
-    sentenceOf("对 {key}，{query} 看", elements, (text) => `<${text}>`),
-    ["<对 >", "KEY", "<，>", "QUERY", "< 看>"],
-  );
+  assert.deepEqual(sentenceParts("{query} looks at {key}", elements), ["", "QUERY", " looks at ", "KEY", ""]);
+  assert.deepEqual(sentenceParts("对 {key}，{query} 看", elements), ["对 ", "KEY", "，", "QUERY", " 看"]);
 });

@@ -18,12 +18,12 @@ import {
   pixelRatio,
   pixelScale,
   roomFor,
-  sentenceOf,
   sizeCanvas,
   Tooltip,
   tokenElement,
 } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
+import { sentenceParts } from "../shared/sentence_parts.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";
@@ -219,7 +219,7 @@ export class HeadGrid extends View {
     if (this.isMissing(cell)) return this.status.replaceChildren(_("{head}: being computed", { head: name }));
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const said = { head: name, query: tokenElement(query), key: tokenElement(key), weight };
-    this.status.replaceChildren(...sentenceOf(_("{head}: strongest {query} looks at {key}, {weight}"), said));
+    this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} looks at {key}, {weight}"), said));
   }
 
   /** @param {HTMLElement} cell @param {string} key */

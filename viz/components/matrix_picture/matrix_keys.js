@@ -2,7 +2,8 @@
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
 import { consume, isCombination } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
-import { clamp, element, sentenceOf, tokenElement } from "../shared/picture.js";
+import { clamp, element, tokenElement } from "../shared/picture.js";
+import { sentenceParts } from "../shared/sentence_parts.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 
@@ -76,6 +77,6 @@ export class MatrixKeys {
     const { rowTokens, columnTokens, number } = this.picture.header;
     const value = this.picture.format(row, column);
     const said = { query: tokenElement(rowTokens[row]), key: tokenElement(columnTokens[column]), number, value };
-    this.status.replaceChildren(...sentenceOf(_("{query} looks at {key}: {number} {value}"), said));
+    this.status.replaceChildren(...sentenceParts(_("{query} looks at {key}: {number} {value}"), said));
   }
 }

@@ -3,6 +3,7 @@
 // Text enters the page as text nodes only.
 
 import { _ } from "./messages.js";
+import { sentenceParts } from "./sentence_parts.js";
 
 /** @import { Point } from "./items.js" */
 /** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */
@@ -23,16 +24,6 @@ export function element(tag, look = {}, ...contents) {
 
 /** A token, isolated so that right-to-left text cannot reorder what stands beside it. @param {string} token */
 export const tokenElement = (token, className = "token") => element("bdi", { className, dir: "auto" }, token);
-
-/**
- * A sentence as nodes: where its template has `{name}`, that element stands, and `wrap` makes a node of what is between.
- * @param {string} template said already @param {Record<string, Node | string>} elements @param {(text: string) => Node | string} [wrap]
- */
-export const sentenceOf = (template, elements, wrap = (text) => text) =>
-  template
-    .split(/\{(\w+)\}/)
-    .map((part, i) => (i % 2 ? elements[part] : part && wrap(part)))
-    .filter((part) => part !== "");
 
 /** @param {string | Look<HTMLButtonElement>} look @param {() => void} act @param {(Node | string)[]} contents @returns {HTMLButtonElement} */
 export const button = (look, act, ...contents) =>
@@ -178,10 +169,10 @@ export class Tooltip {
    * @param {Point} point @param {string} title @param {string} query @param {string | null} key @param {string} note
    */
   show(point, title, query, key, note) {
-    const looksAt = (/** @type {string} */ text) => element("span", "looks-at", text);
     const row = tokenElement(query);
-    const parts =
-      key === null ? [row] : sentenceOf(_("{query} looks at {key}"), { query: row, key: tokenElement(key) }, looksAt);
+    const looking =
+      key === null ? [row] : sentenceParts(_("{query} looks at {key}"), { query: row, key: tokenElement(key) });
+    const parts = looking.map((part) => (typeof part === "string" ? element("span", "looks-at", part) : part));
     const pair = element("div", "tooltip-pair", ...parts);
     this.showContent(point, title, pair, element("div", "tooltip-value", note));
   }
