@@ -122,10 +122,10 @@ class TransformerConfig:
         for name, most in LARGEST.items():
             if not 1 <= getattr(self, name) <= most:
                 raise ConfigError(
-                    "{name} must lie between 1 and {most:,}, got {getattr:,}.",
+                    "{name} must lie between 1 and {most:,}, got {value:,}.",
                     name=name,
                     most=most,
-                    getattr=getattr(self, name),
+                    value=getattr(self, name),
                 )
         if self.d_model % self.num_heads:
             raise ConfigError(
@@ -139,14 +139,14 @@ class TransformerConfig:
             )
         for name in ("dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigError("{name} must lie in [0, 1), got {getattr}.", name=name, getattr=getattr(self, name))
+                raise ConfigError("{name} must lie in [0, 1), got {value}.", name=name, value=getattr(self, name))
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(
-                    "{name} must be one of {choices}, got {getattr!r}.",
+                    "{name} must be one of {choices}, got {value!r}.",
                     name=name,
                     choices=", ".join(choices),
-                    getattr=getattr(self, name),
+                    value=getattr(self, name),
                 )
         if self.tie_output and self.share_embeddings:
             raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from torch import nn
 
-from model.abilities import Kind
+from model.abilities import Kind, PositionScheme
 from model.config import TransformerConfig
 from model.messages import said
 from model.reader import Reader
@@ -22,10 +22,18 @@ SITES: Final[Mapping[str, str]] = {
     "decoder.self": said("Decoder self-attention"),
     "decoder.cross": said("Decoder cross-attention"),
 }
+POSITIONS: Final[Mapping[PositionScheme, str]] = {
+    "sinusoidal": said("sinusoidal"),
+    "learned": said("learned"),
+    "rotary": said("rotary"),
+    "ALiBi": "ALiBi",
+    "relative bias": said("relative bias"),
+    "none": said("none"),
+}
 #: Parts of names of parameters → the part of a model that they belong to; the first that fits.
 _PARTS: Final = (
     (said("Embeddings"), ("embed", "wte", "wpe", "shared", "lm_head", "cls_token", "position")),
-    (said("Norms"), ("norm", "ln_", "layer_norm")),
+    (said("Norm layers"), ("norm", "ln_", "layer_norm")),
     (said("Attention"), ("attn", "attention", "relative")),
     (said("Recurrence"), ("gru", ".cell.", "first_state")),
     (said("Convolutions"), ("convolution",)),
@@ -114,7 +122,7 @@ def describe(reader: Reader) -> Description:
             each = said("{layers} layers of {least} to {most} heads", layers=layers, least=least, most=most_heads)
         rows.append((SITES[site], each))
     rows += [
-        (said("Positions"), str(abilities.positions)),
+        (said("Positions"), POSITIONS[abilities.positions]),
         (said("Reads at most"), most),
         (said("Writes"), said("yes") if abilities.generates else said("no")),
         (said("Parameters"), f"{sum(parts.values()):,}"),

@@ -12,30 +12,33 @@ from model.abilities import Abilities, PositionScheme, View
 from model.decoding.logit_lens import LogitLens
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.errors import TraceError
+from model.messages import said
 from model.nn.recurrent import RecurrentTranslator
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
 
-_ONE_BATCH: Final = "This picture of a padded batch is of a Transformer's three attentions."
-_NO_PROJECTION: Final = "No matrix W_O follows: what the head puts out, its context vector, is read as it is."
-_NO_CIRCUITS: Final = (
+_ONE_BATCH: Final = said("This picture of a padded batch is of a Transformer's three attentions.")
+_NO_PROJECTION: Final = said("No matrix W_O follows: what the head puts out, its context vector, is read as it is.")
+_NO_CIRCUITS: Final = said(
     "What a head would look at by tokens alone is read where tokens come as they are embedded; the queries of this "
     "model are states that depend on all that was read before."
 )
 _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
     {
-        "self-attention": (
+        "self-attention": said(
             "A GRU has no self-attention: encoder and decoder hand a state on from token to token. All that attends is "
             "the decoder's one alignment head."
         ),
-        "rollout": "A rollout follows self-attention through layers, and a GRU has none.",
-        "positional encodings": "A GRU needs no positional encodings: it knows the order by reading one after another.",
-        "logit lens": "A logit lens reads layers that all add to one sum; a GRU has a single layer with gates.",
+        "rollout": said("A rollout follows self-attention through layers, and a GRU has none."),
+        "positional encodings": said(
+            "A GRU needs no positional encodings: it knows the order by reading one after another."
+        ),
+        "logit lens": said("A logit lens reads layers that all add to one sum; a GRU has a single layer with gates."),
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
-        "cost": "The cost of a step is counted of Transformers, whose keys and values are cached.",
-        "word choice": (
+        "cost": said("The cost of a step is counted of Transformers, whose keys and values are cached."),
+        "word choice": said(
             "Heads are switched off and exchanged where all rows are computed at once; a GRU computes each from the "
             "state that the one before left."
         ),
@@ -43,16 +46,18 @@ _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
 )
 _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
     {
-        "self-attention": (
+        "self-attention": said(
             "ConvS2S has no self-attention: each layer mixes neighbouring tokens by a convolution. All that attends is "
             "one head in every decoder layer."
         ),
-        "rollout": "A rollout follows self-attention through layers, and a convolutional model has none.",
-        "logit lens": "A logit lens reads layers that all add to one sum; here every layer scales it down by √0.5.",
+        "rollout": said("A rollout follows self-attention through layers, and a convolutional model has none."),
+        "logit lens": said(
+            "A logit lens reads layers that all add to one sum; here every layer scales it down by √0.5."
+        ),
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
-        "cost": "The cost of a step is counted of Transformers, whose keys and values are cached.",
+        "cost": said("The cost of a step is counted of Transformers, whose keys and values are cached."),
     }
 )
 
@@ -67,7 +72,7 @@ class EarlierTranslator(SequenceTranslator):
         positions: PositionScheme = "none" if is_recurrent else "learned"
         return Abilities(
             kind="encoder-decoder",
-            family="GRU with additive attention" if is_recurrent else "ConvS2S",
+            family=said("GRU with additive attention") if is_recurrent else "ConvS2S",
             heads={site: (heads,) * layers for site, (layers, heads) in self.config.shapes.items()},
             generates=True,
             knows_inputs=True,

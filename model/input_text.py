@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from model.errors import InputTextError
+from model.messages import said
 
 
 def check_not_blank(text: str, what: str) -> None:
@@ -16,7 +17,7 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
 
     `count` is its number of tokens; None if they are too many to be counted.
     """
-    length = "far more" if count is None else f"{count:,}"
+    length = said("far more") if count is None else f"{count:,}"
     return InputTextError(
         "{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} ({num_text:,} "
         "characters). Shorten it, or enter it in parts.",

@@ -9,6 +9,7 @@ from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries
 from model.marian.loading import is_opus_mt
+from model.messages import said
 from model.nn.transformer import Transformer
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator, read_folder
@@ -68,7 +69,7 @@ def as_writer(reader: Reader) -> Writer:
         SessionError: it only reads.
     """
     if not reader.abilities.generates:
-        raise SessionError(reader.abilities.lacks.get("decoding", "This model reads and does not write."))
+        raise SessionError(reader.abilities.lacks.get("decoding", said("This model reads and does not write.")))
     if isinstance(reader, SequenceTranslator):
         return reader
     from model.adapters.text_writer import TextWriter
@@ -112,7 +113,7 @@ def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator
         CheckpointError: it is a model that Headlight does not run itself.
     """
     if not isinstance(reader, SequenceTranslator):
-        raise _of_another_kind("translators", reader, name)
+        raise _of_another_kind(said("translators"), reader, name)
     return reader
 
 
@@ -127,7 +128,7 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
         CheckpointError: it is a model that Headlight does not run itself, or one from before the Transformer.
     """
     if not isinstance(reader, Translator):
-        raise _of_another_kind("Transformers", reader, name)
+        raise _of_another_kind(said("Transformers"), reader, name)
     return reader
 
 

@@ -25,6 +25,7 @@ from model.input_text import checked_ids
 from model.loaded import LoadedTranslator
 from model.marian.files import languages
 from model.marian.loading import is_marian, load_marian
+from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import ALWAYS_RECORDED, listen
@@ -268,7 +269,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             )
         return self._forced_trace(text, token_ids, extras, edits)
 
-    def source_ids(self, text: str, name: str = "The sentence") -> list[int]:
+    def source_ids(self, text: str, name: str = said("The sentence")) -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
 
         Raises:
@@ -283,7 +284,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             InputTextError: the text is blank or too long.
         """
         limit = self.config.max_length + EXTRA_LENGTH - 1
-        return [*checked_ids(text, "The target", limit, self.tokenizer.encode_target), self.config.eos_id]
+        return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode_target), self.config.eos_id]
 
     @torch.inference_mode()
     def _forced_trace(self, text: str, emitted: Sequence[int], extras: Collection[str], edits: Edits | None) -> Trace:

@@ -10,6 +10,7 @@ import sentencepiece as spm
 
 from model.checked import Malformed
 from model.errors import CheckpointError, ConfigError, TokenError
+from model.messages import said
 from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 
@@ -79,7 +80,9 @@ class Tokenizer:
             )
         except RuntimeError as error:
             most = re.search(r"<= (\d+)", str(error))
-            advice = f"ask for at most {most[1]}" if most else "give more text, or ask for more pieces than bytes (256)"
+            advice = said("give more text, or ask for more pieces than bytes (256)")
+            if most:
+                advice = said("ask for at most {most}", most=most[1])
             raise ConfigError(
                 "This text gives no vocabulary of {vocab_size:,} pieces; {advice}.",
                 vocab_size=config.vocab_size,

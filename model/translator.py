@@ -13,16 +13,17 @@ from model.decoding.batch_masks import BatchMasks, run_batch
 from model.decoding.logit_lens import LogitLens, logit_lens
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.errors import CheckpointError, InputTextError
+from model.messages import said
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.transformer import Transformer
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace
 
-NO_POSITIONS: Final = (
+NO_POSITIONS: Final = said(
     "This model adds no positional encodings: its encoder cannot tell the order of the words, and its decoder only "
     "what came before."
 )
-NO_RESIDUAL: Final = (
+NO_RESIDUAL: Final = said(
     "A rollout follows attention through layers along with the half that residual connections carry past it (Abnar & "
     "Zuidema 2020); this model was trained without residual connections."
 )
@@ -102,6 +103,8 @@ class Translator(SequenceTranslator):
         """
         if not texts:
             raise InputTextError("Give at least one sentence.")
-        names = [f"Sentence {number}" if len(texts) > 1 else "The sentence" for number in range(1, len(texts) + 1)]
+        names = [said("The sentence")]
+        if len(texts) > 1:
+            names = [said("Sentence {number}", number=number) for number in range(1, len(texts) + 1)]
         source_ids = [self.source_ids(text, name) for text, name in zip(texts, names, strict=True)]
         return run_batch(self.model, self.tokenizer, source_ids)

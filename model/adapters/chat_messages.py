@@ -55,7 +55,9 @@ def check_messages(messages: Sequence[Message]) -> None:
     if not any(message.content.strip() for message in messages):
         raise InputTextError("The chat is empty. Type a message, for example “user: Which animal is tired?”")
     if unknown := [message.role for message in messages if message.role not in ROLES]:
-        raise InputTextError(f"“{unknown[0][:40]}” is no role of a chat. Roles are {', '.join(ROLES)}.")
+        raise InputTextError(
+            "“{role}” is no role of a chat. Roles are {roles}.", role=unknown[0][:40], roles=", ".join(ROLES)
+        )
 
 
 def marked(messages: Sequence[Message]) -> tuple[Message, ...]:

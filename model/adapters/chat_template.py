@@ -14,6 +14,8 @@ from typing import Final
 from model.adapters.chat_messages import Message, as_fields, marked
 from model.adapters.limited_process import answer_of
 from model.errors import InputTextError
+from model.messages import Message as Said
+from model.messages import said
 
 #: Seconds of computing, of which the process itself takes half a one, and bytes of memory.
 SECONDS: Final = 5
@@ -24,7 +26,6 @@ PATIENCE: Final = 60
 LONGEST_TEMPLATE: Final = 200_000
 LONGEST: Final = 200_000
 MAX_REMEMBERED: Final = 32
-_INSTEAD: Final = "Change the messages, or read the text without the template (“As a chat” off)."
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Rendered:
 
 
 #: Digest of the template and the messages → what came of them, or what is wrong.
-_known: Final[dict[str, Rendered | str]] = {}
+_known: Final[dict[str, Rendered | Said]] = {}
 
 
 def chosen_template(value: object) -> str:
@@ -51,16 +52,19 @@ def chosen_template(value: object) -> str:
     if isinstance(value, Mapping):
         if "default" not in value:
             names = ", ".join(str(name)[:40] for name in list(value)[:5])
-            raise InputTextError(f"This model has chat templates named {names}, and none named default. {_INSTEAD}")
+            raise _refusal(said("This model has chat templates named {names}, and none named default.", names=names))
         value = value["default"]
     if value is None:
-        raise InputTextError(f"This model has no chat template. {_INSTEAD}")
+        raise _refusal(said("This model has no chat template."))
     if not isinstance(value, str):
-        raise InputTextError(f"The chat template of this model is no text. {_INSTEAD}")
+        raise _refusal(said("The chat template of this model is no text."))
     if len(value) > LONGEST_TEMPLATE:
-        raise InputTextError(
-            f"The chat template of this model has {len(value):,} characters; at most {LONGEST_TEMPLATE:,} are run. "
-            f"{_INSTEAD}"
+        raise _refusal(
+            said(
+                "The chat template of this model has {length:,} characters; at most {most:,} are run.",
+                length=len(value),
+                most=LONGEST_TEMPLATE,
+            )
         )
     return value
 
@@ -94,30 +98,40 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
         while len(_known) >= MAX_REMEMBERED:
             _known.pop(next(iter(_known)), None)
         _known[digest] = known
-    if isinstance(known, str):
-        raise InputTextError(f"{known} {_INSTEAD}")
+    if isinstance(known, Said):
+        raise _refusal(known)
     return known
 
 
-def _outcome(asked: bytes) -> Rendered | str:
+def _refusal(why: Said) -> InputTextError:
+    """The error of a chat that cannot be rendered, by a sentence that says why."""
+    return InputTextError(
+        "{why} Change the messages, or read the text without the template (“As a chat” off).", why=why
+    )
+
+
+def _outcome(asked: bytes) -> Rendered | Said:
     """What the process answers; as a sentence, what is wrong."""
     program = "model.adapters.chat_template_process"
     try:
         answer = answer_of(program, [str(SECONDS), str(MEMORY)], asked, patience=PATIENCE)
     except subprocess.TimeoutExpired as error:
         raise InputTextError(
-            f"The chat template was not rendered after {PATIENCE} seconds. Try again when this machine has less to do."
+            "The chat template was not rendered after {patience} seconds. Try again when this machine has less to do.",
+            patience=PATIENCE,
         ) from error
     match answer:
         case {"texts": [str(text), str(with_marks)]}:
             return Rendered(_whole(text), _whole(with_marks))
-        case {"says": str(said)}:
-            return f"The chat template of this model refuses this chat: “{_whole(said)}”."
+        case {"says": str(words)}:
+            return said("The chat template of this model refuses this chat: “{words}”.", words=_whole(words))
         case {"wrong": str(wrong)}:
-            return f"The chat template of this model cannot be used on this chat: {_whole(wrong)}."
-    return (
-        f"The chat template of this model takes more than {SECONDS} seconds or {MEMORY / 2**30:.3g} GB, or ends the "
-        "process that renders it."
+            return said("The chat template of this model cannot be used on this chat: {wrong}.", wrong=_whole(wrong))
+    return said(
+        "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or ends the process "
+        "that renders it.",
+        seconds=SECONDS,
+        memory=MEMORY / 2**30,
     )
 
 

@@ -9,13 +9,14 @@ from model.adapters.chat_template import chosen_template, rendered
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.text_writer import TextWriter
 from model.input_text import check_not_blank
+from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.trace.trace import Trace
 from model.word_choice import TokenPlace, WordChoice, first_difference
 
 ASSISTANT: Final = "assistant"
-_NO_OFFSETS: Final = "its tokenizer does not say which characters a token is of"
-_CHANGED: Final = "its chat template does more with the messages than to put them one after another"
+_NO_OFFSETS: Final = said("its tokenizer does not say which characters a token is of")
+_CHANGED: Final = said("its chat template does more with the messages than to put them one after another")
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class ChatWriter(TextWriter):
         Raises:
             InputTextError: it is blank, or the template refuses or fails.
         """
-        check_not_blank(text, "The text")
+        check_not_blank(text, said("The text"))
         return self.chat_of(read_messages(text))
 
     def chat_of(self, messages: Sequence[Message]) -> Chat:
@@ -72,7 +73,7 @@ class ChatWriter(TextWriter):
         check_messages(messages)
         template = chosen_template(self.pieces.chat_template)
         made = rendered(template, messages, self.pieces.template_variables)
-        encoded = self.checked_tokens(made.text, "The chat", self.abilities.max_length, with_special=False)
+        encoded = self.checked_tokens(made.text, said("The chat"), self.abilities.max_length, with_special=False)
         offsets = self.pieces.offsets(made.text, with_special=False)
         if offsets is None:
             return Chat(made.text, encoded, (), _NO_OFFSETS)

@@ -60,10 +60,10 @@ def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
             shown = name[:60].encode("utf-8", errors="replace").decode()
             raise CheckpointError(
-                "{file} says {shown} = {ascii}, which is no id of a token.",
+                "{file} says {shown} = {value}, which is no id of a token.",
                 file=file,
                 shown=shown,
-                ascii=ascii(value)[:60],
+                value=ascii(value)[:60],
             )
 
 

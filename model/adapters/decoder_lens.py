@@ -17,6 +17,7 @@ from model.adapters.named_edits import edits_by_site
 from model.adapters.placement import device_of
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
+from model.messages import said
 from model.trace.trace import Trace
 from model.vocabulary import Vocabulary
 
@@ -24,7 +25,7 @@ from model.vocabulary import Vocabulary
 FINAL_NORMS: Final = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "norm_f")
 #: Largest difference, in nats or units of a logit, between what the last level says and the model.
 TOLERANCE: Final = 1e-2
-UNKNOWN: Final = "Final norm and output projection of this model were not found, so its layers cannot be read."
+UNKNOWN: Final = said("Final norm and output projection of this model were not found, so its layers cannot be read.")
 
 
 @torch.inference_mode()

@@ -9,11 +9,12 @@ from torch import nn
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
 from model.errors import TraceError
+from model.messages import said
 from model.trace.trace import Trace
 
 #: What W_K and W_V of a cross-attention are called: in BART and most others, and in T5.
 OF_MEMORY: Final = frozenset({"k_proj", "v_proj", "k", "v"})
-UNKNOWN: Final = (
+UNKNOWN: Final = said(
     "This model multiplies by matrices whose rows are not known (experts of which some are chosen, or projections "
     "between layers), so the cost of a step is not counted."
 )

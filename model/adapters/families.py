@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from model.abilities import Kind, PositionScheme
 from model.errors import CheckpointError
+from model.messages import said
 
 
 @dataclass(frozen=True)
@@ -82,9 +83,9 @@ def family_of(model_type: object) -> Family:
     """
     if isinstance(model_type, str) and model_type in FAMILIES:
         return FAMILIES[model_type]
-    what = (
-        f"of the kind {model_type!r}" if isinstance(model_type, str) and len(model_type) <= 60 else "of no kind named"
-    )
+    what = said("of no kind named")
+    if isinstance(model_type, str) and len(model_type) <= 60:
+        what = said("of the kind {kind!r}", kind=model_type)
     works = ", ".join(family.name for family in FAMILIES.values())
     raise CheckpointError(
         "This folder holds a model {what}, which Headlight cannot read. It reads {works}, and checkpoints of its own.",

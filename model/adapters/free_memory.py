@@ -7,6 +7,7 @@ from typing import Final
 import torch
 
 from model.errors import CheckpointError
+from model.messages import said
 
 _MEMINFO: Final = Path("/proc/meminfo")
 _GROUP: Final = Path("/sys/fs/cgroup")
@@ -53,8 +54,10 @@ def check_room(
     elsewhere = available_bytes(torch.device("cpu")) if device.type == "cuda" else 0
     weights, at_once = numbers * dtype.itemsize, tables + largest * dtype.itemsize
     if weights > MOST_TIMES * (there + elsewhere) or at_once > there:
-        what = f"{numbers:,} weights" + (" and its tables of positions and masks" if tables else "")
-        where = "on the GPU" if device.type == "cuda" else "in memory"
+        what = said("{count:,} weights and its tables of positions and masks", count=numbers)
+        if not tables:
+            what = said("{count:,} weights", count=numbers)
+        where = said("on the GPU") if device.type == "cuda" else said("in memory")
         raise CheckpointError(
             "{name} is too large: its {what} need {weights:.1f} GB, and {there:.1f} GB are free {where}. Close "
             "other models, or choose a smaller one.",

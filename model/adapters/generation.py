@@ -29,6 +29,7 @@ from model.adapters.named_edits import edits_by_site, named_only
 from model.adapters.text_reader import TextReader
 from model.decoding.sampling import Draws
 from model.errors import SessionError, TokenError
+from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
 from model.trace.spread import spread_of
@@ -258,7 +259,7 @@ def check_writes(reader: TextReader) -> None:
         SessionError: it only reads.
     """
     if not reader.abilities.generates:
-        raise SessionError(reader.abilities.lacks.get("decoding", "This model reads and does not write."))
+        raise SessionError(reader.abilities.lacks.get("decoding", said("This model reads and does not write.")))
 
 
 def beginning_of(reader: TextReader, source_ids: Sequence[int], most: int) -> Beginning:

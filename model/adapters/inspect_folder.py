@@ -12,6 +12,7 @@ from model.adapters.tokenizer_files import CHAT_TEMPLATE, LARGEST, TOKENIZER_SET
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import entries, read_file
+from model.messages import said
 from model.training_record import MANIFEST
 
 #: No path of a file system is longer.
@@ -110,7 +111,9 @@ def _check_below(path: Path | None, allowed: Sequence[Path]) -> None:
     """Refuse a path that does not lead into one of these folders, with the same words whatever lies there."""
     if path is not None and any(path.is_relative_to(folder.resolve()) for folder in allowed):
         return
-    where = f"It looks below {', '.join(map(str, allowed))}." if allowed else "It looks into no folder."
+    where = said("It looks into no folder.")
+    if allowed:
+        where = said("It looks below {folders}.", folders=", ".join(map(str, allowed)))
     raise CheckpointError(
         "This server opens only folders that whoever runs it has named. {where} Ask them to put the model there, "
         "or to name its folder in HEADLIGHT_MODEL_FOLDERS.",

@@ -22,6 +22,7 @@ from transformers.utils import logging as _transformers_logging
 
 from model.adapters.config_limits import check_token_ids
 from model.errors import CheckpointError, HeadlightError
+from model.messages import said
 
 OURS: Final = "headlight"
 """What our attention is called in the library's register."""
@@ -146,13 +147,15 @@ def load_weights(
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     mismatched = sorted(str(entry[0]) for entry in report.get("mismatched_keys", ()))
     if missing or mismatched:
-        what = f"lack {missing[0]}" if missing else f"have {mismatched[0]} in another shape"
+        what = said("they lack {tensor}", tensor=[*missing, ""][0])
+        if not missing:
+            what = said("they have {tensor} in another shape", tensor=mismatched[0])
         raise CheckpointError(
-            "The weights in {name} do not fit its config.json: they {what} ({num_missing} such tensors). Save "
-            "the model again, or copy the folder anew.",
+            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model again, or "
+            "copy the folder anew.",
             name=folder.name,
             what=what,
-            num_missing=len(missing) + len(mismatched),
+            count=len(missing) + len(mismatched),
         )
     if hasattr(model, "generation_config"):
         model.generation_config = _tokens_only(model.generation_config)

@@ -25,6 +25,7 @@ from model.adapters.tokenizer_files import private_copy
 from model.adapters.tokenizer_trial import try_once
 from model.device import choose_device, choose_dtype
 from model.errors import CheckpointError
+from model.messages import said
 from model.reader import Reader
 
 EAGER: Final = "eager"
@@ -193,29 +194,36 @@ def _lacks(
     length: int | None,
 ) -> Mapping[View, str]:
     lacks: dict[View, str] = {
-        "positional encodings": f"{name} does not show what it adds for positions; Headlight's own models do.",
-        "embeddings": f"{name} does not show its embeddings; Headlight's own models do.",
-        "batch masks": "Masks of a padded batch are shown of Headlight's own models only.",
+        "positional encodings": said(
+            "{name} does not show what it adds for positions; Headlight's own models do.", name=name
+        ),
+        "embeddings": said("{name} does not show its embeddings; Headlight's own models do.", name=name),
+        "batch masks": said("Masks of a padded batch are shown of Headlight's own models only."),
     }
     if kind != "decoder" or layout is None or final_norm(model) is None:
-        lacks["logit lens"] = "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
+        lacks["logit lens"] = said(
+            "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
+        )
     if (why_none := _no_circuits(name, kind, model)) is not None:
         lacks["circuits"] = why_none
     if kind in ("encoder", "image"):
-        only_reads = f"{name} reads and does not write, so there is nothing to decode."
+        only_reads = said("{name} reads and does not write, so there is nothing to decode.", name=name)
         lacks |= {"decoding": only_reads, "beam": only_reads}
     if kind == "image":
-        lacks["word choice"] = f"{name} looks at pictures and says no words."
+        lacks["word choice"] = said("{name} looks at pictures and says no words.", name=name)
     elif model.get_output_embeddings() is None:  # type: ignore[operator]
-        lacks["word choice"] = (
-            f"this {name} model was saved without the layer that predicts masked words, so there is no word whose "
-            "probability a head could change. Save it with AutoModelForMaskedLM."
+        lacks["word choice"] = said(
+            "this {name} model was saved without the layer that predicts masked words, so there is no word whose "
+            "probability a head could change. Save it with AutoModelForMaskedLM.",
+            name=name,
         )
     if layout is None:
-        why = (
-            f"transformers lets nobody listen to the attention of {name}, so its weights are known and its queries, "
-            f"keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
-            "tokens."
+        why = said(
+            "transformers lets nobody listen to the attention of {name}, so its weights are known and its queries, "
+            "keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
+            "tokens.",
+            name=name,
+            length=length,
         )
         lacks |= {
             "scores": why,
@@ -227,7 +235,7 @@ def _lacks(
             "cost": why,
         }
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
-        lacks["norms"] = f"the output projection of {name} was not found."
+        lacks["norms"] = said("the output projection of {name} was not found.", name=name)
     return lacks
 
 
@@ -235,10 +243,11 @@ def _no_circuits(name: str, kind: Kind, model: nn.Module) -> str | None:
     """Why QK and OV of this model's heads are not read; None if they are."""
     config: Any = model.config
     if kind != "decoder":
-        return "QK and OV are read of Headlight's own models, MarianMT and decoder-only models."
+        return said("QK and OV are read of Headlight's own models, MarianMT and decoder-only models.")
     if positions_of(config.model_type, config) == "rotary":
-        return (
-            f"{name} turns queries and keys by their positions (rotary), so that two tokens have no score of their own "
-            "without the distance between them."
+        return said(
+            "{name} turns queries and keys by their positions (rotary), so that two tokens have no score of their own "
+            "without the distance between them.",
+            name=name,
         )
     return None

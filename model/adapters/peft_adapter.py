@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import read_file
+from model.messages import said
 
 if TYPE_CHECKING:
     from torch import nn
@@ -89,25 +90,21 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
         wrapped: Any = get_peft_model(model, LoraConfig(**adapter.settings))
         expected = set(get_peft_model_state_dict(wrapped, save_embedding_layers=False))
         if wrong := sorted(expected ^ set(state)):
-            what = "lacks" if wrong[0] in expected else "also holds"
-            raise CheckpointError(
-                "The adapter {name} {what} {wrong}: it is none of {base_name}.",
-                name=name,
-                what=what,
-                wrong=wrong[0][:120],
-                base_name=adapter.base.name,
-            )
+            tensors = {"name": name, "wrong": wrong[0][:120], "base_name": adapter.base.name}
+            if wrong[0] in expected:
+                raise CheckpointError("The adapter {name} lacks {wrong}: it is none of {base_name}.", **tensors)
+            raise CheckpointError("The adapter {name} also holds {wrong}: it is none of {base_name}.", **tensors)
         set_peft_model_state_dict(wrapped, state)
         merged: nn.Module = wrapped.merge_and_unload()
     except CheckpointError:
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         raise CheckpointError(
-            "The adapter {name} does not fit {base_name} ({splitlines}). Merge them with `merge_and_unload()` "
+            "The adapter {name} does not fit {base_name} ({reason}). Merge them with `merge_and_unload()` "
             "where both load, and save the result.",
             name=name,
             base_name=adapter.base.name,
-            splitlines=str(error).splitlines()[0][:200],
+            reason=str(error).splitlines()[0][:200],
         ) from error
     return merged.eval()
 
@@ -193,7 +190,7 @@ def _base(path: Path, named: object) -> Path:
             "{name} holds an adapter (PEFT), which needs the model beneath it, {named}. Put that model's folder "
             "beside it, as {last}; or merge the two with `merge_and_unload()` and save the result.",
             name=path.name,
-            named=str(named)[:80] if named else "which it does not name",
-            last=last[:80] or "its name says",
+            named=str(named)[:80] if named else said("which it does not name"),
+            last=last[:80] or said("its name says"),
         )
     return base

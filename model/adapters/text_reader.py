@@ -23,6 +23,7 @@ from model.adapters.named_edits import edits_by_site
 from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
+from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.trace.steps import describe_steps
 from model.trace.trace import SiteLayers, Trace
@@ -94,7 +95,7 @@ class TextReader(BaseReader):
                     begin, *emitted = self.write(source.ids, edits)
                 else:
                     limit = self.abilities.max_target_length
-                    emitted = list(self.checked_tokens(target, "The target", limit, is_target=True).ids)
+                    emitted = list(self.checked_tokens(target, said("The target"), limit, is_target=True).ids)
                     begin = self._begin_before(emitted)
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
@@ -104,7 +105,7 @@ class TextReader(BaseReader):
         Raises:
             InputTextError: the text is blank or too long.
         """
-        return self.checked_tokens(text, "The text", self.abilities.max_length, is_target=False)
+        return self.checked_tokens(text, said("The text"), self.abilities.max_length, is_target=False)
 
     def trace_rows(
         self,
@@ -210,7 +211,7 @@ class TextReader(BaseReader):
             row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
             return WordChoice(TokenPlace((), before, row - 1), *chosen)
         limit = self.abilities.max_target_length
-        both = [self.checked_tokens(word, "A translation", limit, is_target=True).ids for word in (right, wrong)]
+        both = [self.checked_tokens(word, said("A translation"), limit, is_target=True).ids for word in (right, wrong)]
         row, before, *chosen = first_difference(*both)
         return WordChoice(TokenPlace(self.source(text).ids, (self._begin_before(both[0]), *before), row), *chosen)
 
@@ -395,7 +396,7 @@ class TextReader(BaseReader):
             encoded = self.pieces.encode(text, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
-            why = ", as its relative positions take memory for every two tokens" if is_of_pairs else ""
+            why = said(", as its relative positions take memory for every two tokens") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded)

@@ -20,6 +20,7 @@ from model.analysis.data_files import read_lines
 from model.decoding.prefix_batch import length_limits
 from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
+from model.messages import said
 from model.nn.attention import attention_weights
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import listen
@@ -188,7 +189,7 @@ def _runs(
                 emitted = None if sentence.target is None else translator.target_ids(sentence.target)
                 tokenized.append(_Tokenized(read, sentence.text, translator.source_ids(sentence.text), emitted))
             except InputTextError:
-                skipped["too long or blank for this model"] += 1
+                skipped[said("too long or blank for this model")] += 1
                 progress(1)
             else:
                 read += 1

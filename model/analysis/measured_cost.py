@@ -14,6 +14,7 @@ from torch.utils._pytree import tree_leaves
 
 from model.adapters.free_memory import GIGABYTE, available_bytes
 from model.errors import DataError
+from model.messages import said
 
 #: A computation is repeated until so many seconds are over, at least and at most so many times.
 SECONDS: Final = 0.25
@@ -66,7 +67,7 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     """
     there = available_bytes(device)
     if num_bytes > there:
-        where = "on the GPU" if device.type == "cuda" else "in memory"
+        where = said("on the GPU") if device.type == "cuda" else said("in memory")
         raise DataError(
             "{what} needs {num_bytes:.1f} GB at once, and {there:.1f} GB are free {where}. Choose a smaller size.",
             what=what,

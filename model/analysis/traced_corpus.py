@@ -19,6 +19,7 @@ from model.analysis.corpus import (
     read_corpus,
 )
 from model.errors import DataError, InputTextError
+from model.messages import said
 from model.reader import Reader
 from model.trace.trace import Trace
 from model.translator import Translator
@@ -80,7 +81,7 @@ def _runs(
         try:
             trace = reader.trace(sentence.text, sentence.target if has_both else None)
         except InputTextError:
-            skipped["too long or blank for this model"] += 1
+            skipped[said("too long or blank for this model")] += 1
         else:
             yield _run(reader, trace, number)
             number += 1

@@ -9,6 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.errors import ConfigError
+from model.messages import said
 from model.trace.steps import no_probabilities
 
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 0.01, 100.0
@@ -125,6 +126,6 @@ def draw_tokens(log_probs: Float[Tensor, "row vocab"], uniforms: list[float]) ->
     """
     cumulative = log_probs.double().exp().cumsum(-1)
     if not bool(cumulative[:, -1].isfinite().all()):
-        raise no_probabilities("In one of the samples")
+        raise no_probabilities(said("In one of the samples"))
     threshold = cumulative.new_tensor(uniforms)[:, None] * cumulative[:, -1:]
     return torch.searchsorted(cumulative, threshold, right=True)[:, 0]

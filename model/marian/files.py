@@ -53,11 +53,13 @@ def weight_files(folder: Path) -> list[str]:
     if (folder / WEIGHTS).exists():
         return [WEIGHTS]
     if not (folder / INDEX).exists():
-        advice = "convert it with `MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers"
+        if not (folder / PICKLED).exists():
+            raise CheckpointError("{folder} lacks {file}.", folder=folder.name, file=WEIGHTS)
         raise CheckpointError(
-            f"{folder.name} holds its weights as {PICKLED} only, which can run code when it is read; {advice}."
-            if (folder / PICKLED).exists()
-            else f"{folder.name} lacks {WEIGHTS}."
+            "{folder} holds its weights as {pickled} only, which can run code when it is read; convert it with "
+            "`MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers.",
+            folder=folder.name,
+            pickled=PICKLED,
         )
     try:
         named = checked.json_object(json_file(folder, INDEX).get("weight_map"), "weight_map").values()

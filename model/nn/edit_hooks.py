@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import EditError
+from model.messages import said
 from model.model_config import ModelConfig
 from model.nn.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
 from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
@@ -151,7 +152,11 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
     if edit.site not in SITES:
         raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(SITES))
     num_rows = num_source if edit.site == "encoder.self" else num_target
-    limits = (("Layers", edit.layer, num_layers), ("Heads", edit.head, num_heads), ("Rows", edit.first_row, num_rows))
+    limits = (
+        (said("Layers"), edit.layer, num_layers),
+        (said("Heads"), edit.head, num_heads),
+        (said("Rows"), edit.first_row, num_rows),
+    )
     for what, index, count in limits:
         if not 0 <= index < count:
             raise EditError(

@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import SessionError
+from model.messages import said
 from model.vocabulary import Vocabulary
 
 NUM_CANDIDATES = 20
@@ -100,7 +101,7 @@ def check_probabilities(steps: Sequence[DecodingStep]) -> None:
     """
     for number, step in enumerate(steps, start=1):
         if not step.candidates:
-            raise no_probabilities(f"At step {number}")
+            raise no_probabilities(said("At step {number}", number=number))
 
 
 def no_probabilities(where: str) -> SessionError:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import TraceError
+from model.messages import said
 from model.nn.attention import ScoresAndWeights
 from model.nn.edits import HeadEdit
 from model.nn.masks import AttentionMask, Rows
@@ -47,17 +48,17 @@ class WeightsOnly:
 
     def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
         """Not known: raises a TraceError."""
-        self._refuse("scores before the softmax")
+        self._refuse(said("scores before the softmax"))
 
     def head_output(
         self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
     ) -> Float[Tensor, "head row d_v"]:
         """Not known: raises a TraceError."""
-        self._refuse("outputs of heads")
+        self._refuse(said("outputs of heads"))
 
     def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
         """Not known: raises a TraceError."""
-        self._refuse("values")
+        self._refuse(said("values"))
 
     def _refuse(self, what: str) -> NoReturn:
         raise TraceError("There are no {what} here, only weights: {why}", what=what, why=self.why)

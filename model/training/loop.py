@@ -63,7 +63,7 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name in ("steps", "tokens_per_batch", "warmup", "dev_every", "save_every", "average"):
             if getattr(self, name) < 1:
-                raise ConfigError("{name} must be at least 1, got {getattr}.", name=name, getattr=getattr(self, name))
+                raise ConfigError("{name} must be at least 1, got {value}.", name=name, value=getattr(self, name))
         if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0 and self.emphasis > 0):
             raise ConfigError("smoothing must lie in [0, 1); clip, peak and emphasis must be positive.")
 

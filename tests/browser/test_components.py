@@ -99,7 +99,7 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
 
 def test_a_long_sentence_is_pooled_and_says_so(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "pooled")
-    expect(root).to_contain_text("largest of up to 3 × 3 weights")
+    expect(root).to_contain_text("largest of up to 3 × 3 numbers")
     root.get_by_role("gridcell", name="L1 H1").hover()
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 

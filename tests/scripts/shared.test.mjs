@@ -11,6 +11,7 @@ import { formatWeight, inflate, unpack, weightOf } from "../../viz/components/sh
 import { cellRuns, largestWithin, pixelScale } from "../../viz/components/shared/picture.js";
 import { escapeXml } from "../../viz/components/shared/picture_file.js";
 import { percent } from "../../viz/components/shared/probability.js";
+import { sentenceParts } from "../../viz/components/shared/sentence_parts.js";
 import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/components/shared/tile_requests.js";
 import { packed } from "./packed.mjs";
 
@@ -198,4 +199,10 @@ test("a view is made once, hears every payload and sends by the newest message",
     "three",
   ]);
   assert.equal(component({ data: "no bytes", parentElement }), undefined);
+});
+
+test("a sentence stands around its elements, wherever its language has them", () => {
+  const elements = { query: "QUERY", key: "KEY" };
+  assert.deepEqual(sentenceParts("{query} looks at {key}", elements), ["", "QUERY", " looks at ", "KEY", ""]);
+  assert.deepEqual(sentenceParts("对 {key}，{query} 看", elements), ["对 ", "KEY", "，", "QUERY", " 看"]);
 });

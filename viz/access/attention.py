@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from viz.core import fingerprint
 from viz.core.caching import cached
+from viz.core.messages import _
 from viz.core.tiles import Tiles
 from viz.selection.common import Common, Measure
 
@@ -139,7 +140,7 @@ def collect_head_metrics(
     """`head_metrics`, computed; `progress` is sentences of every layer."""
     from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 
-    _, key_tokens = trace.axis_tokens(site)
+    key_tokens = trace.axis_tokens(site)[1]
     layers = []
     for layer in range(trace.layers_of(site)):
         if trace.knows_inputs:
@@ -198,12 +199,15 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
     bias = inputs.bias_rows([head], [row])
     if bias is not None:
         sentences.append(
-            f"Then the model adds a bias for how far apart the two are: {float(bias[0, 0, key]):+.3f} for this key."
+            _(
+                "Then the model adds a bias for how far apart the two are: {bias:+.3f} for this key.",
+                bias=float(bias[0, 0, key]),
+            )
         )
     if inputs.softcap is not None:
-        sentences.append(f"A soft cap keeps scores within ±{inputs.softcap:g}: c · tanh(s ÷ c).")
+        sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))
     if inputs.sinks is not None:
-        sentences.append("A sink takes a part of the softmax, so the weights of a row add up to less than 1.")
+        sentences.append(_("A sink takes a part of the softmax, so the weights of a row add up to less than 1."))
     return " ".join(sentences)
 
 

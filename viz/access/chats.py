@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from viz.access import models
 from viz.access.word_links import Words
+from viz.core.messages import _
 from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
@@ -48,7 +49,9 @@ def why_no_roles(trace: "Trace", choice: ModelChoice) -> str:
     from model.opening import as_chat
 
     chat = as_chat(models.reader(choice)).chat(trace.text)
-    return f"Which tokens are of which message is not known: {chat.why_no_roles}." if chat.why_no_roles else ""
+    if not chat.why_no_roles:
+        return ""
+    return _("Which tokens are of which message is not known: {why}.", why=chat.why_no_roles)
 
 
 def _num_given(trace: "Trace") -> int:

@@ -17,6 +17,7 @@ from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.caching import cache_key, cached
 from viz.core.decimals import decimals_for
+from viz.core.messages import said
 from viz.core.tile_source import Source
 from viz.core.tiles import GridSpec, LayerTiles, edges
 
@@ -93,8 +94,8 @@ def tiles_task(trace: "Trace", site: str) -> Task[None]:
                     grid.layers[layer] = tiles
             progress(1)
 
-    text = "Computing all heads: layer {next} of {total}"
-    return Task(("tiles", tiles_key(trace, site)), grid.spec.layers, "layers", compute, text)
+    text = said("Computing all heads: layer {next} of {total}")
+    return Task(("tiles", tiles_key(trace, site)), grid.spec.layers, said("layers"), compute, text)
 
 
 def metrics_task(trace: "Trace", site: str) -> Task[Mapping[str, Float[np.ndarray, "layer head"]]]:
@@ -103,7 +104,7 @@ def metrics_task(trace: "Trace", site: str) -> Task[Mapping[str, Float[np.ndarra
     def compute(progress: Progress) -> Mapping[str, Float[np.ndarray, "layer head"]]:
         return collect_head_metrics(trace, site, progress)
 
-    return Task(("head metrics", tiles_key(trace, site)), len(trace.inputs[site]), "layers", compute)
+    return Task(("head metrics", tiles_key(trace, site)), len(trace.inputs[site]), said("layers"), compute)
 
 
 def long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> LongHead:

@@ -7,6 +7,7 @@ import streamlit as st
 from model.errors import InputTextError
 from viz.core import fingerprint
 from viz.core.bounded_cache import BoundedCache
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -43,7 +44,7 @@ def given(digest: str) -> tuple[str, "Image.Image"]:
     from model.adapters.example_picture import example_picture
 
     if not digest:
-        return "example picture", example_picture()
+        return said("example picture"), example_picture()
     kept = _kept().get(digest)
     if kept is None:
         raise InputTextError("This picture is no longer here. Choose its file again on the left.")

@@ -3,6 +3,8 @@
 from math import exp, inf, log
 from typing import Final
 
+from viz.core.messages import _
+
 #: The largest difference between two float32 computations of the same thing.
 TOLERANCE: Final = 1e-5
 
@@ -34,8 +36,8 @@ def times_less(log_prob: float, other: float) -> str:
     if not 0.05 < gap < inf:
         return ""
     times = exp(min(gap, log(1e6)))
-    shown = "> 1 million" if gap > log(1e6) else f"{float(f'{times:.2g}'):,.10g}"
-    return f"{shown} × {'less' if log_prob < other else 'more'}"
+    shown = _("> 1 million") if gap > log(1e6) else f"{float(f'{times:.2g}'):,.10g}"
+    return _("{times} × less", times=shown) if log_prob < other else _("{times} × more", times=shown)
 
 
 def byte_count(count: int) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+from viz.core import messages
+
 #: The colours of `.streamlit/config.toml`, which neither an iframe nor a file on a disk can see.
 LIGHT: Final = {
     "scheme": "light",
@@ -58,7 +60,7 @@ def offline_page(*, title: str, style: str, body: str, libraries: Sequence[str],
     policy = f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:"
     return "".join(
         (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+            f'<!doctype html><html lang="{messages.tag(messages.language())}"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title><style>{style}</style>",

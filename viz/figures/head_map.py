@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _, shown
 from viz.core.sites import head_label, head_numbers, layer_labels
 from viz.figures.matrix import Scale, matrix
 
@@ -43,14 +44,14 @@ def head_map(
     sign, decimals = "+" if centre == 0 else "", "2f" if bound >= 0.05 else "3f"
     levels = [centre + bound * k / 2 for k in (-2, -1, 0, 1, 2)]
     ticks = tuple((level, f"{level:{sign if level else ''}.{decimals}}") for level in levels)
-    columns = ["all heads"] if averaged else head_numbers(heads)
+    columns = [_("all heads")] if averaged else head_numbers(heads)
     figure = matrix(
         values,
         values,
         layer_labels(layers),
         columns,
         scale=Scale(title, theme.DIVERGING, centre - bound, centre + bound, ticks),
-        hover=f"<b>%{{y}} %{{x}}</b><br>{title} %{{customdata:{sign}{number}}}",
+        hover=f"<b>%{{y}} %{{x}}</b><br>{shown(title)} %{{customdata:{sign}{number}}}",
     )
     if marked is not None:
         layer, head = marked

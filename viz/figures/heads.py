@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz.core.messages import _, said
 from viz.core.theme import HEAD_COLOURS
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix, root_scale
@@ -21,7 +22,7 @@ def head_heatmap(
         token_labels(query_tokens),
         token_labels(key_tokens),
         scale=WEIGHT_SCALE,
-        hover="<b>%{y}</b> looks at <b>%{x}</b><br>weight %{customdata:.4f}",
+        hover=_looks_at(said("weight")),
     )
 
 
@@ -29,7 +30,7 @@ def head_rows(
     rows: Float[np.ndarray, "head key"],
     key_tokens: Sequence[str],
     *,
-    number: str = "weight",
+    number: str = said("weight"),
     top: float = 1.0,
     names: Sequence[str],
     marked: int | None = None,
@@ -50,11 +51,22 @@ def head_rows(
         names,
         token_labels(key_tokens),
         scale=root_scale(number, top),
-        hover=f"<b>%{{y}}</b> looks at <b>%{{x}}</b><br>{number} %{{customdata:.4f}}",
+        hover=_looks_at(number),
     )
     if marked is not None:
         _frame_row(figure, marked, len(key_tokens))
     return figure
+
+
+def _looks_at(number: str) -> str:
+    """What stands on hover: the query, the key, and the number that is called so."""
+    return _(
+        "<b>{query}</b> looks at <b>{key}</b><br>{number} {value}",
+        query="%{y}",
+        key="%{x}",
+        number=number,
+        value="%{customdata:.4f}",
+    )
 
 
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz.core import theme
+from viz.core.messages import said, shown
 from viz.figures.axes import column_axis, full_axis, row_axis
 
 #: Beyond this many cells along a side the gaps between them would eat the picture.
@@ -35,7 +36,7 @@ def root_scale(title: str, top: float) -> Scale:
 
 
 #: Attention weights, coloured by their square root; `matrix` is given √w as colours and w as values.
-WEIGHT_SCALE: Final = root_scale("weight", 1.0)
+WEIGHT_SCALE: Final = root_scale(said("weight"), 1.0)
 
 
 def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Scale:
@@ -81,7 +82,7 @@ def matrix(
         zmin=scale.low,
         zmax=scale.high,
         colorscale=theme.colorscale(scale.stops),
-        colorbar=theme.colour_bar(scale.title, scale.ticks),
+        colorbar=theme.colour_bar(shown(scale.title), scale.ticks),
         xgap=gap,
         ygap=gap,
         xaxis="x2",

@@ -1,4 +1,4 @@
-"""Find every text that a person sees in the source: Python, the browser's scripts, and the lessons.
+"""Find every text that a person sees in the source: Python, the browser's scripts, lessons and formulas.
 
 Knows Babel and files; runs nothing of the app.
 """
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from babel.messages.catalog import Catalog
 
+from viz.core.formula_files import NAME, formulas_in
 from viz.core.messages import OWN_NAME
 from viz.core.script_texts import texts_in
 
@@ -31,7 +32,8 @@ def source_files() -> list[Path]:
     folders = (ROOT / "model", ROOT / "viz")
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
     lessons = (ROOT / "viz" / "pages" / "learn" / "lessons" / "files").glob("*.toml")
-    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons)]
+    formulas = (ROOT / "viz").rglob(NAME)
+    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
 
 
 def error_names() -> frozenset[str]:
@@ -46,6 +48,9 @@ def texts_of(path: Path) -> Iterator[Text]:
         yield from python_texts(path.read_text(encoding="utf-8"))
     elif path.suffix == ".js":
         yield from texts_in(path.read_bytes())
+    elif path.suffix == ".md":
+        for formula in formulas_in(path.read_text(encoding="utf-8")):
+            yield from filter(None, (formula.title, formula.text))
     else:
         yield from lesson_texts(tomllib.loads(path.read_text(encoding="utf-8")))
 

@@ -17,6 +17,8 @@ import streamlit as st
 
 from model.errors import CheckpointError
 from viz.core import shared_server
+from viz.core.messages import _
+from viz.selection.option_names import EXPERIMENT_NAMES
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
@@ -90,8 +92,11 @@ def experiments() -> dict[str, Path]:
 
 def label(name: str) -> str:
     """How a list calls the model of this name: an experiment says so."""
-    group, _, own = name.partition("/")
-    return f"Experiment: {own.replace('-', ' ')}" if group == EXPERIMENTS and own else name
+    group, _slash, own = name.partition("/")
+    if group != EXPERIMENTS or not own:
+        return name
+    words = own.replace("-", " ")
+    return _("Experiment: {name}", name=_(words) if words in EXPERIMENT_NAMES else words)
 
 
 def models() -> dict[str, Path]:

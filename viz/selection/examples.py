@@ -175,8 +175,10 @@ CHAT_EXAMPLE: Final = Example(
     "user: The dog chased the cat because it was fast. Who was fast?\n"
     "assistant: The cat.\n"
     "user: And who was chased?",
-    "Three roles and the template's own tokens: which heads rest on the template, which stay within a message, and "
-    "which lead from the last question back to the first?",
+    said(
+        "Three roles and the template's own tokens: which heads rest on the template, which stay within a message, and "
+        "which lead from the last question back to the first?"
+    ),
 )
 #: Language → examples in it.
 _OF_LANGUAGE: Final = {"en": EXAMPLES, "de": _GERMAN, "zh": _CHINESE}

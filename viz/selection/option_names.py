@@ -54,3 +54,19 @@ OPTION_NAMES: Final[tuple[Message, ...]] = (
     said("Through training"),
     said("Live switches"),
 )
+#: Likewise, the small models of `checkpoints/experiments`, by the names of their folders.
+EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
+    said("additive"),
+    said("convolutional"),
+    said("full"),
+    said("learned positions"),
+    said("no dropout"),
+    said("no positions"),
+    said("no residual"),
+    said("no smoothing"),
+    said("post norm"),
+    said("single head"),
+    said("sixteen heads"),
+    said("two heads"),
+    said("unscaled"),
+)

@@ -13,13 +13,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.core.html import literal
+from viz.core.messages import _, said
 from viz.selection import state
 from viz.selection.url import to_params
 
 #: Of a longer address the modules would be too small to be read from a screen.
 MAX_LENGTH: Final = 500
 _LOCAL: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
-_HOW_TO_OPEN: Final = (
+_HOW_TO_OPEN: Final = said(
     "Headlight listens on 127.0.0.1. For others, start it with --server.address=0.0.0.0 and this machine's name or "
     "address in server.allowedHosts, and open it by that."
 )
@@ -64,10 +65,13 @@ def draw() -> None:
     address = for_visitors(page)
     is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
     code = picture(address)
-    said = ("Opens on this computer only." if is_local else "") if code else "The address is too long for a code."
-    label = literal(f"QR code of this view's address: {address}")
+    if code:
+        caution = _("Opens on this computer only.") if is_local else ""
+    else:
+        caution = _("The address is too long for a code.")
+    label = literal(_("QR code of this view's address: {address}", address=address))
     shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
-    room.html(f'{shown}<span title="{_HOW_TO_OPEN if is_local else ""}">{said}</span>')
+    room.html(f'{shown}<span title="{literal(_HOW_TO_OPEN) if is_local else ""}">{literal(caution)}</span>')
 
 
 def forget() -> None:

@@ -68,19 +68,21 @@ def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
 
 def switch(field: str, label: str, help_text: str) -> bool:
     """A choice of yes or no."""
-    return st.toggle(label, key=state.bind(field), help=help_text, on_change=state.take, args=(field,))
+    return st.toggle(
+        text_shown(label), key=state.bind(field), help=text_shown(help_text), on_change=state.take, args=(field,)
+    )
 
 
 def sentence(field: str, label: str) -> str:
     """A second sentence, on the page that needs one."""
-    typed = st.text_input(label, key=state.bind(field), on_change=state.take, args=(field,))
+    typed = st.text_input(text_shown(label), key=state.bind(field), on_change=state.take, args=(field,))
     return typed or ""
 
 
 def sentences(field: str, label: str) -> str:
     """Several sentences, one a line."""
     typed = st.text_area(
-        label,
+        text_shown(label),
         key=state.bind(field),
         height=120,
         placeholder=_("One sentence a line"),
@@ -105,7 +107,7 @@ def slider(field: str, label: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
     value = min(max(state.value(field, int), low), high)
     state.change(**{field: value})
-    chosen = st.slider(label, low, high, key=state.bind(field), on_change=state.take, args=(field,))
+    chosen = st.slider(text_shown(label), low, high, key=state.bind(field), on_change=state.take, args=(field,))
     return int(chosen)
 
 
@@ -151,11 +153,11 @@ def stepped(field: str, label: str, steps: Sequence[int], *, help_text: str | No
     chosen = max(state.value(field, int), 1)
     state.change(**{field: min(steps, key=lambda step: abs(log(step / chosen)))})
     shown = st.select_slider(
-        label,
+        text_shown(label),
         steps,
         key=state.bind(field),
         format_func=lambda step: f"{step:,}",
-        help=help_text,
+        help=help_text and text_shown(help_text),
         on_change=state.take,
         args=(field,),
     )
@@ -218,12 +220,12 @@ def segmented(
 ) -> Option:
     """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered."""
     chosen = st.segmented_control(
-        label,
+        text_shown(label),
         list(labels),
         key=state.bind(field, shown, always=False),
         format_func=lambda option: text_shown(labels[option]),
         required=True,
-        help=help_text,
+        help=help_text and text_shown(help_text),
         wrap=wrap,
         on_change=state.take,
         args=(field,),
@@ -244,13 +246,13 @@ def dropdown(
 ) -> Option:
     """A choice of many from a list, as `segmented`."""
     chosen: Option = st.selectbox(
-        label,
+        text_shown(label),
         list(labels),
         key=state.bind(field, shown),
         format_func=lambda option: text_shown(labels[option]),
         width=width,
         disabled=disabled,
-        help=help_text,
+        help=help_text and text_shown(help_text),
         on_change=state.take,
         args=(field,),
     )

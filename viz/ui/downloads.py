@@ -8,13 +8,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
+from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 
-_TOO_LONG: Final = "The sentence is too long for an address and is not in it: send it along."
+_TOO_LONG: Final = said("The sentence is too long for an address and is not in it: send it along.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def show_offer(offer: Offer) -> None:
     """The button that makes and saves a file, and what is in it. Nothing is made before it is pressed."""
     button, inside = st.columns((3, 7), vertical_alignment="center")
     button.download_button(
-        offer.label,
+        shown(offer.label),
         offer.make,
         offer.name,
         offer.mime,
@@ -48,7 +48,7 @@ def show_offer(offer: Offer) -> None:
 
 def link(selection: Selection) -> str:
     """A selection as the query of an address."""
-    always, _ = link_needs(selection)
+    always = link_needs(selection)[0]
     return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"])))
 
 
@@ -64,9 +64,9 @@ def show_link(address: str, what_it_shows: str) -> None:
     """A link to copy, and what it brings back."""
     st.subheader(_("Link"), anchor=False)
     st.code(address, language=None, wrap_lines=True)
-    st.caption(what_it_shows)
+    st.caption(shown(what_it_shows))
     if not _fits(state.current()):
-        st.caption(_TOO_LONG)
+        st.caption(_(_TOO_LONG))
 
 
 def _fits(selection: Selection) -> bool:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import findings, models
+from viz.core.messages import _, said
 from viz.core.sites import NAMES, head_label
 from viz.selection import state
 from viz.ui import token_labels
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from model import Trace
     from viz.access.findings import Finding
 
-_GUESS: Final = "Which word is meant is a guess: of those with an article before them, the one with the largest weight."
+_GUESS: Final = said(
+    "Which word is meant is a guess: of those with an article before them, the one with the largest weight."
+)
 
 
 def open_on_finding(trace: "Trace") -> None:
@@ -51,17 +54,33 @@ def show(trace: "Trace") -> None:
     """What was found, in a sentence, while its head is open."""
     found, common = of(trace), state.current().common
     if (common.site, common.layer, common.head) == (found.site, found.layer, found.head):
-        st.markdown(_sentence(found), help=_GUESS if found.is_guess else None)
+        st.markdown(_sentence(found), help=_(_GUESS) if found.is_guess else None)
 
 
 def _sentence(found: "Finding") -> str:
-    where = f"**{head_label(found.layer, found.head)}** of the {NAMES[found.site].phrase}"
-    link = found.link
+    link, where = found.link, {"head": head_label(found.layer, found.head), "attention": NAMES[found.site].phrase}
     if link is not None:
         pronoun, antecedent, written = (plain(word) for word in (link.pronoun, link.antecedent, link.written))
-        while_writing = f" while it writes “{written}”" if written else ""
-        return f"“{pronoun}” → {where} puts **{link.weight:.4f}** of its weight on “{antecedent}”{while_writing}."
+        words = {"pronoun": pronoun, "antecedent": antecedent, "weight": link.weight}
+        if written:
+            return _(
+                "“{pronoun}” → **{head}** of the {attention} puts **{weight:.4f}** of its weight on “{antecedent}” "
+                "while it writes “{written}”.",
+                written=written,
+                **words,
+                **where,
+            )
+        return _(
+            "“{pronoun}” → **{head}** of the {attention} puts **{weight:.4f}** of its weight on “{antecedent}”.",
+            **words,
+            **where,
+        )
     if found.surest is not None:
-        metric = TEXTS[found.surest.job.metric]
-        return f"{where} is the surest of its job: {metric.name.lower()}, **{found.surest.job.value:.2f}** on average."
+        job = found.surest.job
+        return _(
+            "**{head}** of the {attention} is the surest of its job: {metric}, **{value:.2f}** on average.",
+            metric=_(TEXTS[job.metric].name).lower(),
+            value=job.value,
+            **where,
+        )
     return ""

@@ -4,16 +4,14 @@ from pathlib import Path
 
 import streamlit as st
 
+from viz.core.formula_files import formulas_in
+from viz.core.messages import _
+
 
 def show(file: Path) -> None:
-    """Show each part of a file: its title, its formula as TeX, and what to know of it.
-
-    A part begins with a line `## title`, where the title may be empty; `$$` is before and after the formula.
-    """
-    for part in file.read_text(encoding="utf-8").split("##")[1:]:
-        title, _, rest = part.partition("\n")
-        _, formula, text = rest.split("$$")
-        if title.strip():
-            st.markdown(f"**{title.strip()}**")
-        st.latex(formula.strip())
-        st.caption(" ".join(text.split()))
+    """Show each formula of a file of `viz.core.formula_files`: its title, its TeX, and what to know of it."""
+    for formula in formulas_in(file.read_text(encoding="utf-8")):
+        if formula.title:
+            st.markdown(f"**{_(formula.title)}**")
+        st.latex(formula.tex)
+        st.caption(_(formula.text))

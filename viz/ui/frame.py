@@ -14,7 +14,7 @@ from viz.core import concurrency_limit, shared_server, time_limit
 from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state
-from viz.ui import address_code, downloads, present, tools
+from viz.ui import address_code, chart_texts, downloads, present, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def chart_config(name: str) -> dict[str, object]:
     # plotly knows no PDF: `chart_camera.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
-    return CHART_CONFIG | {"toImageButtonOptions": camera}
+    return CHART_CONFIG | {"toImageButtonOptions": camera} | chart_texts.locale_config()
 
 
 def chart(figure: "Figure", key: str, name: str, alt: str) -> None:

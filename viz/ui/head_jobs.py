@@ -9,6 +9,7 @@ from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
 from viz.components.head_grid.component import TileJobs
 from viz.core import sites
+from viz.core.messages import Message, _, plural, said
 from viz.selection import state
 
 if TYPE_CHECKING:
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_jobs import HeadJob
 
 #: Metric → the name of the job, and the word that stands under a tile.
-NAMES: Final = {
-    "antecedent": ("follows antecedents", "follows"),
-    "aer_word_out": ("aligns word coming out", "word out"),
-    "aer_word_in": ("aligns word going in", "word in"),
-    "previous": ("previous token", "previous"),
-    "same": ("same token", "same"),
-    "next": ("next token", "next"),
-    "induction": ("induction", "induct."),
-    "prefix_matching": ("induction on repeated tokens", "induct."),
-    "duplicate": ("duplicate token", "duplic."),
-    "first": ("first token", "first"),
-    "last": ("last token", "last"),
-    "punctuation": ("punctuation", "punct."),
+NAMES: Final[dict[str, tuple[Message, Message]]] = {
+    "antecedent": (said("follows antecedents"), said("follows")),
+    "aer_word_out": (said("aligns word coming out"), said("word out")),
+    "aer_word_in": (said("aligns word going in"), said("word in")),
+    "previous": (said("previous token"), said("previous")),
+    "same": (said("same token"), said("same")),
+    "next": (said("next token"), said("next")),
+    "induction": (said("induction"), said("induct.")),
+    "prefix_matching": (said("induction on repeated tokens"), said("induct.")),
+    "duplicate": (said("duplicate token"), said("duplic.")),
+    "first": (said("first token"), said("first")),
+    "last": (said("last token"), said("last")),
+    "punctuation": (said("punctuation"), said("punct.")),
 }
 
 
@@ -51,7 +52,7 @@ def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
 def row_name(site: str, layer: int, head: int | None) -> str:
     """The name of a head, and one word for its surest job: "L4 H2 · follows"."""
     jobs = _surest(site, layer, head)
-    return " · ".join([sites.head_label(layer, head), *(NAMES[job.metric][1] for job in jobs)])
+    return " · ".join([sites.head_label(layer, head), *(_(NAMES[job.metric][1]) for job in jobs)])
 
 
 def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
@@ -72,13 +73,24 @@ def show(trace: "Trace", site: str, layer: int, head: int) -> None:
 def sentence(measured: HeadJobs, layer: int, head: int) -> str:
     """What was measured of one head, with the intervals behind it, or that it has no job."""
     jobs = measured.of_heads.get((layer, head), ())
-    where = f"over {measured.sentences:,} sentences" if measured.sentences else "in this sentence alone"
     if not jobs:
-        return f"Job, measured {where}: none. No metric of this head is high enough to name it by."
-    said = "; ".join(f"**{NAMES[job.metric][0]}** {job.value:.2f}{_interval(job)}" for job in jobs)
-    more = "; following antecedents over the curated pronoun sentences" if _follows(jobs) else ""
-    ends = ", in brackets the 95 % interval" if any(job.low is not None for job in jobs) else ""
-    return f"Job, measured {where}{more}: {said}{ends}."
+        return _(
+            "Job, measured {where}: none. No metric of this head is high enough to name it by.", where=_where(measured)
+        )
+    where = _where(measured)
+    if any(job.metric == "antecedent" for job in jobs):
+        where = _("{where}; following antecedents over the curated pronoun sentences", where=where)
+    listed = "; ".join(f"**{_(NAMES[job.metric][0])}** {job.value:.2f}{_interval(job)}" for job in jobs)
+    if any(job.low is not None for job in jobs):
+        return _("Job, measured {where}: {jobs}, in brackets the 95 % interval.", where=where, jobs=listed)
+    return _("Job, measured {where}: {jobs}.", where=where, jobs=listed)
+
+
+def _where(measured: HeadJobs) -> str:
+    """Over how many sentences jobs were measured, as a part of a sentence."""
+    if not measured.sentences:
+        return _("in this sentence alone")
+    return plural("over {count:,} sentence", "over {count:,} sentences", measured.sentences)
 
 
 def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | None:
@@ -88,19 +100,17 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
     layers, heads = shape
     surest = [measured.of_heads.get(divmod(index, heads), ())[:1] for index in range(layers * heads)]
     return TileJobs(
-        tuple("".join(NAMES[job.metric][1] for job in jobs) for jobs in surest),
+        tuple("".join(_(NAMES[job.metric][1]) for job in jobs) for jobs in surest),
         tuple("".join(_named(job) for job in jobs) for jobs in surest),
         tuple("".join(_interval(job) for job in jobs) for jobs in surest),
     )
 
 
-def _follows(jobs: "tuple[HeadJob, ...]") -> bool:
-    return any(job.metric == "antecedent" for job in jobs)
-
-
 def _named(job: "HeadJob") -> str:
-    return f"{NAMES[job.metric][0]} {job.value:.2f}"
+    return f"{_(NAMES[job.metric][0])} {job.value:.2f}"
 
 
 def _interval(job: "HeadJob") -> str:
-    return "" if job.low is None or job.high is None else f" ({job.low:.2f} to {job.high:.2f})"
+    if job.low is None or job.high is None:
+        return ""
+    return " " + _("({low:.2f} to {high:.2f})", low=job.low, high=job.high)

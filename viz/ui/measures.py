@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from viz.core.messages import said
 from viz.core.sites import CROSS
 
 if TYPE_CHECKING:
@@ -41,17 +42,17 @@ class Measure:
 
 MEASURES: Final[Mapping[str, Measure]] = {
     "weights": Measure(
-        label="Weights",
-        number="weight",
-        meaning="How a query shares out its attention among the keys it may see.",
+        label=said("Weights"),
+        number=said("weight"),
+        meaning=said("How a query shares out its attention among the keys it may see."),
         formula=r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
         is_share=True,
         is_per_head=True,
     ),
     "norms": Measure(
-        label="Norms",
-        number="norm",
-        meaning=(
+        label=said("Norms"),
+        number=said("norm"),
+        meaning=said(
             "How long the vector is that the head really adds for a key: a large weight on a short vector moves "
             "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
         ),
@@ -60,16 +61,16 @@ MEASURES: Final[Mapping[str, Measure]] = {
         is_per_head=True,
     ),
     "rollout": Measure(
-        label="Rollout",
-        number="share",
-        meaning=(
+        label=said("Rollout"),
+        number=said("share"),
+        meaning=said(
             "How much of each input token has reached a position through all layers up to this one, heads averaged, "
             "if half of it stays in place in each layer (Abnar & Zuidema 2020)."
         ),
         formula=r"R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I",
         is_share=True,
         is_per_head=False,
-        cross_meaning=(
+        cross_meaning=said(
             "How much of each source token is in what this layer reads: its cross-attention, heads averaged, over the "
             "rollout of the whole encoder (Abnar & Zuidema 2020 define that; the last step is ours)."
         ),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from viz.core.messages import _
+from viz.core.messages import shown as text_shown
 from viz.selection import state
 
 
@@ -28,12 +29,12 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
     state.change(**{field: nearest})
     st.info(
         _(
-            "{name} {shown} does not exist here: it can be {shown_2} to {shown_3}. This shows {shown_4}.",
+            "{name} {asked} does not exist here: it can be {low} to {high}. This shows {nearest}.",
             name=name,
-            shown=shown(asked),
-            shown_2=shown(low),
-            shown_3=shown(high),
-            shown_4=shown(nearest),
+            asked=shown(asked),
+            low=shown(low),
+            high=shown(high),
+            nearest=shown(nearest),
         ),
         icon=":material/info:",
     )
@@ -47,11 +48,11 @@ def hundredths(value: int) -> str:
 def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
     """A slider over whole numbers."""
     st.slider(
-        label,
+        text_shown(label),
         low,
         high,
         key=state.bind(field),
-        help=help_text,
+        help=text_shown(help_text),
         width=220,
         on_change=state.take,
         args=(field,),
@@ -61,13 +62,13 @@ def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str)
 def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
     """A slider over a number that the selection keeps in hundredths."""
     st.slider(
-        label,
+        text_shown(label),
         low / 100,
         high / 100,
         step=0.01,
         format="%.2f",
         key=state.bind(field, state.value(field, int) / 100),
-        help=help_text,
+        help=text_shown(help_text),
         width=220,
         on_change=state.take,
         args=(field, _in_hundredths),
@@ -77,12 +78,12 @@ def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text:
 def number(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
     """A whole number to be typed."""
     st.number_input(
-        label,
+        text_shown(label),
         min_value=low,
         max_value=high,
         step=1,
         key=state.bind(field),
-        help=help_text,
+        help=text_shown(help_text),
         width=140,
         on_change=state.take,
         args=(field,),
@@ -92,7 +93,7 @@ def number(field: str, label: str, low: int, high: int, *, help_text: str) -> No
 def table_button(label: str, make: Callable[[], bytes], name: str) -> None:
     """A button that saves a table, made when it is pressed; `name` is the file's without its ending."""
     st.download_button(
-        label,
+        text_shown(label),
         make,
         f"{name}.csv",
         "text/csv",

@@ -11,7 +11,7 @@ from viz.access import chats, models, texts, traces
 from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.language import NAMES, other_language
-from viz.core.messages import _
+from viz.core.messages import _, plural, said, shown
 from viz.core.sites import CROSS
 from viz.core.theme import ROLE_COLOURS
 from viz.selection import state
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from model import Trace
 
-WRITING: Final = "Writing: {done} of at most {total} tokens"
-READING: Final = "Reading: {done} of {total} layers"
+WRITING: Final = said("Writing: {done} of at most {total} tokens")
+READING: Final = said("Reading: {done} of {total} layers")
 #: A text longer than this is shown with its end cut off; the figure below shows all of it.
 MAX_SHOWN: Final = 600
 MAX_SHOWN_WORDS: Final = 150
@@ -85,37 +85,48 @@ def cautions(source: Line) -> list[str]:
 
     As Markdown.
     """
-    said = []
+    doubts = []
     # Of the examples in its language the check would only cost time.
     is_example = any(source.text in (example.text, example.twin) for example in examples_in(source.language))
     language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
     if language:
-        known = NAMES[source.language]
-        said.append(f":material/warning: This looks like {language}. The model has learned to read {known} only.")
+        doubts.append(
+            _(
+                ":material/warning: This looks like {language}. The model has learned to read {known} only.",
+                language=language,
+                known=NAMES[source.language],
+            )
+        )
     if source.rare:
-        said.append("Dotted words are rare: the model has them in small pieces only.")
-    return said
+        doubts.append(_("Dotted words are rare: the model has them in small pieces only."))
+    return doubts
 
 
 def lines_of(trace: "Trace") -> list[Line]:
     """What the model read, and what it wrote if it wrote anything, each called what it is."""
     if trace.picture is not None:
         height, width = trace.picture.pixels.shape[:2]
-        patches = f"{width} × {height} pixels as the model sees it, {trace.picture.rows} × {trace.picture.columns}"
-        return [Line("PICTURE", "", trace.text), Line("", "", f"{patches} patches")]
+        patches = _(
+            "{width} × {height} pixels as the model sees it, {rows} × {columns} patches",
+            width=width,
+            height=height,
+            rows=trace.picture.rows,
+            columns=trace.picture.columns,
+        )
+        return [Line(_("PICTURE"), "", shown(trace.text)), Line("", "", patches)]
     if CROSS in trace.sites:
         source, target = models.languages(state.current().model)
         rare = texts.rare_words(trace.source_tokens, trace.special_tokens) if source else {}
         return [
-            Line(source.upper() or "SOURCE", source, trace.text, rare),
-            Line(target.upper() or "TARGET", target, trace.translation or "(nothing but special tokens)"),
+            Line(source.upper() or _("SOURCE"), source, trace.text, rare),
+            Line(target.upper() or _("TARGET"), target, trace.translation or _("(nothing but special tokens)")),
         ]
-    written = [Line("WRITTEN", "", trace.translation)] if trace.translation else []
+    written = [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
     if trace.roles:
-        said = chats.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
-        read = Line("CHAT", "", trace.text, chat=chats.parts(trace, MAX_SHOWN_WORDS))
-        return [read, *(replace(line, chat=(said,)) for line in written)]
-    return [Line("TEXT", "", trace.text), *written]
+        answer = chats.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
+        read = Line(_("CHAT"), "", trace.text, chat=chats.parts(trace, MAX_SHOWN_WORDS))
+        return [read, *(replace(line, chat=(answer,)) for line in written)]
+    return [Line(_("TEXT"), "", trace.text), *written]
 
 
 def read(text: str, key: str = "trace") -> "Trace":
@@ -148,7 +159,7 @@ def computed(
     """
     selection = state.current()
     identity = (what, selection.model, selection.common.picture_digest)
-    unit = "tokens" if progress_text == WRITING else "layers"
+    unit = said("tokens") if progress_text == WRITING else said("layers")
     task = Task(identity, 0, unit, lambda progress: compute(progress.reached), progress_text)
     above = st.container()
     with frame.loading(_("Reading …")), st.skeleton(height=frame.SKELETON_HEIGHT), above:
@@ -209,5 +220,6 @@ def with_rare_words(line: Line, begin: int = 0, end: int | None = None) -> str:
 
 
 def _underlined(word: str, pieces: int) -> str:
+    count = plural("{count} piece", "{count} pieces", pieces)
     style = "background:none;color:inherit;text-decoration:underline dotted;text-underline-offset:0.2em"
-    return f'<mark style="{style}" title="{pieces} pieces">{literal(word)}</mark>'
+    return f'<mark style="{style}" title="{literal(count)}">{literal(word)}</mark>'

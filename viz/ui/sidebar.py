@@ -18,7 +18,7 @@ from viz.selection.model_choice import DEVICES
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 
-PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("None")}
+PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("Transparent")}
 DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
 #: Kind of model → the label of the field, its placeholder, and the label of the button.
 _FIELDS: Final = {
@@ -128,15 +128,17 @@ def _given() -> None:
 
 def _chat() -> None:
     """Whether the text is read as a chat, and how one is typed."""
-    help_text = (
+    help_text = _(
         "Attention, Decode and Side by side read the text behind the model's own chat template, as the library "
         "transformers does. An assistant's message at the end is left open, and the model goes on with it. "
         "What is measured over many sentences, Cause and Two models read texts as they are."
     )
-    if controls.switch("chat", "As a chat", help_text):
+    if controls.switch("chat", _("As a chat"), help_text):
         st.caption(
-            "The model's chat template is put around the text. Lines that begin with “user:”, “assistant:” or "
-            "“system:” begin a message; a text without them is one of the user. The model writes as the assistant."
+            _(
+                "The model's chat template is put around the text. Lines that begin with “user:”, “assistant:” or "
+                "“system:” begin a message; a text without them is one of the user. The model writes as the assistant."
+            )
         )
 
 

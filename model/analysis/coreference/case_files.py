@@ -32,7 +32,7 @@ CURATED: Final = Path(__file__).with_name("curated.jsonl")
 LARGEST_FILE: Final = 16 * 1024 * 1024
 MOST_LINES: Final = 20_000
 LONGEST_LINE: Final = 20_000
-OVERLAP: Final = "pronoun and candidates overlap"
+OVERLAP: Final = said("pronoun and candidates overlap")
 TSV_COLUMNS: Final = ("sentence", "pronoun", "antecedent", "distractor", "right", "wrong")
 
 
@@ -124,7 +124,7 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
 def _reasons(rejected: Sequence[RejectedLine]) -> str:
     """The most frequent reasons, each with the first line it is about."""
     if not rejected:
-        return "it is empty"
+        return said("it is empty")
     first = {line.reason: line.number for line in reversed(rejected)}
     counts = Counter(line.reason for line in rejected).most_common(3)
     return "; ".join(f"{count} × {reason.rstrip('.')} (line {first[reason]})" for reason, count in counts)
@@ -136,10 +136,10 @@ def _lines(content: bytes) -> Iterator[Line]:
         try:
             text = raw.decode("utf-8").strip()
         except UnicodeDecodeError as error:
-            yield Line(number, "", f"expected UTF-8 text, got the byte {raw[error.start]:#04x}")
+            yield Line(number, "", said("expected UTF-8 text, got the byte {byte:#04x}", byte=raw[error.start]))
             continue
         if len(text) > LONGEST_LINE:
-            yield Line(number, "", f"is longer than {LONGEST_LINE:,} characters")
+            yield Line(number, "", said("is longer than {most:,} characters", most=LONGEST_LINE))
         elif text and tuple(text.lower().split("\t")) not in (TSV_COLUMNS, TSV_COLUMNS[:4]):
             yield Line(number, text)
 
@@ -217,7 +217,7 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     if not spans:
         raise row.error(said("the {name} “{phrase}” does not stand in the sentence", name=name, phrase=phrase[:60]))
     if len(spans) > 1:
-        advice = "name more of its words, or give characters [begin, end] in a .jsonl file"
+        advice = said("name more of its words, or give characters [begin, end] in a .jsonl file")
         raise row.error(
             said(
                 "the {name} “{phrase}” stands {num_spans} times in the sentence; {advice}",

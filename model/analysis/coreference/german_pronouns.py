@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from model.messages import said
 from model.words import Span
 
 ENDINGS: Final = ("", "e", "en", "em", "er", "es")
@@ -35,9 +36,9 @@ _RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("sie", "es"), ("er", "ihn", "sie", "es")),
     **dict.fromkeys(_DATIVE, _DATIVE),
 }
-NOT_KNOWN: Final = "the pronoun is none that has a German one"
-NOT_FOUND: Final = "the translation has no such pronoun"
-NOT_ONE: Final = "the translation has not as many such pronouns as the sentence"
+NOT_KNOWN: Final = said("the pronoun is none that has a German one")
+NOT_FOUND: Final = said("the translation has no such pronoun")
+NOT_ONE: Final = said("the translation has not as many such pronouns as the sentence")
 
 
 def german_spans(german: str, forms: frozenset[str]) -> list[Span]:

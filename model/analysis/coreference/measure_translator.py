@@ -33,6 +33,7 @@ from model.analysis.interventions.contrast import ContrastIds, first_difference,
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
 from model.decoding.search import greedy_search
 from model.errors import DataError
+from model.messages import said
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
 from model.translator import Translator
@@ -141,7 +142,7 @@ def measure_coreference(
     scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
         reasons = sorted({reason for counts in collected.skipped.values() for reason in counts})
-        raise DataError("No row could be scored: {reasons}.", reasons=", ".join(reasons) or "all are controls")
+        raise DataError("No row could be scored: {reasons}.", reasons=", ".join(reasons) or said("all are controls"))
     return CoreferenceScores(
         measure=measure,
         cases=tuple(cases),

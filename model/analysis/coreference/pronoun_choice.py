@@ -12,6 +12,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
 from model.analysis.interventions.log_probs import log_probs_of
 from model.decoding.search import greedy_search
+from model.messages import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
 from model.sequence_translator import SequenceTranslator
@@ -52,7 +53,7 @@ class PronounChoice:
             return self.pronoun
         others = {form: value for form, value in self.probabilities.items() if form != self.pronoun.text}
         if not others:
-            return f"German leaves no choice where it writes “{self.pronoun.text}”"
+            return said("German leaves no choice where it writes “{pronoun}”", pronoun=self.pronoun.text)
         alike = (form for form in others if form.lower() == preferred.lower())
         other = next(alike, max(others, key=others.__getitem__))
         begin, end = self.pronoun.span

@@ -17,6 +17,7 @@ from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.coreference.span_attention import Measure, read_case
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import rollout_at
+from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
@@ -35,7 +36,7 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
     if not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
-        return "which token was written for it is known of translators to German only"
+        return said("which token was written for it is known of translators to German only")
     end = translator.config.eos_id
     pronoun = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
     return pronoun if isinstance(pronoun, str) else (pronoun.row,)

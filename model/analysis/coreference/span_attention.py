@@ -16,6 +16,7 @@ from model.analysis.coreference.cases import PronounCase
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import attention_rollout, cross_rollout
 from model.errors import InputTextError
+from model.messages import said
 from model.nn.attention import attention_weights
 from model.nn.encoder_decoder import site_path
 from model.nn.score_functions import ScoreFunction
@@ -28,9 +29,9 @@ Measure = Literal["raw", "norm", "rollout"]
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 """What counts as a weight: the weight itself, its value-weighted norm, or rollout up to the layer (heads averaged)."""
 
-REFUSED: Final = "too long or blank for this model"
-NO_TOKENS: Final = "pronoun or candidate without tokens"
-NO_OFFSETS: Final = "this tokenizer does not tell which characters a token stands for"
+REFUSED: Final = said("too long or blank for this model")
+NO_TOKENS: Final = said("pronoun or candidate without tokens")
+NO_OFFSETS: Final = said("this tokenizer does not tell which characters a token stands for")
 Recorded = Mapping[str, list[Any]]
 
 

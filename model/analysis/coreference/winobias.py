@@ -9,11 +9,12 @@ import re
 from typing import NamedTuple
 
 from model.analysis.coreference.cases import PronounCase
+from model.messages import said
 from model.words import Span
 
 PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs"))
-NOT_TWO = "does not have one antecedent and one pronoun in brackets"
-NO_PARTNER = "other candidate not found through the neighbouring line"
+NOT_TWO = said("does not have one antecedent and one pronoun in brackets")
+NO_PARTNER = said("other candidate not found through the neighbouring line")
 
 
 class MarkedLine(NamedTuple):

@@ -8,6 +8,7 @@ import torch
 
 from model.analysis.layer_kinds.kinds import KINDS, Kind, Settings, multiply_adds, random_layer
 from model.analysis.measured_cost import MeasuredCost, check_memory, fitted_exponent, measure, unsteadiness
+from model.messages import said
 
 SMALLEST: Final = 16
 #: Over d, a layer of so many positions is measured up to so many components at least.
@@ -90,7 +91,7 @@ def layer_times(
     Raises:
         DataError: the largest does not fit into the memory.
     """
-    what = f"A layer of {length:,} positions of {width:,} numbers"
+    what = said("A layer of {length:,} positions of {width:,} numbers", length=length, width=width)
     for device in devices:
         check_memory(what, needed_bytes(length, width, settings), device)
 

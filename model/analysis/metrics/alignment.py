@@ -19,6 +19,7 @@ from model.analysis.corpus import Progress
 from model.analysis.data_files import read_json_rows
 from model.analysis.metrics.error_rates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError
+from model.messages import said
 from model.trace.trace import Trace
 from model.translator import Translator
 from model.words import attention_between_words, pieces_of_words, with_mean_of_heads
@@ -184,7 +185,7 @@ def score_alignment(
         try:
             trace = translator.trace(source, target)
         except InputTextError:
-            skipped["too long or blank for this model"] += 1
+            skipped[said("too long or blank for this model")] += 1
         else:
             offsets = translator.tokenizer.offsets
             words = AlignedWords(*(pieces_of_words(text, offsets(text)) for text in (source, target)))

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.errors import TraceError
+from model.messages import said
 from model.nn.attention import AttentionInputs, attention_weights
 
 #: Query rows whose dot products are held at once while their spread is measured.
@@ -83,8 +84,8 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     Raises:
         TraceError: there is no such head or row.
     """
-    _check("Heads", head, inputs.num_heads)
-    _check("Query rows", row, inputs.query.size(1))
+    _check(said("Heads"), head, inputs.num_heads)
+    _check(said("Query rows"), row, inputs.query.size(1))
     query = inputs.query[head, row].float()
     keys, values = (_of_head(inputs, shared, head) for shared in (inputs.key, inputs.value))
     biases = inputs.bias_rows([head], [row])
@@ -137,7 +138,7 @@ def head_parts(
     Raises:
         TraceError: there is no such row.
     """
-    _check("Query rows", row, inputs.query.size(1))
+    _check(said("Query rows"), row, inputs.query.size(1))
     return torch.einsum("hv,hvm->hm", inputs.head_output(rows=[row])[:, 0], output_projection)
 
 
@@ -150,7 +151,7 @@ def dot_product_spread(inputs: AttentionInputs, head: int) -> DotProductSpread:
     Raises:
         TraceError: there is no such head.
     """
-    _check("Heads", head, inputs.num_heads)
+    _check(said("Heads"), head, inputs.num_heads)
     keys, score = _of_head(inputs, inputs.key, head)[None], inputs.score.of_heads([head])
     count, mean, squares = 0, 0.0, 0.0
     # Merged block by block (Chan, Golub & LeVeque 1979), so that nothing n × n is held for a long text.

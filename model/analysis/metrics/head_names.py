@@ -66,13 +66,19 @@ def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
     if unknown := set(chosen).difference(known):
         site, layer, head = min(unknown)
         layers = heads.get(site, ())
-        raise EditError(
-            f"There is no head {head} in layer {layer} of {site!r}; "
-            + (
-                f"layers run from 0 to {len(layers) - 1}, heads from 0 to {max(layers) - 1}."
-                if layers
-                else f"sites are {', '.join(heads)}."
+        named: dict[str, object] = {"head": head, "layer": layer, "site": site}
+        if not layers:
+            raise EditError(
+                "There is no head {head} in layer {layer} of {site!r}; sites are {sites}.",
+                sites=", ".join(heads),
+                **named,
             )
+        raise EditError(
+            "There is no head {head} in layer {layer} of {site!r}; layers run from 0 to {last_layer}, heads from 0 to "
+            "{last_head}.",
+            last_layer=len(layers) - 1,
+            last_head=max(layers) - 1,
+            **named,
         )
 
 

@@ -14,10 +14,11 @@ from model.analysis.residual_stream.additions import Addition, HeadParts, NormSt
 from model.analysis.residual_stream.capture import kinds
 from model.analysis.residual_stream.found_parts import FoundPart, find_parts
 from model.errors import TraceError
+from model.messages import said
 from model.trace.trace import ROUNDING, Trace
 
-WEIGHTS_ONLY: Final = "This model gives its attention weights only, so what its parts add is not known."
-NOT_FOUND: Final = (
+WEIGHTS_ONLY: Final = said("This model gives its attention weights only, so what its parts add is not known.")
+NOT_FOUND: Final = said(
     "No outputs of this model's modules add up to what its layers put out, so what each part adds is not known: it may "
     "scale what it adds."
 )

@@ -8,6 +8,7 @@ import torch
 
 from model.analysis.measured_cost import MeasuredCost, check_memory, measure
 from model.analysis.scoring.saturation import random_function
+from model.messages import said
 from model.nn.score_functions import TERMS_AT_ONCE, ScoreFunction
 
 #: The functions whose cost is measured; scaling costs n² more multiplications, which cannot be told from nothing.
@@ -69,7 +70,8 @@ def score_costs(
     """
     for device in devices:
         needed = max(needed_bytes(name, largest, width) for name in NAMES)
-        check_memory(f"A score of {largest:,} queries and {largest:,} keys of {width} numbers", needed, device)
+        what = said("A score of {count:,} queries and {count:,} keys of {width} numbers", count=largest, width=width)
+        check_memory(what, needed, device)
     costs = []
     for device in devices:
         for name in NAMES:

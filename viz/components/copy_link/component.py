@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from viz.components.declare import declare
 from viz.core import payload
+from viz.core.messages import shown
 
 _COMPONENT = declare("components/copy_link/copy_link.js", "components/copy_link/copy_link.css")
 
@@ -17,5 +18,5 @@ def copy_link(always: Mapping[str, str], note: str, paper: str, chart_format: st
         paper: what saved pictures lie on.
         chart_format: what the camera of a chart saves.
     """
-    header = {"always": dict(always), "note": note, "paper": paper, "format": chart_format}
+    header = {"always": dict(always), "note": shown(note), "paper": paper, "format": chart_format}
     _COMPONENT(data=payload.pack(header), key="copy-link", width="content")

@@ -13,6 +13,7 @@ from jaxtyping import Float
 
 from viz.components.declare import declare
 from viz.core import payload
+from viz.core.messages import shown
 from viz.core.theme import SEQUENTIAL, SQRT_TICKS
 from viz.core.widget_values import sent
 
@@ -120,20 +121,26 @@ def pack_grid(
         "stops": SEQUENTIAL,
         "ticks": SQRT_TICKS,
         "name": name,
-        "caption": caption,
+        "caption": shown(caption),
         "selected": None if selected is None else [selected.layer, selected.head],
         "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
         "metric": None if metric is None else _described(metric),
-        "jobs": None if jobs is None else asdict(jobs),
+        "jobs": None if jobs is None else _said(jobs),
         "isMean": is_mean,
-        "notes": [part.note for part in (metric, ranking) if part is not None],
-        "followed": None if followed is None else asdict(followed),
+        "notes": [shown(part.note) for part in (metric, ranking) if part is not None],
+        "followed": None
+        if followed is None
+        else asdict(followed) | {"jobs": [None if each is None else _said(each) for each in followed.jobs]},
     }
     return payload.pack(header)
 
 
+def _said(jobs: TileJobs) -> dict[str, list[str]]:
+    return {"short": [*map(shown, jobs.short)], "said": [*map(shown, jobs.said)], "intervals": [*jobs.intervals]}
+
+
 def _described(metric: TileMetric) -> dict[str, object]:
-    return {"name": metric.name, "unit": metric.unit, "texts": metric.texts(), "bars": metric.bars()}
+    return {"name": shown(metric.name), "unit": shown(metric.unit), "texts": metric.texts(), "bars": metric.bars()}
 
 
 def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:

@@ -7,6 +7,7 @@
 
 import { Awaited } from "../shared/awaited.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
+import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
 import {
   cellRuns,
@@ -22,6 +23,7 @@ import {
   tokenElement,
 } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
+import { sentenceParts } from "../shared/sentence_parts.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";
@@ -106,10 +108,10 @@ export class HeadGrid extends View {
     this.status.textContent = "";
     if (said === this.said) return;
     this.said = said;
-    const axes = element("span", "axes", "In each tile: queries run down ↓, keys run across →.");
-    if (this.tiles.isPooled)
-      axes.textContent += ` A pixel is the largest of up to ${blockQueries} × ${blockKeys} ${number ?? "weight"}s.`;
-    const hint = "Click a tile, or press Enter, to open the head; arrow keys move.";
+    const axes = element("span", "axes", _("In each tile: queries run down ↓, keys run across →."));
+    const block = { rows: blockQueries, columns: blockKeys };
+    if (this.tiles.isPooled) axes.append(" ", _("A pixel is the largest of up to {rows} × {columns} numbers.", block));
+    const hint = _("Click a tile, or press Enter, to open the head; arrow keys move.");
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),
       legendElement(stops, ticks, number, top),
@@ -186,7 +188,7 @@ export class HeadGrid extends View {
     const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
     const title = [this.board.nameOf([layer, head]), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
-    this.tooltip.show(event, title, query, key, isBlock ? `${weight} (max of block)` : weight);
+    this.tooltip.show(event, title, query, key, isBlock ? _("{weight} (max of block)", { weight }) : weight);
     this.frameWeight(cell, rowRun, columnRun);
   }
 
@@ -213,17 +215,11 @@ export class HeadGrid extends View {
     reachByTab(this.board.cells, cell);
     const [layer, head] = this.board.headOf(cell);
     const { rows, columns } = this.tiles.header;
-    const name = `${this.board.nameOf([layer, head])}: `;
-    if (this.isMissing(cell)) return this.status.replaceChildren(name, "being computed");
+    const name = this.board.nameOf([layer, head]);
+    if (this.isMissing(cell)) return this.status.replaceChildren(_("{head}: being computed", { head: name }));
     const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
-    this.status.replaceChildren(
-      name,
-      "strongest ",
-      tokenElement(query),
-      " looks at ",
-      tokenElement(key),
-      `, ${weight}`,
-    );
+    const said = { head: name, query: tokenElement(query), key: tokenElement(key), weight };
+    this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} looks at {key}, {weight}"), said));
   }
 
   /** @param {HTMLElement} cell @param {string} key */

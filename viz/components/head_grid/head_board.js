@@ -1,6 +1,7 @@
 // @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
 import { headLabel } from "../shared/head_label.js";
+import { _ } from "../shared/messages.js";
 import { element } from "../shared/picture.js";
 
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
@@ -73,19 +74,25 @@ export class HeadBoard {
 
   build() {
     const { layers, heads, ranked, metric } = this.order;
-    const shown = ranked ?? Array.from({ length: layers * heads }, (_, index) => index);
-    const label = `Attention of ${layers} layers of ${heads} heads each. Arrow keys move, Enter opens a head.`;
+    const shown = ranked ?? Array.from({ length: layers * heads }, (_each, index) => index);
+    const label = _("Attention of {layers} layers of {heads} heads each. Arrow keys move, Enter opens a head.", {
+      layers,
+      heads,
+    });
     this.cells = shown.map((index) => this.buildCell(index));
-    const names = ranked ? [] : Array.from({ length: layers }, (_, layer) => `Layer ${layer + 1}`);
+    const names = ranked
+      ? []
+      : Array.from({ length: layers }, (_each, layer) => _("Layer {number}", { number: layer + 1 }));
     this.layerNames = names.map((name) => element("span", { className: "layer-name", role: "rowheader" }, name));
-    const lines = Array.from({ length: Math.ceil(shown.length / this.across) }, (_, line) => {
+    const lines = Array.from({ length: Math.ceil(shown.length / this.across) }, (_each, line) => {
       const cells = this.cells.slice(line * this.across, (line + 1) * this.across);
       return element("div", { className: "line", role: "row" }, ...this.layerNames.slice(line, line + 1), ...cells);
     });
     this.headNames = [];
     this.element.replaceChildren(...(ranked ? [] : [this.buildHeadNames()]), this.canvas, ...lines, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
-    this.element.ariaLabel = ranked ? `${label} Ranked by ${metric?.name}.` : label;
+    const order = _("Ranked by {metric}.", { metric: metric?.name });
+    this.element.ariaLabel = ranked ? `${label} ${order}` : label;
   }
 
   /** @param {number} index */
@@ -105,7 +112,7 @@ export class HeadBoard {
 
   /** @param {Head} head */
   nameOf([layer, head]) {
-    return this.order.isMean ? `L${layer + 1}, all heads` : headLabel(layer, head);
+    return this.order.isMean ? _("L{layer}, all heads", { layer: layer + 1 }) : headLabel(layer, head);
   }
 
   /** What a head is for, with its number; "" without a job. @param {Head} head */
@@ -123,17 +130,18 @@ export class HeadBoard {
     const said = metric ? `, ${metric.name} ${metric.texts[layer * heads + head]} ${metric.unit}`.trimEnd() : "";
     cell.classList.toggle("open", isOpen);
     cell.ariaSelected = String(isOpen);
-    cell.ariaLabel = `${this.nameOf([layer, head])}${job ? `, ${job}` : ""}${said}${isOpen ? ", open" : ""}`;
+    const name = `${this.nameOf([layer, head])}${job ? `, ${job}` : ""}${said}`;
+    cell.ariaLabel = isOpen ? _("{name}, open", { name }) : name;
   }
 
   buildHeadNames() {
     const role = "columnheader";
     this.corner = element("span", { className: "layer-name muted", role });
-    this.headNames = Array.from({ length: this.order.heads }, (_, head) =>
+    this.headNames = Array.from({ length: this.order.heads }, (_each, head) =>
       element("span", {
         className: "head-name",
         role,
-        ariaLabel: this.order.isMean ? "All heads" : `Head ${head + 1}`,
+        ariaLabel: this.order.isMean ? _("All heads") : _("Head {number}", { number: head + 1 }),
       }),
     );
     return element("div", { className: "line heads", role: "row" }, this.corner, ...this.headNames);
@@ -194,8 +202,12 @@ export class HeadBoard {
       this.element.style.setProperty(`--${name}`, `${length / ratio}px`);
     const isRoomy = width / ratio >= ROOM_FOR_HEAD_NAME;
     for (const [head, name] of this.headNames.entries())
-      name.textContent = this.order.isMean ? "All heads" : `${isRoomy ? "Head " : ""}${head + 1}`;
-    if (this.headNames.length) this.corner.textContent = isRoomy || this.order.isMean ? "" : "Head";
+      name.textContent = this.order.isMean
+        ? _("All heads")
+        : isRoomy
+          ? _("Head {number}", { number: head + 1 })
+          : String(head + 1);
+    if (this.headNames.length) this.corner.textContent = isRoomy || this.order.isMean ? "" : _("Head");
     return { across: width + gap, down: height + gap + above + below };
   }
 }

@@ -14,6 +14,7 @@ from jaxtyping import Float
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
+from viz.core.messages import shown
 from viz.core.widget_values import sent
 
 _COMPONENT = declare("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
@@ -136,13 +137,13 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "rowTokens": token_text.display_tokens(data.row_tokens),
         "columnTokens": token_text.display_tokens(data.column_tokens),
         "axes": data.axes,
-        "title": data.title,
-        "label": data.label,
-        "note": data.note,
-        "caption": data.caption,
-        "sides": [data.row_name, data.column_name],
+        "title": shown(data.title),
+        "label": shown(data.label),
+        "note": shown(data.note),
+        "caption": shown(data.caption),
+        "sides": [shown(data.row_name), shown(data.column_name)],
         "fileName": data.file_name,
-        "number": scale.number,
+        "number": shown(scale.number),
         "stops": scale.stops,
         "low": scale.low,
         "high": scale.high,

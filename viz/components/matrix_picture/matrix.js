@@ -6,6 +6,7 @@
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
+import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
 import {
@@ -57,13 +58,13 @@ export class MatrixPicture extends View {
   bar = element("div", "matrix-bar");
   title = element("span", "matrix-title");
   note = element("span", { className: "matrix-preview muted", dataset: { notInPicture: "" } });
-  out = toolButton("−", "Zoom out", () => this.gestures.zoom(1 / STEP));
-  whole = toolButton("Whole", "Show the whole matrix", () => this.showWhole());
+  out = toolButton("−", _("Zoom out"), () => this.gestures.zoom(1 / STEP));
+  whole = toolButton(_("Whole"), _("Show the whole matrix"), () => this.showWhole());
   canvas = element("canvas", { ariaHidden: "true" });
   keptRow = element("div", { className: "kept-frame", hidden: true });
   keptColumn = element("div", { className: "kept-frame", hidden: true });
   keptNumber = new KeptNumber();
-  stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
+  stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: _("heatmap") });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
   search = new MatrixSearch(this);
@@ -82,7 +83,7 @@ export class MatrixPicture extends View {
     tools.prepend(
       this.search.element,
       this.out,
-      toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)),
+      toolButton("+", _("Zoom in"), () => this.gestures.zoom(STEP)),
       this.whole,
     );
     this.bar.append(this.title, this.note, tools);
@@ -160,19 +161,18 @@ export class MatrixPicture extends View {
     this.title.textContent = title;
     this.caption.textContent = caption;
     [this.rowName.textContent, this.columnName.textContent] = sides;
-    this.extent.textContent = "";
     this.note.textContent =
-      isPreview && this.matrix.rows < rowTokens.length ? "preview: each spot is the largest number around it" : "";
-    this.stage.ariaLabel = `${label} Arrow keys move, Enter keeps row and column, plus and minus zoom.`;
-    this.keys.status.textContent = "";
+      isPreview && this.matrix.rows < rowTokens.length ? _("preview: each spot is the largest number around it") : "";
+    this.stage.ariaLabel = [label, _("Arrow keys move, Enter keeps row and column, plus and minus zoom.")].join(" ");
+    this.extent.textContent = this.keys.status.textContent = "";
     this.keys.tell();
     const legend = JSON.stringify([stops, marks, number]);
     if (legend === this.legend) return;
     this.legend = legend;
     this.stage.style.setProperty("--kept", keptColour);
     this.scale = pixelScale(stops);
-    const [[, lowest], [, highest]] = [marks[0], marks[marks.length - 1]];
-    const bar = colourBar(number, `Colour scale of ${number}, from ${lowest} to ${highest}`, stops, marks);
+    const ends = { number, lowest: marks[0][1], highest: marks[marks.length - 1][1] };
+    const bar = colourBar(number, _("Colour scale of {number}, from {lowest} to {highest}", ends), stops, marks);
     this.foot.replaceChildren(bar, this.extent, this.keys.status);
   }
 

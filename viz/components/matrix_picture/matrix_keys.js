@@ -1,7 +1,9 @@
 // @ts-check
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
 import { consume, isCombination } from "../shared/items.js";
+import { _ } from "../shared/messages.js";
 import { clamp, element, tokenElement } from "../shared/picture.js";
+import { sentenceParts } from "../shared/sentence_parts.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 
@@ -73,7 +75,8 @@ export class MatrixKeys {
     if (!this.visited) return;
     const { row, column } = this.visited;
     const { rowTokens, columnTokens, number } = this.picture.header;
-    const [query, key] = [tokenElement(rowTokens[row]), tokenElement(columnTokens[column])];
-    this.status.replaceChildren(query, " looks at ", key, `: ${number} ${this.picture.format(row, column)}`);
+    const value = this.picture.format(row, column);
+    const said = { query: tokenElement(rowTokens[row]), key: tokenElement(columnTokens[column]), number, value };
+    this.status.replaceChildren(...sentenceParts(_("{query} looks at {key}: {number} {value}"), said));
   }
 }

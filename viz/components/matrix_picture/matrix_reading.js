@@ -1,5 +1,6 @@
 // @ts-check
 // How a cell of a matrix is read out and walked to.
+import { _ } from "../shared/messages.js";
 import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";
 
@@ -31,11 +32,12 @@ export function readCell({ rows, columns, values, block }, header, exact, row, c
   const value = exact ?? values[down * columns + across];
   if (Number.isNaN(value)) return "–";
   const isBlock = rows < rowTokens.length || columns < columnTokens.length;
-  const note = isBlock && exact === null ? " (max of a block)" : "";
+  const noted = (/** @type {string} */ number) =>
+    isBlock && exact === null ? _("{number} (max of a block)", { number }) : number;
   const digits = isPreview ? 3 : (deep?.decimals ?? 4);
   const least = 10 ** -digits;
-  if (value > 0 && value < least / 2) return `< ${least}${note}`;
-  return `${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}${note}`;
+  if (value > 0 && value < least / 2) return noted(`< ${least}`);
+  return noted(`${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}`);
 }
 
 /**

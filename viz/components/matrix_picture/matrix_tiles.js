@@ -1,6 +1,7 @@
 // @ts-check
 // A matrix too large to be sent whole: its overview, and exact tiles of what is seen, asked for as a person comes near.
 // What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
+import { _ } from "../shared/messages.js";
 import { contextOf } from "../shared/picture.js";
 import { askForTiles, nameOfTile, onDeliveredTiles, TILE_SIDE } from "../shared/tile_requests.js";
 import { paintView, setApart, shadesOf } from "./matrix_view.js";
@@ -196,9 +197,9 @@ export function extentSentence({ row, column }, [tall, wide]) {
   const run = (/** @type {Span} */ { start, length, count }) => {
     const ends = [Math.floor(start) + 1, Math.min(count, Math.ceil(start + length)), count];
     const [first, last, all] = ends.map((end) => end.toLocaleString("en"));
-    return `${first}–${last} of ${all}`;
+    return _("{first}–{last} of {all}", { first, last, all });
   };
-  const isExact = tall * wide === 1;
-  const what = isExact ? "every number is exact" : `each spot is the largest of up to ${tall} × ${wide} numbers`;
-  return `Queries ${run(row)}, keys ${run(column)}; ${what}.`;
+  const shown = { rows: run(row), columns: run(column), tall, wide };
+  if (tall * wide === 1) return _("Queries {rows}, keys {columns}; every number is exact.", shown);
+  return _("Queries {rows}, keys {columns}; each spot is the largest of up to {tall} × {wide} numbers.", shown);
 }

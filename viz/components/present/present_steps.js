@@ -48,7 +48,7 @@ class PresentSteps extends View {
   draw(header) {
     const { step, count } = header;
     this.header = header;
-    this.position.textContent = `${step + 1} of ${count}`;
+    this.position.textContent = _("{step} of {count}", { step: step + 1, count });
     this.back.ariaDisabled = String(step === 0);
     this.on.ariaDisabled = String(step === count - 1);
     Object.assign(this.root.dataset, { ready: "1", step });

@@ -2,6 +2,9 @@
 // What the components draw with: elements, the colour scale and its legend, matrices of pixels, a tooltip.
 // Text enters the page as text nodes only.
 
+import { _ } from "./messages.js";
+import { sentenceParts } from "./sentence_parts.js";
+
 /** @import { Point } from "./items.js" */
 /** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */
 /** @template E @typedef {Partial<Omit<E, "style" | "dataset">> & { style?: string, dataset?: Record<string, string | number> }} Look */
@@ -138,10 +141,14 @@ export function colourBar(name, ariaLabel, stops, marks) {
  * The colour bar of weights, or of another number that goes up to `top`, on the √ scale.
  * @param {string[]} stops @param {number[]} ticks @param {string} [number] @param {number} [top]
  */
-export function legendElement(stops, ticks, number = "weight", top = 1) {
-  const label = `Colour scale: ${number} from 0, dark, to ${asRead(top)}, light, evenly spaced in the square root`;
+export function legendElement(stops, ticks, number = _("weight"), top = 1) {
+  const label = _("Colour scale: {number} from 0, dark, to {top}, light, evenly spaced in the square root", {
+    number,
+    top: asRead(top),
+  });
   const marks = ticks.map((tick) => /** @type {[number, string]} */ ([Math.sqrt(tick), asRead(tick * top)]));
-  return colourBar(`${number[0].toUpperCase()}${number.slice(1)} (√ scale)`, label, stops, marks);
+  const name = _("{number} (√ scale)", { number: `${number[0].toUpperCase()}${number.slice(1)}` });
+  return colourBar(name, label, stops, marks);
 }
 
 /** @param {number} number */
@@ -162,8 +169,11 @@ export class Tooltip {
    * @param {Point} point @param {string} title @param {string} query @param {string | null} key @param {string} note
    */
   show(point, title, query, key, note) {
-    const looksAt = key === null ? [] : [element("span", "looks-at", " looks at "), tokenElement(key)];
-    const pair = element("div", "tooltip-pair", tokenElement(query), ...looksAt);
+    const row = tokenElement(query);
+    const looking =
+      key === null ? [row] : sentenceParts(_("{query} looks at {key}"), { query: row, key: tokenElement(key) });
+    const parts = looking.map((part) => (typeof part === "string" ? element("span", "looks-at", part) : part));
+    const pair = element("div", "tooltip-pair", ...parts);
     this.showContent(point, title, pair, element("div", "tooltip-value", note));
   }
 

@@ -1,6 +1,7 @@
 // @ts-check
 // A picture as SVG, from its shapes.
 import { cellsAsSvg, MOST_CELLS } from "./canvas_cells.js";
+import { _ } from "./messages.js";
 import { escapeXml } from "./picture_file.js";
 
 /** @import { Cell } from "./canvas_cells.js" */
@@ -26,13 +27,15 @@ import { escapeXml } from "./picture_file.js";
  * }} Picture its corner within the paper, the paper's size and colour, and whether a canvas is not drawn as cells
  */
 
-export const HOLDS_PIXELS = `This picture holds pixels: it has more than ${MOST_CELLS.toLocaleString("en")} cells.`;
+/** What to know of a picture that is not all shapes. */
+export const pixelsNote = () =>
+  _("This picture holds pixels: it has more than {count} cells.", { count: MOST_CELLS.toLocaleString("en") });
 
 /** A picture as the text of an SVG file. @param {Picture} picture */
 export function svgOf({ left, above, width, height, paper, font, holdsPixels, shapes }) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">`,
-    ...(holdsPixels ? [`<desc>${HOLDS_PIXELS}</desc>`] : []),
+    ...(holdsPixels ? [`<desc>${escapeXml(pixelsNote())}</desc>`] : []),
     ...(paper === "none" ? [] : [`<rect width="${width}" height="${height}" fill="${paper}"/>`]),
     `<g transform="translate(${left} ${above})" font-family="${escapeXml(font)}">`,
     ...shapes.map(shapeAsSvg),

@@ -1,5 +1,6 @@
 // @ts-check
 // Probabilities as text and as a colour bar.
+import { _ } from "./messages.js";
 import { colourBar } from "./picture.js";
 
 /** In percent; what is not certain never reads as 100 %, nor what is possible as 0 %. @param {number} probability */
@@ -26,13 +27,13 @@ export function timesLess(logProb, other) {
   const times = Math.exp(Math.abs(other - logProb));
   if (!Number.isFinite(times) || times < 1.05) return "";
   const digits = { maximumSignificantDigits: 2 };
-  const shown = times < 1e6 ? times.toLocaleString("en", digits) : "> 1 million";
-  return `${shown} × ${logProb < other ? "less" : "more"}`;
+  const shown = times < 1e6 ? times.toLocaleString("en", digits) : _("> 1 million");
+  return logProb < other ? _("{times} × less", { times: shown }) : _("{times} × more", { times: shown });
 }
 
 /** A colour bar from 0 to 100 %. @param {string[]} stops */
 export function probabilityLegend(stops) {
-  const said = "Colour scale: probability from 0, dark, to 100 percent, light";
+  const said = _("Colour scale: probability from 0, dark, to 100 percent, light");
   const marks = [0, 25, 50, 75, 100].map((tick) => /** @type {[number, string]} */ ([tick / 100, String(tick)]));
-  return colourBar("Probability (%)", said, stops, marks);
+  return colourBar(_("Probability (%)"), said, stops, marks);
 }

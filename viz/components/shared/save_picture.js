@@ -8,7 +8,7 @@ import { drawingOf } from "./drawing_copy.js";
 import { _ } from "./messages.js";
 import { element, toolButton } from "./picture.js";
 import { inkAndPaper, printPicture, rasterised, savePng, saveSvg } from "./picture_file.js";
-import { HOLDS_PIXELS, svgOf } from "./picture_svg.js";
+import { pixelsNote, svgOf } from "./picture_svg.js";
 
 // Room for labels: whoever opens the picture may have a wider font.
 const PICTURE_MARGIN = 20;
@@ -197,7 +197,7 @@ export function pictureButtons(root, nameOf) {
   const said = element("span", { className: "muted", ariaLive: "polite" });
   const save = (/** @type {"PNG" | "SVG" | "PDF"} */ format) => {
     const picture = pictureOf(root);
-    said.textContent = picture.holdsPixels && format !== "PNG" ? HOLDS_PIXELS : "";
+    said.textContent = picture.holdsPixels && format !== "PNG" ? pixelsNote() : "";
     return savePictureAs(format, picture, nameOf());
   };
   return element(

@@ -9,6 +9,7 @@ import numpy as np
 
 from viz.components.declare import declare
 from viz.core import payload, token_text
+from viz.core.messages import said, shown
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles
 
 _COMPONENT = declare("components/tiles/tile_keeper.js")
@@ -19,11 +20,11 @@ def pack_tiles(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     address: str,
-    number: str = "weight",
+    number: str = said("weight"),
     top: float = 1.0,
 ) -> bytes:
     """The payload of `tile_keeper.js`: sizes, tokens as they are shown, how cells are decoded, and the tiles."""
-    header = _header(tiles.spec, query_tokens, key_tokens, address) | {"number": number, "top": top}
+    header = _header(tiles.spec, query_tokens, key_tokens, address) | {"number": shown(number), "top": top}
     return payload.pack(header, np.frombuffer(tiles.deflated, np.uint8))
 
 
@@ -62,7 +63,7 @@ def send_tiles(
     *,
     address: str,
     key: str,
-    number: str = "weight",
+    number: str = said("weight"),
     top: float = 1.0,
 ) -> None:
     """Send tiles to wait under an address, as long as this is on the page. Shows nothing.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from viz.core.html import Column
 from viz.core.messages import _, said, shown
 from viz.core.token_text import display_token
+from viz.pages.model_card.measured_names import BETWEEN, shown_name
 
 if TYPE_CHECKING:
     from model.config import TransformerConfig
@@ -16,14 +17,16 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[str, ...]]
 
-#: What stands between the parts of a measured value's name.
-_BETWEEN: Final = " · "
-
 #: What SentencePiece calls the piece of a single byte.
 BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 #: Command of this project → what it measures, where that is not its own name.
-SUBJECTS: Final = {"align": said("Alignment")}
+SUBJECTS: Final = {
+    "align": said("Alignment"),
+    "coreference": said("Coreference"),
+    "copying": said("Copying"),
+    "pronouns": said("Pronouns"),
+}
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
 
 
@@ -125,7 +128,7 @@ def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
 def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
     """What a person reads first, and the values by number, such as one for each head of each layer."""
     rows: Rows = [(name, number(value)) for name, value in measurement.rows]
-    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(_BETWEEN))]
+    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(BETWEEN))]
     return [row for row in rows if row not in by_number], by_number
 
 
@@ -136,25 +139,21 @@ def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:
     """
     groups: dict[str, dict[str, str]] = {}
     for name, value in rows:
-        before, _dot, part = name.rpartition(_BETWEEN)
+        before, _dot, part = name.rpartition(BETWEEN)
         groups.setdefault(before, {})[part] = value
     alike: dict[tuple[str, ...], list[str]] = {}
     for before, values in groups.items():
         alike.setdefault(tuple(values), []).append(before)
     shared = {parts: befores for parts, befores in alike.items() if len(befores) > 1}
     in_shared = {before for befores in shared.values() for before in befores}
-    alone = [(_words(name), value) for name, value in rows if name.rpartition(_BETWEEN)[0] not in in_shared]
+    alone = [(shown_name(name), value) for name, value in rows if name.rpartition(BETWEEN)[0] not in in_shared]
     made: list[tuple[list[Column], Rows]] = (
         [([Column(_("Measured")), Column(_("Value"))], list(alone))] if alone else []
     )
     for parts, befores in shared.items():
-        columns = [Column(_("Measured")), *(Column(_words(part), is_number=True) for part in parts)]
-        made.append((columns, [(_words(before), *groups[before].values()) for before in befores]))
+        columns = [Column(_("Measured")), *(Column(shown_name(part), is_number=True) for part in parts)]
+        made.append((columns, [(shown_name(before), *groups[before].values()) for before in befores]))
     return made
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
 
 
 def subject(command: str) -> str:

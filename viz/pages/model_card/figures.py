@@ -23,7 +23,7 @@ PART_LABELS: Final = {
     "decoder_self_attention": sites.NAMES[sites.DECODER].label,
     "cross_attention": said("Cross-attention"),
     "decoder_feed_forward": said("Decoder feed-forward"),
-    "norms": said("Norms"),
+    "norms": said("Norm layers"),
 }
 #: Grey for what turns pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
 PART_COLOURS: Final = {
