@@ -114,7 +114,7 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
         "root": float(shipped.translator.config.d_k**0.5), "d_k": shipped.translator.config.d_k, "limit": SATURATED,
     }  # fmt: skip
     found["verdict"] = said("Most rows") if raw * 2 > rows else said("Some rows")
-    series = {
+    series: dict[str, np.ndarray] = {
         said("divided by √dₖ"): np.array(counts["scaled"], float),
         said("not divided"): np.array(counts["dot"], float),
     }

@@ -33,7 +33,11 @@ def lengths(shipped: "Shipped", *, text: str) -> View:
         "expected": (shipped.translator.config.d_model / 2) ** 0.5,
     }  # fmt: skip
     found["verdict"] = said("The position") if positional.mean() > plain.mean() else said("The word")
-    series = {said("row of the matrix"): plain, said("times √d_model"): scaled, said("position"): positional}
+    series: dict[str, np.ndarray] = {
+        said("row of the matrix"): plain,
+        said("times √d_model"): scaled,
+        said("position"): positional,
+    }
     picture = Bars(labels=trace.source_tokens, series=series, number=said("length of the vector"), digits=1)
     caption = said(
         "What is added up before the first layer: the scaled row of the token, and the encoding of its position."

@@ -59,7 +59,7 @@ def saturation(shipped: "Shipped") -> View:
     from model.analysis.scoring.saturation import random_saturation
 
     names = {said("divided by √dₖ"): "scaled", said("not divided"): "dot"}
-    lines = {
+    lines: dict[str, np.ndarray] = {
         name: np.array([float(random_saturation(kind, width).rows.entropy.median()) for width in WIDTHS])
         for name, kind in names.items()
     }

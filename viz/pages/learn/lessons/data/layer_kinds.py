@@ -84,8 +84,9 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
     whole = (said("all of {kind}", kind=NAMES[kind]) for kind in TABLE)
     labels = [said("scores and sums: 2n²d"), said("projections: 4nd²"), *whole]
     values = np.array([table, projected, *counts.values()]) / 1e6
-    series, number = {said("products"): values}, said("million products")
-    picture = Bars(labels=labels, series=series, number=number, digits=2, marked=0)
+    picture = Bars(
+        labels=labels, series={said("products"): values}, number=said("million products"), digits=2, marked=0
+    )
     caption = said(
         "One layer over {length} tokens at d = {width}. The first two bars are the parts of the third.",
         length=length, width=width,

@@ -122,7 +122,7 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
         "most": labels[most], "after": float(own[most + 1]), "other_after": float(instead[most + 1]),
         "hidden": hidden, "hidden_after": float(own[named + 1]), "words": len(labels),
     }  # fmt: skip
-    series = {f"“{word}”": own, f"“{other}”": instead}
+    series: dict[str, np.ndarray] = {f"“{word}”": own, f"“{other}”": instead}
     picture = Bars(labels=[said("nothing"), *labels], series=series, number=said("probability"), top=1.0)
     caption = said("Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden.")
     choices = {"text": text, "decoding_tab": "Attribution", "step": choice.place.row, "step_chosen": True}

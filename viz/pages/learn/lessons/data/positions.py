@@ -89,7 +89,9 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     found: dict[str, float | str] = {"first": float(lengths[pairs[0]]), "d_model": width}
     found |= {f"wave_{number}": float(lengths[pair]) for number, pair in enumerate(pairs, 1)}
     found |= {"ratio": float(lengths[pairs[-1]] / lengths[pairs[0]])}
-    lines = {said("dimension {number}", number=2 * pair): values.numpy() for pair, (_, values) in drawn.items()}
+    lines: dict[str, np.ndarray] = {
+        said("dimension {number}", number=2 * pair): values.numpy() for pair, (_, values) in drawn.items()
+    }
     picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
     caption = said("Three of the even dimensions; each odd one beside them is the cosine of the same angle.")
     choices = {"masks_tab": "Positional encodings", "dimension": 2 * pairs[0]}

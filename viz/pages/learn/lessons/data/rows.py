@@ -105,7 +105,7 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     at = shipped.row(trace, site, word)
-    series = {
+    series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=scaled, masked=True).weights.numpy()
         for name, scaled in ((said("divided by √dₖ"), True), (said("not divided"), False))
     }
@@ -167,7 +167,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         said("“{token}” in {head}", token=spoken(queries[at[2]]), head=head_label(int(at[0]), int(at[1])))
         for at in (low, high)
     ]
-    series = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
+    series: dict[str, np.ndarray] = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
     found: dict[str, float | str] = {
         "sharp": names[0], "soft": names[1], "sharp_weight": float(rows[tuple(low)].max()),
         "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
@@ -221,7 +221,7 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "verdict": said("It falls") if mean.max() < rows[number].max() else said("It grows"),
     }  # fmt: skip
     name = said("mean of L{layer}'s {heads} heads", layer=layer + 1, heads=len(rows))
-    series = {head_label(layer, number): rows[number], name: mean}
+    series: dict[str, np.ndarray] = {head_label(layer, number): rows[number], name: mean}
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
     caption = said("One head's row, and the average of all heads of its layer over the same keys.")
     return View(picture, found, caption, _opened(text, site, layer, number, at))
@@ -232,7 +232,7 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     at = shipped.row(trace, site, word)
-    series = {
+    series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=True, masked=masked).weights.numpy()
         for name, masked in ((said("masked"), True), (said("without the mask"), False))
     }

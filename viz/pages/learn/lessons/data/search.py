@@ -115,7 +115,7 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
     from model.decoding.beam import length_penalty
 
     lengths = np.arange(1, 2 * length + 1)
-    lines = {
+    lines: dict[str, np.ndarray] = {
         f"α = {alpha:g}": np.array([length_penalty(int(n), alpha) for n in lengths]) for alpha in (0.0, ALPHA, 1.0)
     }
     found: dict[str, float | str] = {

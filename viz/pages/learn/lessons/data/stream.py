@@ -98,7 +98,10 @@ def additions(shipped: "Shipped", *, text: str, word: str) -> View:
     most = int(np.argmax(np.array(added) / np.array(before)))
     found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
     found["larger"] = _NAMES["feed_forward" if by_kind["feed_forward"] > by_kind["self"] else "self"]
-    series = {said("what came in"): np.array(before), said("what the part adds"): np.array(added)}
+    series: dict[str, np.ndarray] = {
+        said("what came in"): np.array(before),
+        said("what the part adds"): np.array(added),
+    }
     picture = Bars(labels=labels, series=series, number=said("length of the vector"), digits=1)
     caption = said(
         "The vector of “{word}” on its way through the encoder: its length, and that of each addition.", word=word
@@ -122,7 +125,7 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
         "narrowest": float(spreads[0].min()), "after": float(spreads[1].mean()), "tokens": len(before),
         "mean_after": float(after.mean(-1).abs().max()),
     }  # fmt: skip
-    series = {said("before"): spreads[0], said("after"): spreads[1]}
+    series: dict[str, np.ndarray] = {said("before the norm"): spreads[0], said("after the norm"): spreads[1]}
     picture = Bars(labels=trace.source_tokens, series=series, number=said("standard deviation of a token's numbers"))
     caption = said(
         "Each token has {d_model} numbers; a bar is their spread. The norm makes every one 1.", d_model=before.shape[-1]
@@ -132,7 +135,7 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
 
 def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
     """How long the residual stream is after each part, in a model that norms before and one that norms after."""
-    lines = {}
+    lines: dict[str, np.ndarray] = {}
     names = {"full": said("norm before the part"), "post-norm": said("norm after the sum, as in the paper")}
     for preset, name in names.items():
         translator = experiment(shipped, preset)

@@ -33,7 +33,7 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
     from model.training.schedule import learning_rate
 
     steps = np.arange(100, STEPS + 1, 100)
-    lines = {
+    lines: dict[str, np.ndarray] = {
         said("warm-up of {warmup:,} steps", warmup=warmup): np.array(
             [learning_rate(int(s), decay="paper", warmup=warmup, d_model=D_MODEL, peak=1.0, total=STEPS) for s in steps]
         )
@@ -82,7 +82,7 @@ def own_loss(shipped: "Shipped") -> View:
         "first": float(averaged[0]), "last": float(averaged[-1]), "epsilon": epsilon, "vocabulary": vocabulary,
         "floor": _least(epsilon, vocabulary), "lines": len(losses), "width": width,
     }  # fmt: skip
-    lines = {said("as logged"): losses, said("mean of {count} lines", count=width): smooth}
+    lines: dict[str, np.ndarray] = {said("as logged"): losses, said("mean of {count} lines", count=width): smooth}
     picture = Curves(x=steps, lines=lines, x_name=said("step"), y_name=said("loss, nats per token"))
     caption = said("The training loss of the model that ships; pronouns count more in it than other words.")
     return View(picture, found, caption, _CURVES)
@@ -107,7 +107,7 @@ def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
         "smoothed_loss": loss.smoothed, "floor": loss.least,
     }  # fmt: skip
     found["verdict"] = f"{found['right']:.2f}"
-    series = {
+    series: dict[str, np.ndarray] = {
         said("one-hot target"): (shown == right).astype(float), said("smoothed target"): target[shown],
         said("the model"): np.exp(log_probs[shown]),
     }  # fmt: skip
@@ -133,7 +133,10 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
         "plain_least": float(plain.min()), "sure": float(both[-1]), "sure_at": float(x[-1]), "right": right,
     }  # fmt: skip
     found["verdict"] = f"{found['least_at']:.2f}"
-    lines = {said("one-hot target"): plain, said("smoothed, ε = {epsilon}", epsilon=epsilon): both}
+    lines: dict[str, np.ndarray] = {
+        said("one-hot target"): plain,
+        said("smoothed, ε = {epsilon}", epsilon=epsilon): both,
+    }
     picture = Curves(
         x=x, lines=lines, x_name=said("probability of the right token"), y_name=said("loss, nats"),
         upright=float(x[both.argmin()]),
@@ -148,7 +151,7 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
 def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) -> View:
     """The probability that small models give each token of a translation that is given to them."""
     traces = [experiment(shipped, preset).trace(text, target) for preset in presets]
-    series = {
+    series: dict[str, np.ndarray] = {
         PRESETS[preset]: np.exp([step.log_prob for step in trace.steps])
         for preset, trace in zip(presets, traces, strict=True)
     }
@@ -181,7 +184,7 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
         "length_after": float(np.linalg.norm(dropped)), "own": shipped.translator.config.dropout,
     }  # fmt: skip
     labels = [str(number) for number in range(1, NUMBERS + 1)][: len(values)]
-    series = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
+    series: dict[str, np.ndarray] = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
     picture = Bars(labels=labels, series=series, number=said("value"))
     caption = said("The first numbers of what layer 1's feed-forward network adds at “{word}”.", word=word)
     return View(picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "Follow one token"}))
