@@ -70,7 +70,7 @@ def python_texts(source: str) -> Iterator[Text]:
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
     """The texts of a lesson, of its steps and of their questions."""
-    yield lesson["title"]
+    yield from (lesson["title"], lesson["section"])
     for step in lesson["steps"]:
         yield from (step["title"], step["text"])
         if question := step.get("question"):

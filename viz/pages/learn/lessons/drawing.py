@@ -1,5 +1,7 @@
 """Draw the picture of a step, whichever kind it is."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from viz.access import attention, models
@@ -8,6 +10,7 @@ from viz.components.matrix_picture.component import Kept, MatrixData, matrix_pic
 from viz.components.tiles.store import send_tiles
 from viz.core.file_names import file_name
 from viz.core.html import table
+from viz.core.messages import shown
 from viz.pages.learn.lessons import figures
 from viz.pages.learn.lessons.pictures import Bars, Curves, Heads, Picture, Rows
 from viz.selection.model_choice import ModelChoice
@@ -35,7 +38,21 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
         case Heads():
             _heads(picture, choice, key)
         case MatrixData():
-            matrix_picture(picture, Kept(), on_keep=lambda kept: None, key=key)
+            matrix_picture(_spoken(picture), Kept(), on_keep=lambda kept: None, key=key)
+
+
+def _spoken(matrix: MatrixData) -> MatrixData:
+    """A matrix with all that is said of it in the language of the page run; tokens stay as they are."""
+    marks = tuple((position, shown(mark)) for position, mark in matrix.scale.marks)
+    return replace(
+        matrix,
+        scale=replace(matrix.scale, number=shown(matrix.scale.number), marks=marks),
+        title=shown(matrix.title),
+        label=shown(matrix.label),
+        caption=shown(matrix.caption),
+        row_name=shown(matrix.row_name),
+        column_name=shown(matrix.column_name),
+    )
 
 
 def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:

@@ -1,12 +1,14 @@
-"""Bars and curves of lessons, as plotly figures."""
+"""Bars and curves of lessons, as plotly figures, in the language of the page run."""
 
+from collections.abc import Mapping
 from html import escape
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import plotly.graph_objects as go
 
 from viz.core import theme
+from viz.core.messages import shown
 from viz.pages.learn.lessons.pictures import Bars, Curves
 
 #: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
@@ -15,16 +17,17 @@ BAR, AROUND, CURVES = 22, 70, 400
 THIN: Final = 14
 #: Pixels that a chart has at least.
 LEAST = 220
+Values = TypeVar("Values")
 PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
 
 
 def bars(picture: Bars) -> go.Figure:
     """Bars from the left, the first at the top, each with its number behind it."""
     # Plotly reads a small HTML in labels.
-    labels = [escape(label, quote=False) for label in picture.labels]
+    labels = [escape(shown(label), quote=False) for label in picture.labels]
     several = len(picture.series) > 1
     traces: list[go.Bar | go.Scatter] = []
-    for index, (name, values) in enumerate(picture.series.items()):
+    for index, (name, values) in enumerate(_spoken(picture.series).items()):
         colour = theme.HEAD_COLOURS[index]
         colours = [MARKED if row == picture.marked and not several else colour for row in range(len(values))]
         traces.append(
@@ -88,20 +91,21 @@ def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | 
 
 def curves(picture: Curves) -> go.Figure:
     """Lines over one axis, points, and a dotted line upright where one is asked for."""
+    x_name = shown(picture.x_name)
     traces: list[go.Scatter] = [
         go.Scatter(x=picture.x, y=values, name=name, mode="lines",
                    line={"color": theme.HEAD_COLOURS[index], "width": 2.5},
-                   hovertemplate=f"{name}<br>{picture.x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>")
-        for index, (name, values) in enumerate(picture.lines.items())
+                   hovertemplate=f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>")
+        for index, (name, values) in enumerate(_spoken(picture.lines).items())
     ]  # fmt: skip
-    for index, (name, (x, y)) in enumerate(picture.points.items(), len(picture.lines)):
-        hover = f"{name}<br>{picture.x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>"
+    for index, (name, (x, y)) in enumerate(_spoken(picture.points).items(), len(picture.lines)):
+        hover = f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>"
         marker = {"color": theme.HEAD_COLOURS[index], "size": 8}
         traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
     figure = go.Figure(traces, theme.figure_layout(CURVES))
     # On a logarithmic axis the numbers themselves say more than powers of ten.
     log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}
-    figure.update_xaxes(_axis(picture.x_name) | log | {"showgrid": False})
+    figure.update_xaxes(_axis(x_name) | log | {"showgrid": False})
     figure.update_yaxes(
         _axis(picture.y_name) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
     )
@@ -117,10 +121,14 @@ _LEGEND: theme.PlotlySpec = {
 }  # fmt: skip
 
 
+def _spoken(named: Mapping[str, Values]) -> dict[str, Values]:
+    return {shown(name): values for name, values in named.items()}
+
+
 def _axis(title: str) -> theme.PlotlySpec:
     font = {"color": theme.CHART_TEXT}
     return {
-        "title": {"text": title, "standoff": 4, "font": font},
+        "title": {"text": shown(title), "standoff": 4, "font": font},
         "tickfont": font | {"size": 13},
         "zeroline": False,
         "automargin": True,

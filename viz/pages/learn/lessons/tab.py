@@ -1,12 +1,12 @@
 """Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
+from viz.core.messages import _, plural, said
 from viz.core.messages import shown as shown_text
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 #: The page that shows all of a view → what the button is called that leads there.
 PAGES: Final = {
-    "attention": "Attention",
-    "decoding": "Decode",
-    "coreference": "Compare",
-    "atlas": "Atlas",
-    "masks_positions": "Masks & positions",
-    "why_attention": "Why attention?",
-    "model_card": "Model",
-    "learn": "Learn",
+    "attention": said("Attention"),
+    "decoding": said("Decode"),
+    "coreference": said("Compare"),
+    "atlas": said("Atlas"),
+    "masks_positions": said("Masks & positions"),
+    "why_attention": said("Why attention?"),
+    "model_card": said("Model"),
+    "learn": said("Learn"),
 }
 
 
@@ -41,10 +41,10 @@ def show(head: "DeltaGenerator") -> None:
     names = list(lessons())
     head.markdown(
         _(
-            "Lesson {index} of {num_names} · {section} · on **{name}**",
-            index=names.index(lesson.name) + 1,
-            num_names=len(names),
-            section=lesson.section,
+            "Lesson {number} of {count} · {section} · on **{name}**",
+            number=names.index(lesson.name) + 1,
+            count=len(names),
+            section=_(lesson.section),
             name=plain(_name()),
         ),
         help=_(
@@ -84,7 +84,7 @@ def _way(lesson: Lesson, number: int) -> None:
         )  # fmt: skip
         is_last = number == len(lesson.steps) and after is not None
         st.button(
-            _("Next lesson") if is_last else _("Next"), key="lesson-next", type="primary", disabled=after is None,
+            _("Next lesson") if is_last else _("Next step"), key="lesson-next", type="primary", disabled=after is None,
             on_click=_go(after),
         )  # fmt: skip
         controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
@@ -129,7 +129,7 @@ def _step(lesson: Lesson, number: int) -> None:
         if not is_open:
             frame.note(_("Predict first: the picture follows your answer."))
             return
-        alt = f"{_(step.title)}. {shown_text(view.caption)}"
+        alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
         draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
         st.caption(shown_text(view.caption))
 
@@ -149,15 +149,15 @@ def _answered(question: Question, view: View, number: int) -> bool:
     )  # fmt: skip
     if not chosen:
         return False
-    answer = str(view.found[question.answer])
     because = wording.filled(question.because, view.found)
-    # What the view has found is English, as the file is: it is compared before it is translated.
-    if question.options[chosen - 1].format_map(view.found) == answer:
+    if wording.is_right(question.options[chosen - 1], question, view.found):
         st.success(_("**Right.** {because}", because=because), icon=":material/check:")
     else:
-        answer = _(answer)
-        said = plain(answer if answer.endswith((".", "?", "!")) else f"{answer}.")
-        st.warning(_("**The model says: {said}** {because}", said=said, because=because), icon=":material/close:")
+        answer = wording.answer(question, view.found)
+        if not answer.endswith((".", "?", "!")):
+            answer = _("{answer}.", answer=answer)
+        told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
+        st.warning(told, icon=":material/close:")
     return True
 
 
@@ -170,27 +170,35 @@ def _claims(claims: tuple[str, ...], view: View) -> None:
     """What the text rests on, where this model does not bear it out."""
     failing = [claim for claim in claims if not holds(claim, view.found)]
     if failing:
-        st.warning(
-            "This model does not bear out what is said here: "
-            + "; ".join(f"{plain(claim)} (found {plain(_shown(view, claim))})" for claim in failing)
-            + ".",
-            icon=":material/warning:",
-        )
+        told = _("This model does not bear out what is said here: {claims}.", claims=_listed(failing, view))
+        st.warning(told, icon=":material/warning:")
     elif claims:
-        said = "; ".join(f"{plain(claim)} (found {plain(_shown(view, claim))})" for claim in claims)
-        told = "Checked just now: it holds" if len(claims) == 1 else f"Checked just now: {len(claims)} claims hold"
-        st.badge(told, icon=":material/check:", color="green", help=said)
+        told = plural("Checked just now: it holds", "Checked just now: {count} claims hold", len(claims))
+        st.badge(told, icon=":material/check:", color="green", help=_listed(claims, view))
 
 
-def _shown(view: View, claim: str) -> str:
-    found = view.found[claim.split()[0]]
-    return found if isinstance(found, str) else f"{found:.4g}"
+def _listed(claims: Iterable[str], view: View) -> str:
+    """Claims, each with what was found, as Markdown."""
+    return _("; ").join(
+        _("{claim} (found {value})", claim=plain(_spoken(claim)), value=plain(_found(view, claim))) for claim in claims
+    )
+
+
+def _spoken(claim: str) -> str:
+    """A claim with the word that it compares, if it is one of ours, in the language of the page run."""
+    comparison, quote, word = claim.partition("'")
+    return f"{comparison}'{_(word[:-1])}'" if quote else claim
+
+
+def _found(view: View, claim: str) -> str:
+    value = view.found[claim.split()[0]]
+    return shown_text(value) if isinstance(value, str) else f"{value:.4g}"
 
 
 def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
     if st.button(
-        _("Open on the page {pages}", pages=PAGES[full.page]),
+        _("Open on the page {page}", page=PAGES[full.page]),
         key="lesson-full",
         icon=":material/open_in_new:",
         type="tertiary",

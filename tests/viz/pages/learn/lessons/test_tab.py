@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import charts, sent_to
+from viz.core import messages
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.catalogue import ROOT_VARIABLE
 
@@ -92,3 +93,18 @@ def test_the_full_page_opens_on_what_the_step_shows(app: AppTest) -> None:
     healthy(app)
     assert app.title[0].value == "Attention"
     assert app.sidebar.text_area[0].value == lessons()["many-heads"].steps[1].given["text"]
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    at(app, "look-up", 3, answer=1, lang=language)
+    healthy(app)
+    step = lessons()["look-up"].steps[2]
+    assert step.question is not None
+    with messages.speaking(language):
+        title, right = messages._(step.title), messages._(step.question.options[1])
+    assert app.subheader[0].value == title
+    assert right in app.warning[0].value

@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
-from viz.core.background_jobs import Task
+from viz.core.background_jobs import Progress, Task
+from viz.core.messages import said
 from viz.pages.learn.lessons.data import (
     claims,
     embeddings,
@@ -65,8 +66,12 @@ def view(shipped: "Shipped", lesson: Lesson, number: int) -> View:
 
 def task(shipped: "Shipped", lesson: Lesson, number: int) -> Task[View]:
     """The same as a job of its own."""
+
+    def compute(progress: Progress) -> View:
+        return view(shipped, lesson, number)
+
     identity = ("lesson", lesson.name, number, shipped.translator.key)
-    return Task(identity, 0, "steps", lambda progress: view(shipped, lesson, number), "Computing the picture …")
+    return Task(identity, 0, said("steps"), compute, said("Computing the picture …"))
 
 
 def _view(name: str, given: Mapping[str, Any]) -> Callable[..., View]:

@@ -40,7 +40,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
             (
                 display_token(step.token), head_label(layer, head), display_token(trace.source_tokens[key]),
                 f"{weight:.2f}", f"{np.exp(step.log_prob):.2f}", f"{probabilities[row]:.2f}",
-                "yes" if written[row] != step.token_id else "no",
+                said("yes") if written[row] != step.token_id else said("no"),
             )
         )  # fmt: skip
     most = int(np.argmax(np.exp([step.log_prob for step in trace.steps]) - probabilities))
@@ -50,13 +50,15 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         "translation": trace.translation, "head": head_label(layer, head), "loss": _word(trace.steps[most].token),
         "before": float(np.exp(trace.steps[most].log_prob)), "after": float(probabilities[most]),
     }  # fmt: skip
-    found["verdict"] = "More than half" if changed * 2 > len(rows) else "Fewer than half"
+    found["verdict"] = said("More than half") if changed * 2 > len(rows) else said("Fewer than half")
     columns = (
-        Column("writes", language="de"), Column("head"), Column(said("looks at"), language="en"),
-        Column("weight", is_number=True), Column("p", is_number=True), Column(said("p without"), is_number=True),
-        Column("changes"),
+        Column(said("writes"), language="de"), Column(said("head")), Column(said("looks at"), language="en"),
+        Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said("p without"), is_number=True),
+        Column(said("changes")),
     )  # fmt: skip
-    caption = "In each row, the cross-attention head with the largest weight, switched off; all tokens before are kept."
+    caption = said(
+        "In each row, the cross-attention head with the largest weight, switched off; all tokens before are kept."
+    )
     choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
 
@@ -76,10 +78,14 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
         "head": head_label(*places[0]), "largest_in": int(largest.sum()), "median": float(np.median(given)),
         "even": len(keys) / weights.shape[-1],
     }  # fmt: skip
-    labels = [*(head_label(*place) for place in places), f"mean of all {given.size}"]
+    labels = [*(head_label(*place) for place in places), said("mean of all {heads}", heads=given.size)]
     values = np.append(given.ravel()[order], given.mean())
-    picture = Bars(labels=labels, series={"weight": values}, number="weight", top=1.0, marked=len(values) - 1)
-    caption = f"What “{word}” gives “{key}” in the {len(order)} heads that give most, and on average over all heads."
+    weight = said("weight")
+    picture = Bars(labels=labels, series={weight: values}, number=weight, top=1.0, marked=len(values) - 1)
+    caption = said(
+        "What “{word}” gives “{key}” in the {count} heads that give most, and on average over all heads.",
+        word=word, key=key, count=len(order),
+    )  # fmt: skip
     choices = {"text": text, "site": site, "layer": places[0][0], "head": places[0][1], "token": at}
     return View(picture, found, caption, FullPage("attention", choices))
 
@@ -107,11 +113,15 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
         "rows": rows, "scaled": scaled, "raw": raw, "scaled_share": scaled / rows, "raw_share": raw / rows,
         "root": float(shipped.translator.config.d_k**0.5), "d_k": shipped.translator.config.d_k, "limit": SATURATED,
     }  # fmt: skip
-    found["verdict"] = "Most rows" if raw * 2 > rows else "Some rows"
-    series = {"divided by √dₖ": np.array(counts["scaled"], float), "not divided": np.array(counts["dot"], float)}
+    found["verdict"] = said("Most rows") if raw * 2 > rows else said("Some rows")
+    series: dict[str, np.ndarray] = {
+        said("divided by √dₖ"): np.array(counts["scaled"], float),
+        said("not divided"): np.array(counts["dot"], float),
+    }
     labels = [NAMES[site].phrase for site in SITES]
-    picture = Bars(labels=labels, series=series, number=f"rows with a weight above {SATURATED}", digits=0)
-    caption = f"Of {rows:,} rows of all heads; rows that may look at one key only are left out."
+    number = said("rows with a weight above {limit}", limit=SATURATED)
+    picture = Bars(labels=labels, series=series, number=number, digits=0)
+    caption = said("Of {rows:,} rows of all heads; rows that may look at one key only are left out.", rows=rows)
     return View(picture, found, caption, FullPage("why_attention", {"text": text, "why_tab": "Scores"}))
 
 
@@ -138,13 +148,14 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
         "other_source": worst["source"], "largest": float(np.abs(_keys(trace, 0)).max()), "target": target,
         "other": other,
     }  # fmt: skip
-    found["verdict"] = "Another source" if worst["source"] > 1e-3 > worst["target"] else "Another translation"
+    is_source = worst["source"] > 1e-3 > worst["target"]
+    found["verdict"] = said("Another source") if is_source else said("Another translation")
     columns = (
-        Column("layer"), Column(said("from the memory"), is_number=True),
+        Column(said("layer")), Column(said("from the memory"), is_number=True),
         Column(said("another translation"), is_number=True),
         Column(said("another source"), is_number=True),
     )  # fmt: skip
-    caption = "The largest difference of any number of the keys from those that the model used."
+    caption = said("The largest difference of any number of the keys from those that the model used.")
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("attention", {"text": text, "site": CROSS}))
 
 
@@ -159,8 +170,8 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     reversed_words = read_backwards(translator, trace)
     swapped = swap_earlier_tokens(translator, trace, 1, 2)
     names = [
-        "encoder, words backwards",
-        *(f"decoder’s last row, after layer {n}" for n in range(1, len(swapped.differences) + 1)),
+        said("encoder, words backwards"),
+        *(said("decoder’s last row, after layer {layer}", layer=n) for n in range(1, len(swapped.differences) + 1)),
     ]
     values = (reversed_words.difference, *swapped.differences)
     rows = tuple((name, f"{value:.1g}") for name, value in zip(names, values, strict=True))
@@ -169,9 +180,11 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         "layers": len(swapped.differences), "translation": trace.translation,
         "one": _word(trace.target_tokens[1]), "other": _word(trace.target_tokens[2]),
     }  # fmt: skip
-    found["verdict"] = "Yes" if found["last"] > 1e-3 else "No"  # type: ignore[operator]
+    found["verdict"] = said("Yes") if swapped.differences[-1] > 1e-3 else said("No")
     picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
-    caption = "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
+    caption = said(
+        "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
+    )
     choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
 
@@ -196,10 +209,14 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
         "rows": rows, "share": float(differ.mean()), "count": round(float(differ.mean()) * rows),
         "head": head_label(layer, head), "most": float(differ.max()), "agree": 1 - float(differ.mean()),
     }  # fmt: skip
-    found["verdict"] = "Never" if not differ.any() else "In some rows" if differ.mean() < 0.5 else "In most rows"
-    labels = [f"layer {number + 1}" for number in range(layers)]
-    picture = Bars(labels=labels, series={"share": differ.mean(-1)}, number="share of rows where the two differ", top=1)
-    caption = "Encoder self-attention: rows whose largest weight and longest weighted vector belong to different keys."
+    some = said("In some rows") if differ.mean() < 0.5 else said("In most rows")
+    found["verdict"] = some if differ.any() else said("Never")
+    labels = [said("layer {number}", number=number + 1) for number in range(layers)]
+    number = said("share of rows where the two differ")
+    picture = Bars(labels=labels, series={said("share"): differ.mean(-1)}, number=number, top=1)
+    caption = said(
+        "Encoder self-attention: rows whose largest weight and longest weighted vector belong to different keys."
+    )
     choices = {"text": text, "site": ENCODER, "layer": layer, "head": head, "measure": "norms"}
     return View(picture, found, caption, FullPage("attention", choices))
 

@@ -32,10 +32,16 @@ def lengths(shipped: "Shipped", *, text: str) -> View:
         "scaled": float(scaled.mean()), "positional": float(positional.mean()),
         "expected": (shipped.translator.config.d_model / 2) ** 0.5,
     }  # fmt: skip
-    found["verdict"] = "The position" if positional.mean() > plain.mean() else "The word"
-    series = {"row of the matrix": plain, "times √d_model": scaled, "position": positional}
-    picture = Bars(labels=trace.source_tokens, series=series, number="length of the vector", digits=1)
-    caption = "What is added up before the first layer: the scaled row of the token, and the encoding of its position."
+    found["verdict"] = said("The position") if positional.mean() > plain.mean() else said("The word")
+    series: dict[str, np.ndarray] = {
+        said("row of the matrix"): plain,
+        said("times √d_model"): scaled,
+        said("position"): positional,
+    }
+    picture = Bars(labels=trace.source_tokens, series=series, number=said("length of the vector"), digits=1)
+    caption = said(
+        "What is added up before the first layer: the scaled row of the token, and the encoding of its position."
+    )
     choices = {"text": text, "learn_tab": "Follow one token", "site": ENCODER}
     return View(picture, found, caption, FullPage("learn", choices))
 
@@ -52,11 +58,14 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
         "cosine": nearest[0].cosine, "other_cosine": float(cosines[its]), "other_rank": rank + 1,
         "last": nearest[-1].cosine, "chance": float((space.directions.mean(0) ** 2).sum()),
     }  # fmt: skip
-    found["verdict"] = "Yes" if rank < NEIGHBOURS else "No"
+    found["verdict"] = said("Yes") if rank < NEIGHBOURS else said("No")
     tokens = [*(one.token for one in nearest), space.tokens[its]]
     values = np.array([*(one.cosine for one in nearest), float(cosines[its])])
-    picture = Bars(labels=tokens, series={"cosine": values}, number="cosine", marked=len(tokens) - 1)
-    caption = f"The {len(nearest)} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”."
+    picture = Bars(labels=tokens, series={said("cosine"): values}, number=said("cosine"), marked=len(tokens) - 1)
+    caption = said(
+        "The {count} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”.",
+        count=len(nearest), word=word, other=other,
+    )  # fmt: skip
     return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
 
 
@@ -85,10 +94,12 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
         "logit": path.logits[0], "miss": max(misses),
     }  # fmt: skip
     columns = (
-        Column("candidate"), Column(said("row · state"), is_number=True), Column("logit", is_number=True),
-        Column("probability", is_number=True),
+        Column(said("candidate")), Column(said("row · state"), is_number=True), Column("logit", is_number=True),
+        Column(said("probability"), is_number=True),
     )  # fmt: skip
-    caption = "The row that a token has in the matrix, times the decoder's state; beside it what the model itself said."
+    caption = said(
+        "The row that a token has in the matrix, times the decoder's state; beside it what the model itself said."
+    )
     choices = {"text": text, "step": step, "step_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
 
@@ -100,25 +111,27 @@ def shared(shipped: "Shipped") -> View:
 
     config = shipped.translator.config
     counts = count_parameters(config)
+    once, all_of_it = config.vocab_size * config.d_model, counts.total
     parts = {
-        "embedding matrix, once": config.vocab_size * config.d_model,
-        "the same three times": 3 * config.vocab_size * config.d_model,
-        "encoder self-attention": counts.encoder_self_attention,
-        "encoder feed-forward": counts.encoder_feed_forward,
-        "decoder self-attention": counts.decoder_self_attention,
-        "cross-attention": counts.cross_attention,
-        "decoder feed-forward": counts.decoder_feed_forward,
+        said("embedding matrix, once"): once,
+        said("the same three times"): 3 * once,
+        said("encoder self-attention"): counts.encoder_self_attention,
+        said("encoder feed-forward"): counts.encoder_feed_forward,
+        said("decoder self-attention"): counts.decoder_self_attention,
+        said("cross-attention"): counts.cross_attention,
+        said("decoder feed-forward"): counts.decoder_feed_forward,
     }
-    once, all_of_it = parts["embedding matrix, once"], counts.total
     found: dict[str, float | str] = {
         "vocabulary": config.vocab_size, "d_model": config.d_model, "once": once, "all": all_of_it,
         "share": once / all_of_it, "saved": 2 * once, "shared": "one" if is_shared(shipped.translator) else "several",
     }  # fmt: skip
     picture = Bars(
-        labels=list(parts), series={"parameters": np.array(list(parts.values()), float)}, number="parameters",
-        digits=0, marked=0,
+        labels=list(parts), series={said("parameters"): np.array(list(parts.values()), float)},
+        number=said("parameters"), digits=0, marked=0,
     )  # fmt: skip
-    caption = "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
+    caption = said(
+        "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
+    )
     return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Architecture"}))
 
 
@@ -137,10 +150,11 @@ def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
         "sums": len(sums), "first": first, "first_without": first_without, "missed": len(sums) - first_without,
     }  # fmt: skip
     columns = (
-        Column("sum"), Column("expected"), Column(said("nearest of all")), Column("rank", is_number=True),
+        Column(said("sum")), Column(said("expected")), Column(said("nearest of all")),
+        Column(said("rank"), is_number=True),
         Column(said("without the three"), is_number=True),
     )  # fmt: skip
-    caption = "Where the expected word stands among all tokens by cosine; and once more with the three left out."
+    caption = said("Where the expected word stands among all tokens by cosine; and once more with the three left out.")
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
 
 

@@ -1,7 +1,7 @@
 """The small models that lack a part: what they write beside the full one, and how they scored over their seeds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -9,19 +9,30 @@ from model.errors import DataError
 from viz.access import models, traces
 from viz.core.caching import FileState, cached
 from viz.core.html import Column, Marked
-from viz.core.messages import said
+from viz.core.messages import Message, said
+from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from model import Translator
     from model.analysis.ablations.results import AblationResults
+    from model.analysis.ablations.table import Reading
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: Characters of a translation without an end that are shown.
 _LONGEST = 160
+#: How a model stands beside the full one; None where fewer than two seeds were measured.
+_READINGS: "Final[Mapping[Reading | None, Message]]" = {
+    "worse": said("worse"),
+    "better": said("better"),
+    "not told apart": said("not told apart"),
+    None: said("one seed"),
+}
 
 
 def experiment(shipped: "Shipped", preset: str) -> "Translator":
@@ -35,11 +46,13 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     shown = [one if len(one) <= _LONGEST else f"{one[:_LONGEST]} …" for one in written]
     found: dict[str, float | str] = {"same": sum(one == written[0] for one in written[1:])}
     for preset, own in zip(presets, shown, strict=True):
-        found |= {preset.replace("-", "_"): own or "nothing"}
+        found |= {preset.replace("-", "_"): own or said("nothing")}
     texts: list[str | Marked] = [shown[0], *(differing(shown[0], other) for other in shown[1:])]
-    rows = tuple((_named(preset), own) for preset, own in zip(presets, texts, strict=True))
+    rows = tuple((PRESETS[preset], own) for preset, own in zip(presets, texts, strict=True))
     picture = Rows((Column(said("small model")), Column(said("German"), language="de")), rows)
-    caption = "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
+    caption = said(
+        "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
+    )
     choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
 
@@ -56,11 +69,7 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     for preset in presets:
         spread = bleu_of(measured, preset, dev_set)
         if spread is None:
-            raise DataError(
-                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
-                preset=preset,
-                dev_set=dev_set,
-            )
+            raise _not_measured(preset, dev_set)
         means.append(spread.mean)
         deviations.append(spread.deviation)
         name = preset.replace("-", "_")
@@ -68,13 +77,14 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         found |= {} if (paper := paper_difference(preset)) is None else {f"{name}_paper": paper}
         found |= {f"{name}_less": spread.mean - means[0], f"{name}_told": told_apart(measured, preset, sets) or ""}
     order = np.argsort(means)
-    found |= {"best": _named(presets[order[-1]]), "worst": _named(presets[order[0]])}
+    found |= {"best": PRESETS[presets[order[-1]]], "worst": PRESETS[presets[order[0]]]}
     picture = Bars(
-        labels=[_named(preset) for preset in presets], series={"BLEU": np.array(means)}, number=f"BLEU on {dev_set}",
-        digits=1, spread=np.array(deviations), marked=0,
+        labels=[PRESETS[preset] for preset in presets], series={"BLEU": np.array(means)},
+        number=said("BLEU on {dev_set}", dev_set=dev_set), digits=1, spread=np.array(deviations), marked=0,
     )  # fmt: skip
-    caption = (
-        f"Mean over {found['seeds']} seeds each, and their standard deviation. Marked: what the others differ from."
+    caption = said(
+        "Mean over {seeds} seeds each, and their standard deviation. Marked: what the others differ from.",
+        seeds=found["seeds"],
     )
     choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
@@ -91,13 +101,12 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     for preset in presets:
         pairs = [(bleu_of(measured, preset, name), bleu_of(measured, "full", name)) for name in sets]
         less = [own.mean - full.mean for own, full in pairs if own is not None and full is not None]
-        paper, told = paper_difference(preset), told_apart(measured, preset, sets) or "one seed"
+        paper, told = paper_difference(preset), told_apart(measured, preset, sets)
         name = preset.replace("-", "_")
-        found |= {f"{name}_told": told} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
+        found |= {f"{name}_told": told or ""} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
         found |= {} if paper is None else {f"{name}_paper": paper}
         agree += paper is not None and told != "not told apart" and all(value * paper > 0 for value in less)
-        paper_said = "no such row" if paper is None else f"{paper:+.1f}"
-        rows.append((_named(preset), *(f"{value:+.1f}" for value in less), told, paper_said))
+        rows.append((PRESETS[preset], *(f"{value:+.1f}" for value in less), _READINGS[told], _of_table(paper)))
     kinds = [found[f"{preset.replace('-', '_')}_told"] for preset in presets]
     found |= {"presets": len(presets), "agree": agree, "not_told": kinds.count("not told apart")}
     found |= {"better": kinds.count("better"), "worse": kinds.count("worse")}
@@ -106,7 +115,9 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
         Column(said("beside the full one")),
         Column(said("Table 3"), is_number=True),
     )  # fmt: skip
-    caption = "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
+    caption = said(
+        "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
+    )
     choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
 
@@ -131,8 +142,15 @@ def _results(file: FileState) -> "AblationResults":
     return load_results(Path(file.path))
 
 
-def _named(preset: str) -> str:
-    return preset.replace("-", " ")
+def _of_table(difference: float | None) -> str:
+    """What Table 3 has for a model, as a cell."""
+    return said("no such row") if difference is None else f"{difference:+.1f}"
+
+
+def _not_measured(preset: str, dev_set: str) -> DataError:
+    return DataError(
+        "No results of the model {preset!r} on {dev_set} are in the list of ablations.", preset=preset, dev_set=dev_set
+    )
 
 
 def claimed(shipped: "Shipped", *, dev_set: str) -> View:
@@ -147,21 +165,16 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
     for preset, claimed in OFTEN_CLAIMED.items():
         own, paper = bleu_of(measured, preset, dev_set), paper_difference(preset)
         if own is None or full is None:
-            raise DataError(
-                "No results of the model {preset!r} on {dev_set} are in the list of ablations.",
-                preset=preset,
-                dev_set=dev_set,
-            )
+            raise _not_measured(preset, dev_set)
         name = preset.replace("-", "_")
         found |= {f"{name}_claimed": claimed, f"{name}_less": own.mean - full.mean}
         with_source += paper is not None
-        shown = "no such row" if paper is None else f"{paper:+.1f}"
-        rows.append((_named(preset), f"{claimed:+.1f}", shown, f"{own.mean - full.mean:+.1f}"))
+        rows.append((PRESETS[preset], f"{claimed:+.1f}", _of_table(paper), f"{own.mean - full.mean:+.1f}"))
     found |= {"claims": len(rows), "with_source": with_source, "without_source": len(rows) - with_source}
     columns = (
-        Column("without"), Column(said("often claimed"), is_number=True), Column(said("Table 3"), is_number=True),
+        Column(said("without")), Column(said("often claimed"), is_number=True), Column(said("Table 3"), is_number=True),
         Column(said("small models here"), is_number=True),
     )  # fmt: skip
-    caption = f"BLEU less a full model's. The last column: {dev_set}, mean over the seeds."
+    caption = said("BLEU less a full model's. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
     choices = {"why_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))

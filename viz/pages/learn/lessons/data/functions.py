@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from viz.core.messages import said
 from viz.pages.learn.lessons.pictures import Curves, FullPage, View
 
 if TYPE_CHECKING:
@@ -33,19 +34,19 @@ def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
         "nearest": float(values[nearest]),
         "mean": float(values.mean()),
         "spread": float(predicted.max() - predicted.min()),
-        "verdict": "Nearly a straight line"
+        "verdict": said("Nearly a straight line")
         if np.ptp(predicted) < 0.5 * np.ptp(values)
-        else "A line through every point",
+        else said("A line through every point"),
     }
     picture = Curves(
         x=result.queries.numpy(),
-        lines={"pooled": predicted, "true": result.true.numpy()},
-        points={"known": (keys, values)},
-        x_name="key, query",
-        y_name="value",
+        lines={said("pooled"): predicted, said("true"): result.true.numpy()},
+        points={said("known"): (keys, values)},
+        x_name=said("key, query"),
+        y_name=said("value"),
         upright=query / 100,
     )
-    caption = (
+    caption = said(
         "Points: known keys with their values. Pooled: the answer to every query. True: what the points lie around. "
         "Dotted: this query."
     )
@@ -57,8 +58,8 @@ def saturation(shipped: "Shipped") -> View:
     """The largest weight's room: entropy of rows from random vectors by their length, divided by √d_k and not."""
     from model.analysis.scoring.saturation import random_saturation
 
-    names = {"divided by √dₖ": "scaled", "not divided": "dot"}
-    lines = {
+    names = {said("divided by √dₖ"): "scaled", said("not divided"): "dot"}
+    lines: dict[str, np.ndarray] = {
         name: np.array([float(random_saturation(kind, width).rows.entropy.median()) for width in WIDTHS])
         for name, kind in names.items()
     }
@@ -72,8 +73,8 @@ def saturation(shipped: "Shipped") -> View:
         "raw_narrow": float(raw[0]),
     }
     picture = Curves(
-        x=np.array(WIDTHS, float), lines=lines, x_name="dₖ, length of queries and keys",
-        y_name="entropy of a row, bits", log_x=True,
+        x=np.array(WIDTHS, float), lines=lines, x_name=said("dₖ, length of queries and keys"),
+        y_name=said("entropy of a row, bits"), log_x=True,
     )  # fmt: skip
-    caption = "Random queries and keys, a row of weights each: 0 bits means that one key has all the weight."
+    caption = said("Random queries and keys, a row of weights each: 0 bits means that one key has all the weight.")
     return View(picture, found, caption, FullPage("why_attention", {"why_tab": "Scores"}))

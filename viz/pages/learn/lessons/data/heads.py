@@ -9,7 +9,8 @@ from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.file_names import file_name, head_name
 from viz.core.html import Column
 from viz.core.messages import said
-from viz.core.sites import NAMES, SITES, head_label, head_numbers, label, layer_labels
+from viz.core.sites import NAMES, SITES, head_label, head_numbers, layer_labels
+from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.ui.head_jobs import NAMES as JOBS
 
@@ -39,15 +40,19 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         values=weights,
         row_tokens=rows,
         column_tokens=keys,
-        scale=ColourScale.root("weight", 1.0),
-        title=f"{head_label(layer, number)}, {NAMES[site].phrase}",
-        label=f"Weights of {head_label(layer, number)} of the {NAMES[site].phrase} as a heatmap.",
-        caption=label(site),
-        row_name="query",
-        column_name="key",
+        scale=ColourScale.root(said("weight"), 1.0),
+        title=said("{head}, {attention}", head=head_label(layer, number), attention=NAMES[site].phrase),
+        label=said(
+            "Weights of {head} of the {attention} as a heatmap.",
+            head=head_label(layer, number),
+            attention=NAMES[site].phrase,
+        ),
+        caption=NAMES[site].label,
+        row_name=said("query"),
+        column_name=said("key"),
         file_name=file_name(head_name(site, layer, number), sentence=text),
     )
-    caption = "Rows are queries, columns are keys; the lighter, the more weight. Every row adds up to 1."
+    caption = said("Rows are queries, columns are keys; the lighter, the more weight. Every row adds up to 1.")
     return View(
         picture, found, caption, FullPage("attention", {"text": text, "site": site, "layer": layer, "head": number})
     )
@@ -66,7 +71,7 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
         "d_k": shipped.translator.config.d_model // heads,
         "with_job": 0 if surest is None else len(surest.of_heads),
     }
-    caption = "One tile a head, a row of tiles a layer; in a tile, rows are queries and columns keys."
+    caption = said("One tile a head, a row of tiles a layer; in a tile, rows are queries and columns keys.")
     return View(Heads(trace, site), found, caption, FullPage("attention", {"text": text, "site": site}))
 
 
@@ -82,7 +87,7 @@ def jobs(shipped: "Shipped") -> View:
         for (layer, head), of_head in ({} if measured is None else measured.of_heads).items():
             for job in of_head:
                 if job.value > best.get(job.metric, (0.0, ""))[0]:
-                    best[job.metric] = job.value, head_label(layer, head, site)
+                    best[job.metric] = job.value, head_of(site, layer, head)
         rows += [(JOBS[metric][0], name, f"{value:.2f}") for metric, (value, name) in best.items()]
     found: dict[str, float | str] = {
         "heads": heads,
@@ -91,9 +96,12 @@ def jobs(shipped: "Shipped") -> View:
         "jobs": len(rows),
         "share": named / heads,
     }
-    found["verdict"] = "Fewer than half" if named * 2 < heads else "More than half"
-    picture = Rows((Column("job"), Column(said("surest head")), Column("metric", is_number=True)), tuple(rows))
-    caption = "For each job and attention the head that does it most, over the sentences of the atlas; 1 is always."
+    found["verdict"] = said("Fewer than half") if named * 2 < heads else said("More than half")
+    columns = Column(said("job")), Column(said("surest head")), Column(said("metric"), is_number=True)
+    picture = Rows(columns, tuple(rows))
+    caption = said(
+        "For each job and attention the head that does it most, over the sentences of the atlas; 1 is always."
+    )
     return View(picture, found, caption, FullPage("atlas"))
 
 
@@ -108,15 +116,15 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
         "word": word, "attention": NAMES[site].phrase, "layer": layer + 1, "heads": len(lengths),
         "d_model": added.shape[1], "longest": head_label(layer, int(lengths.argmax())), "length": float(lengths.max()),
         "shortest_length": float(lengths.min()), "sum_of_lengths": float(lengths.sum()), "length_of_sum": total,
-        "verdict": "Shorter" if total < lengths.sum() else "As long",
+        "verdict": said("Shorter") if total < lengths.sum() else said("As long"),
     }  # fmt: skip
     picture = Bars(
         labels=[head_label(layer, head) for head in range(len(lengths))],
-        series={"length": lengths},
-        number="length of the head's output × its rows of W^O",
+        series={said("length"): lengths},
+        number=said("length of the head's output × its rows of W^O"),
         marked=int(lengths.argmax()),
     )
-    caption = "One bar a head: the length of the vector that it adds to the output of the layer for this word."
+    caption = said("One bar a head: the length of the vector that it adds to the output of the layer for this word.")
     choices = {"text": text, "site": site, "layer": layer, "head": int(lengths.argmax()), "token": at}
     return View(
         picture, found, caption, FullPage("attention", {**choices, "attention_tab": "Where a weight comes from"})
@@ -135,34 +143,41 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
         "heads": int(weights.size), "above_half": int((weights > 0.5).sum()),
         "even": len(keys) / len(trace.axis_tokens(site)[1]),
     }  # fmt: skip
-    found["verdict"] = "In most of them" if (weights > 0.5).mean() > 0.5 else "In few of them"
+    found["verdict"] = said("In most of them") if (weights > 0.5).mean() > 0.5 else said("In few of them")
     layers, heads = weights.shape
     picture = MatrixData(
         values=weights.astype(np.float32),
         row_tokens=layer_labels(layers),
         column_tokens=head_numbers(heads),
-        scale=ColourScale.root("weight", 1.0),
-        title=f"“{word}” → “{key}”, {NAMES[site].phrase}",
-        label=f"Weight from {word} to {key} in every head of the {NAMES[site].phrase}, as a heatmap.",
-        row_name="layer",
-        column_name="head",
+        scale=ColourScale.root(said("weight"), 1.0),
+        title=said("“{word}” → “{key}”, {attention}", word=word, key=key, attention=NAMES[site].phrase),
+        label=said(
+            "Weight from {word} to {key} in every head of the {attention}, as a heatmap.",
+            word=word,
+            key=key,
+            attention=NAMES[site].phrase,
+        ),
+        row_name=said("layer"),
+        column_name=said("head"),
         file_name=file_name("links", site, word, key),
     )
-    caption = "One cell a head, layers downwards: the weight from the one word to the other."
+    caption = said("One cell a head, layers downwards: the weight from the one word to the other.")
     choices = {"text": text, "site": site, "layer": layer, "head": head, "token": at, "key_token": keys[0]}
     return View(picture, found, caption, FullPage("attention", choices))
 
 
 def followed(shipped: "Shipped") -> View:
     """In which share of the curated sentences each head that follows antecedents does so, with its interval."""
-    rows, best = [], (0.0, "none", 0.0, 0.0)
+    rows: list[tuple[str, ...]] = []
+    best: tuple[float, str, float, float] = (0.0, said("none"), 0.0, 0.0)
     for site in SITES:
         measured = head_jobs.of_model(shipped.translator, site)
         for (layer, head), jobs_of_head in ({} if measured is None else measured.of_heads).items():
             for job in jobs_of_head:
                 if job.metric == "antecedent":
                     low, high = job.low or job.value, job.high or job.value
-                    rows.append((head_label(layer, head, site), f"{job.value:.2f}", f"{low:.2f} to {high:.2f}"))
+                    interval = said("{low:.2f} to {high:.2f}", low=low, high=high)
+                    rows.append((head_of(site, layer, head), f"{job.value:.2f}", interval))
                     best = max(best, (job.value, rows[-1][0], low, high))
     found: dict[str, float | str] = {
         "heads": len(rows),
@@ -172,12 +187,12 @@ def followed(shipped: "Shipped") -> View:
         "high": best[3],
     }
     columns = (
-        Column("head"),
+        Column(said("head")),
         Column(said("antecedent before the other noun"), is_number=True),
         Column(said("95 % interval")),
     )
     picture = Rows(columns, tuple(rows))
-    caption = (
+    caption = said(
         "Heads that follow antecedents by the atlas: the share of sentences in which the antecedent gets more weight "
         "than the other noun."
     )

@@ -8,11 +8,13 @@ from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.caching import cached
 from viz.core.file_names import file_name
 from viz.core.html import Column
-from viz.core.messages import said
+from viz.core.messages import Message, said, said_plural
 from viz.core.sites import ENCODER, head_label
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from jaxtyping import Float
 
     from model.analysis.layer_kinds.kinds import Kind
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
 LENGTHS: Final = tuple(2**power for power in range(3, 14))
 #: What the paper's Table 1 compares, and the convolution once more with dilations.
 TABLE: "Final[tuple[Kind, ...]]" = ("self-attention", "recurrent", "convolution", "restricted")
+#: What each kind of layer is called.
+NAMES: "Final[Mapping[Kind, Message]]" = {
+    "self-attention": said("self-attention"),
+    "recurrent": said("recurrent"),
+    "convolution": said("convolution"),
+    "dilated": said("dilated"),
+    "restricted": said("restricted"),
+}
 KERNEL, WINDOW = 3, 9
 #: Positions that count as near in what is said of influence.
 NEAR: Final = 8
@@ -35,8 +45,8 @@ def operations(shipped: "Shipped", *, width: int) -> View:
     lengths = np.array(LENGTHS, float)
     factors = {"convolution": KERNEL, "restricted": WINDOW}
     lines: dict[str, np.ndarray] = {
-        kind: factors.get(kind, 1) * lengths ** PAPER_EXPONENTS[kind][0] * float(width) ** PAPER_EXPONENTS[kind][1]
-        for kind in TABLE
+        NAMES[kind]: factors.get(kind, 1) * lengths**of_length * float(width) ** of_width
+        for kind, (of_length, of_width) in ((kind, PAPER_EXPONENTS[kind]) for kind in TABLE)
     }
     short = int(np.argmin(np.abs(lengths - width / 8)))
     cheaper = lines["self-attention"] < lines["recurrent"]
@@ -46,11 +56,15 @@ def operations(shipped: "Shipped", *, width: int) -> View:
         "below": float(lengths[cheaper].max(initial=0)), "above": float(lengths[~cheaper].min(initial=np.inf)),
         "kernel": KERNEL, "window": WINDOW,
     }  # fmt: skip
-    found["verdict"] = "Self-attention" if cheaper[short] else "The recurrent layer"
+    found["verdict"] = said("Self-attention") if cheaper[short] else said("The recurrent layer")
     picture = Curves(
-        x=lengths, lines=lines, x_name="n, positions", y_name="products", upright=float(width), log_x=True, log_y=True
-    )
-    caption = f"n²d, nd², knd² and rnd at d = {width}, k = {KERNEL}, r = {WINDOW}. Dotted: n = d."
+        x=lengths, lines=lines, x_name=said("n, positions"), y_name=said("products"), upright=float(width),
+        log_x=True, log_y=True,
+    )  # fmt: skip
+    caption = said(
+        "n²d, nd², knd² and rnd at d = {width}, k = {kernel}, r = {window}. Dotted: n = d.",
+        width=width, kernel=KERNEL, window=WINDOW,
+    )  # fmt: skip
     return View(picture, found, caption, _FULL)
 
 
@@ -67,10 +81,16 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
         "share": table / (table + projected), "crossing": 2 * width, "attention": counts["self-attention"],
         "ratio": counts["recurrent"] / counts["self-attention"],
     }  # fmt: skip
-    labels = ["scores and sums: 2n²d", "projections: 4nd²", *(f"all of {kind}" for kind in TABLE)]
+    whole = (said("all of {kind}", kind=NAMES[kind]) for kind in TABLE)
+    labels = [said("scores and sums: 2n²d"), said("projections: 4nd²"), *whole]
     values = np.array([table, projected, *counts.values()]) / 1e6
-    picture = Bars(labels=labels, series={"products": values}, number="million products", digits=2, marked=0)
-    caption = f"One layer over {length} tokens at d = {width}. The first two bars are the parts of the third."
+    picture = Bars(
+        labels=labels, series={said("products"): values}, number=said("million products"), digits=2, marked=0
+    )
+    caption = said(
+        "One layer over {length} tokens at d = {width}. The first two bars are the parts of the third.",
+        length=length, width=width,
+    )  # fmt: skip
     return View(picture, found, caption, _FULL)
 
 
@@ -90,12 +110,15 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     found: dict[str, float | str] = {"length": length, "kernel": KERNEL, "window": WINDOW}
     found |= {f"{kind.replace('-', '_')}_steps": steps[kind] for kind in kinds}
     found |= {f"{kind.replace('-', '_')}_layers": layers[kind] for kind in kinds}
-    rows = tuple((kind, str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
+    rows = tuple((NAMES[kind], str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
     columns = (
-        Column("layer"), Column(said("steps in turn"), is_number=True), Column(said("Table 1")),
+        Column(said("layer")), Column(said("steps in turn"), is_number=True), Column(said("Table 1")),
         Column(said("layers until the ends meet"), is_number=True), Column(said("longest path, §4")),
     )  # fmt: skip
-    caption = f"Counted for {length} tokens, k = {KERNEL}, r = {WINDOW}. A recurrent layer's one layer is n steps long."
+    caption = said(
+        "Counted for {length} tokens, k = {kernel}, r = {window}. A recurrent layer's one layer is n steps long.",
+        length=length, kernel=KERNEL, window=WINDOW,
+    )  # fmt: skip
     return View(Rows(columns, rows), found, caption, _FULL)
 
 
@@ -110,19 +133,25 @@ def influence(shipped: "Shipped", *, kind: "Kind", layers: int) -> View:
         "kernel": KERNEL, "nonzero": float((values > 0).mean()), "last": LENGTH - 1,
         "near": NEAR, "distant": float(values[-1, : -1 - NEAR].sum() / max(float(values[-1].sum()), 1e-30)),
     }  # fmt: skip
-    number = "influence"
+    name = NAMES[kind]
     picture = MatrixData(
         values=values,
         row_tokens=[str(position + 1) for position in range(LENGTH)],
         column_tokens=[str(position + 1) for position in range(LENGTH)],
-        scale=ColourScale.root(number, float(values.max())),
-        title=f"Influence after {layers} {'layer' if layers == 1 else 'layers'} of {kind}",
-        label=f"How much each input matters to each output of {kind} after {layers} layers.",
-        row_name="output",
-        column_name="input",
+        scale=ColourScale.root(said("influence"), float(values.max())),
+        title=said_plural(
+            "Influence after {count} layer of {kind}", "Influence after {count} layers of {kind}", layers, kind=name
+        ),
+        label=said(
+            "How much each input matters to each output of {kind} after {layers} layers.", kind=name, layers=layers
+        ),
+        row_name=said("output"),
+        column_name=said("input"),
         file_name=file_name("influence", kind),
     )
-    caption = "Rows are outputs, columns inputs of layers with random weights. Dark is exactly 0: no way leads there."
+    caption = said(
+        "Rows are outputs, columns inputs of layers with random weights. Dark is exactly 0: no way leads there."
+    )
     return View(picture, found, caption, _FULL)
 
 
@@ -145,9 +174,12 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
     found |= {name: str(found[name]).removeprefix("▁") for name in ("from", "to")}
     labels = [head_label(0, number) for number in range(len(farthest))]
     picture = Bars(
-        labels=labels, series={"tokens": farthest.astype(float)}, number="tokens away", digits=0, marked=head
+        labels=labels, series={said("tokens"): farthest.astype(float)}, number=said("tokens away"), digits=0,
+        marked=head,
+    )  # fmt: skip
+    caption = said(
+        "For each head of the first encoder layer: how far away, at the farthest, the key with most weight is."
     )
-    caption = "For each head of the first encoder layer: how far away, at the farthest, the key with most weight is."
     choices = {"text": text, "site": ENCODER, "layer": 0, "head": head, "token": row}
     return View(picture, found, caption, FullPage("attention", choices))
 

@@ -8,6 +8,7 @@ from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core import theme
 from viz.core.file_names import file_name
 from viz.core.html import Column
+from viz.core.messages import said
 from viz.core.sites import DECODER, NAMES
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.pictures import FullPage, Rows, View
@@ -39,25 +40,25 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         "first_read": trace.target_tokens[0] if site == DECODER else keys[0],
     }
     found["verdict"] = (
-        "Itself and what comes before it"
+        said("Itself and what comes before it")
         if not np.triu(allowed, 1).any() and allowed.diagonal().all()
-        else "Everything"
+        else said("Everything")
     )
     picture = MatrixData(
         values=allowed.astype(np.float32),
         row_tokens=rows,
         column_tokens=keys,
-        scale=ColourScale("allowed", theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, "no"), (1.0, "yes"))),
-        title=f"Mask of the {NAMES[site].phrase}",
-        label=f"Mask of the {NAMES[site].phrase} as a heatmap.",
-        row_name="query",
-        column_name="key",
+        scale=ColourScale(said("allowed"), theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, said("no")), (1.0, said("yes")))),
+        title=said("Mask of the {attention}", attention=NAMES[site].phrase),
+        label=said("Mask of the {attention} as a heatmap.", attention=NAMES[site].phrase),
+        row_name=said("query"),
+        column_name=said("key"),
         file_name=file_name("mask", site, sentence=text),
     )
     caption = (
-        "Dark: the score is −∞, so the weight is exactly 0. Light: this query may look at this key."
+        said("Dark: the score is −∞, so the weight is exactly 0. Light: this query may look at this key.")
         if not allowed.all()
-        else "All cells are light: every query may look at every key."
+        else said("All cells are light: every query may look at every key.")
     )
     return View(picture, found, caption, FullPage("masks_positions", {"text": text, "site": site}))
 
@@ -73,8 +74,8 @@ def shifted(shipped: "Shipped", *, text: str) -> View:
         "differing": sum(one != other for one, other in zip(read[1:], wrote, strict=False)),
         "translation": trace.translation,
     }  # fmt: skip
-    picture = Rows((Column("position", is_number=True), Column("reads"), Column("writes")), rows)
-    caption = "Each row is one step: what is written in it is read in the next."
+    picture = Rows((Column(said("position"), is_number=True), Column(said("reads")), Column(said("writes"))), rows)
+    caption = said("Each row is one step: what is written in it is read in the next.")
     return View(picture, found, caption, FullPage("decoding", {"text": text, "decoding_tab": "Film"}))
 
 
@@ -92,17 +93,19 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         "sentences": len(texts), "longest": longest, "shortest": min(lengths), "padded": int((real == 0).sum()),
         "same": sum(trace.translation == other for trace, other in zip(traces, together, strict=True)),
     }  # fmt: skip
-    found["verdict"] = "No" if found["same"] == len(texts) else "Yes"
+    found["verdict"] = said("No") if found["same"] == len(texts) else said("Yes")
     picture = MatrixData(
         values=real,
         row_tokens=[" ".join(text.split()[:4]) + " …" for text in texts],
         column_tokens=[str(at) for at in range(1, longest + 1)],
-        scale=ColourScale("real", theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, "pad"), (1.0, "token"))),
-        title="A batch of sentences",
-        label="Which positions of a batch hold tokens and which padding, as a heatmap.",
-        row_name="sentence",
-        column_name="position",
+        scale=ColourScale(said("real"), theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, said("pad")), (1.0, said("token")))),
+        title=said("A batch of sentences"),
+        label=said("Which positions of a batch hold tokens and which padding, as a heatmap."),
+        row_name=said("sentence"),
+        column_name=said("position"),
         file_name=file_name("padding"),
     )
-    caption = "Rows are sentences, columns positions. Light: a token. Dark: padding, a key that nobody may look at."
+    caption = said(
+        "Rows are sentences, columns positions. Light: a token. Dark: padding, a key that nobody may look at."
+    )
     return View(picture, found, caption, FullPage("masks_positions", {"text": texts[0]}))

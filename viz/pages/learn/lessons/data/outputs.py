@@ -10,7 +10,8 @@ from viz.access import word_links
 from viz.core.html import Column, Marked
 from viz.core.messages import said
 from viz.core.sites import DECODER, head_label
-from viz.pages.learn.lessons.data.rows import word_of_key
+from viz.pages.learn.lessons.data.names import head_of
+from viz.pages.learn.lessons.data.row_facts import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.ui.word_differences import marked
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 _GERMAN: Final = "de"
 #: Characters of a translation without an end that are shown.
 _LONGEST: Final = 120
+#: Part → the model without it.
+_WITHOUT: Final = {
+    "positions": said("without positions"),
+    "scaling": said("without scaling"),
+    "heads": said("one head left"),
+    "residuals": said("without residuals"),
+    "norms": said("without norms"),
+}
 
 
 def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
@@ -28,19 +37,19 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     from model.nn.edits import SwitchOff
 
     trace = shipped.trace(text)
-    rows: list[tuple[str | Marked, ...]] = [("none", trace.translation, "")]
+    rows: list[tuple[str | Marked, ...]] = [(said("none"), trace.translation, "")]
     found: dict[str, float | str] = {"translation": trace.translation}
     changed = 0
     for number, named in enumerate(heads, 1):
         site, layer, head = shipped.head(trace, named)
         result = compare_edit(shipped.translator, text, 0, [SwitchOff(site, layer, head)])
         changed += result.first_difference is not None
-        name = head_label(layer, head, site)
+        name = head_of(site, layer, head)
         rows.append(
             (
                 name,
                 differing(result.original_text, result.edited_text),
-                "no" if result.first_difference is None else "yes",
+                said("no") if result.first_difference is None else said("yes"),
             )
         )
         found |= {f"head_{number}": name, f"without_{number}": result.edited_text}
@@ -48,9 +57,9 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
         if result.first_difference is not None and not site.startswith("encoder"):
             row = trace.weights(site, layer, [head])[0, result.first_difference]
             found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
-    found |= {"changed": changed, "heads": len(heads), "verdict": "Yes" if found["changed_1"] else "No"}
-    columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column("changed"))
-    caption = "Each row is a whole translation, written anew without that head. **Marked** is what differs."
+    found |= {"changed": changed, "heads": len(heads), "verdict": said("Yes") if found["changed_1"] else said("No")}
+    columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column(said("changed")))
+    caption = said("Each row is a whole translation, written anew without that head. **Marked** is what differs.")
     site, layer, head = shipped.head(trace, heads[0])
     choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
@@ -76,16 +85,19 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
         "before": before, "after": float(after[number]),
         "lowest": float(after.min()), "lowest_head": head_label(layer, lowest), "text": results[number].edited_text,
         "changed": sum(result.first_difference is not None for result in results),
-        "verdict": "It changes" if results[number].first_difference is not None else "It stays",
+        "verdict": said("It stays") if results[number].first_difference is None else said("It changes"),
     }  # fmt: skip
     picture = Bars(
-        labels=["none", *(head_label(layer, other) for other in range(len(results)))],
-        series={"probability": np.array([before, *after])},
-        number=f"probability of “{word}”",
+        labels=[said("none"), *(head_label(layer, other) for other in range(len(results)))],
+        series={said("probability"): np.array([before, *after])},
+        number=said("probability of “{word}”", word=word),
         top=1.0,
         marked=lowest + 1,
     )
-    caption = f"One bar a head of layer {layer + 1} that is switched off in the step that writes “{word}”; first, none."
+    caption = said(
+        "One bar a head of layer {layer} that is switched off in the step that writes “{word}”; first, none.",
+        layer=layer + 1, word=word,
+    )  # fmt: skip
     choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
     return View(picture, found, caption, FullPage("decoding", choices))
 
@@ -110,9 +122,9 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
         "most": labels[most], "after": float(own[most + 1]), "other_after": float(instead[most + 1]),
         "hidden": hidden, "hidden_after": float(own[named + 1]), "words": len(labels),
     }  # fmt: skip
-    series = {f"“{word}”": own, f"“{other}”": instead}
-    picture = Bars(labels=["nothing", *labels], series=series, number="probability", top=1.0)
-    caption = "Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden."
+    series: dict[str, np.ndarray] = {f"“{word}”": own, f"“{other}”": instead}
+    picture = Bars(labels=[said("nothing"), *labels], series=series, number=said("probability"), top=1.0)
+    caption = said("Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden.")
     choices = {"text": text, "decoding_tab": "Attribution", "step": choice.place.row, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))
 
@@ -128,14 +140,14 @@ def without_part(
     shown = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …" for text in without]
     found: dict[str, float | str] = {"same": sum(map(str.__eq__, whole, without)), "sentences": len(texts)}
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):
-        found |= {f"translation_{number}": own, f"without_{number}": other or "nothing"}
+        found |= {f"translation_{number}": own, f"without_{number}": other or said("nothing")}
     columns = (
         Column(said("English"), language="en"),
-        Column("whole", language=_GERMAN),
-        Column("one head left" if part == "heads" else f"without {part}", language=_GERMAN),
+        Column(said("whole"), language=_GERMAN),
+        Column(_WITHOUT[part], language=_GERMAN),
     )
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
-    caption = "Taken out of the trained model, in every layer; what is left was trained together with it."
+    caption = said("Taken out of the trained model, in every layer; what is left was trained together with it.")
     return View(
         Rows(columns, rows), found, caption, FullPage("why_attention", {"text": texts[0], "why_tab": "Live switches"})
     )

@@ -11,6 +11,7 @@ from viz.core.html import Column
 from viz.core.messages import said
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 
 if TYPE_CHECKING:
@@ -34,14 +35,17 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         found |= {
             name: trace.translation, f"{name}_backwards": result.translation, f"{name}_difference": result.difference,
             "backwards": "".join(map(display_token, result.tokens[:-1])).replace("▁", " ").strip(),
-            "verdict": "It stays the same" if result.translation == trace.translation else "It changes",
+            "verdict": said("It stays the same") if result.translation == trace.translation else said("It changes"),
         }  # fmt: skip
-        rows.append((preset.replace("-", " "), trace.translation, result.translation, f"{result.difference:.1e}"))
+        rows.append((PRESETS[preset], trace.translation, result.translation, f"{result.difference:.1e}"))
     columns = (
-        Column(said("small model")), Column(said("in order"), language="de"), Column("backwards", language="de"),
+        Column(said("small model")), Column(said("in order"), language="de"),
+        Column(said("backwards"), language="de"),
         Column(said("encoder differs by"), is_number=True),
     )  # fmt: skip
-    caption = "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
+    caption = said(
+        "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
+    )
     choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
 
@@ -62,14 +66,14 @@ def encodings(shipped: "Shipped", *, positions: int) -> View:
         values=values,
         row_tokens=[str(position) for position in range(positions)],
         column_tokens=[str(dimension) for dimension in range(width)],
-        scale=ColourScale.signed("value", 1.0),
-        title="Positional encodings",
-        label="The sinusoidal positional encodings as a heatmap.",
-        row_name="position",
-        column_name="dimension",
+        scale=ColourScale.signed(said("value"), 1.0),
+        title=said("Positional encodings"),
+        label=said("The sinusoidal positional encodings as a heatmap."),
+        row_name=said("position"),
+        column_name=said("dimension"),
         file_name=file_name("positional encodings"),
     )
-    caption = "Rows are positions, columns dimensions: fast waves on the left, slow ones on the right."
+    caption = said("Rows are positions, columns dimensions: fast waves on the left, slow ones on the right.")
     return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
 
 
@@ -85,9 +89,11 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     found: dict[str, float | str] = {"first": float(lengths[pairs[0]]), "d_model": width}
     found |= {f"wave_{number}": float(lengths[pair]) for number, pair in enumerate(pairs, 1)}
     found |= {"ratio": float(lengths[pairs[-1]] / lengths[pairs[0]])}
-    lines = {f"dimension {2 * pair}": values.numpy() for pair, (_, values) in drawn.items()}
-    picture = Curves(x=x, lines=lines, x_name="position", y_name="value")
-    caption = "Three of the even dimensions; each odd one beside them is the cosine of the same angle."
+    lines: dict[str, np.ndarray] = {
+        said("dimension {number}", number=2 * pair): values.numpy() for pair, (_, values) in drawn.items()
+    }
+    picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
+    caption = said("Three of the even dimensions; each odd one beside them is the cosine of the same angle.")
     choices = {"masks_tab": "Positional encodings", "dimension": 2 * pairs[0]}
     return View(picture, found, caption, FullPage("masks_positions", choices))
 
@@ -106,11 +112,13 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
         "far": float(products[-1]), "distance": distance, "five": float(products[5]),
         "miss": max(abs(value - float(products[5])) for value in elsewhere),
     }  # fmt: skip
-    found["verdict"] = "Only how far apart they are" if float(found["miss"]) < 1e-3 else "Where they stand as well"
+    is_alike = float(found["miss"]) < 1e-3
+    found["verdict"] = said("Only how far apart they are") if is_alike else said("Where they stand as well")
     both = np.concatenate([products[:0:-1], products])
     x = np.arange(-distance, distance + 1, dtype=float)
-    picture = Curves(x=x, lines={"dot product": both}, x_name="distance", y_name="dot product", upright=0.0)
-    caption = "The dot product of the encodings of two positions, whichever they are, over their distance."
+    product = said("dot product")
+    picture = Curves(x=x, lines={product: both}, x_name=said("distance"), y_name=product, upright=0.0)
+    caption = said("The dot product of the encodings of two positions, whichever they are, over their distance.")
     return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
 
 
@@ -137,10 +145,11 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         "exact": residual.float64, "fastest": float(degrees[0] % 360), "slowest": float(degrees[-1]),
     }  # fmt: skip
     columns = (
-        Column("dimensions"), Column(said("turned by"), is_number=True), Column(f"at {position}", is_number=True),
-        Column("turned", is_number=True), Column(f"at {position + by}", is_number=True),
+        Column(said("dimensions")), Column(said("turned by"), is_number=True),
+        Column(said("at {position}", position=position), is_number=True), Column(said("turned"), is_number=True),
+        Column(said("at {position}", position=position + by), is_number=True),
     )  # fmt: skip
-    caption = "Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree."
+    caption = said("Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree.")
     choices = {"masks_tab": "Positional encodings", "position": position, "shift": by}
     return View(Rows(columns, rows), found, caption, FullPage("masks_positions", choices))
 

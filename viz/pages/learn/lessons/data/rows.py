@@ -1,22 +1,23 @@
 """Views of one query's weights: over the keys, in two sentences, and how they come about."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from jaxtyping import Float
 
-from viz.access import attention, word_links
+from viz.access import attention
 from viz.core.html import Column
+from viz.core.messages import Message, said
 from viz.core.sites import NAMES, head_label
 from viz.core.token_text import display_token, display_tokens
+from viz.pages.learn.lessons.data.row_facts import of_weights, spoken
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 
 if TYPE_CHECKING:
-    from model import Trace
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: Rows of a table of keys.
 MAX_KEYS = 8
+_WEIGHT: Final = said("weight")
 
 
 def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
@@ -27,12 +28,10 @@ def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     weights = trace.weights(site, layer, [number], [at])[0, 0].numpy()
     keys = trace.axis_tokens(site)[1]
     found: dict[str, float | str] = (
-        _of_weights(weights, trace, site)
-        | _head(site, layer, number)
-        | {"row": trace.row_names(site)[at], "word": word}
+        of_weights(weights, trace, site) | _head(site, layer, number) | {"row": trace.row_names(site)[at], "word": word}
     )
     picture = Bars(
-        labels=display_tokens(keys), series={"weight": weights}, number="weight", top=1.0, marked=int(weights.argmax())
+        labels=display_tokens(keys), series={_WEIGHT: weights}, number=_WEIGHT, top=1.0, marked=int(weights.argmax())
     )
     return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
 
@@ -48,7 +47,7 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
     ]
     tokens = [display_tokens(trace.axis_tokens(site)[1]) for trace in (first, second)]
     labels = [a if a == b else f"{a} / {b}" for a, b in zip(*tokens, strict=True)]
-    one, two = (_of_weights(weights, trace, site) for weights, trace in zip(values, (first, second), strict=True))
+    one, two = (of_weights(weights, trace, site) for weights, trace in zip(values, (first, second), strict=True))
     found: dict[str, float | str] = (
         one | {f"other_{name}": value for name, value in two.items()} | _head(site, layer, number)
     )
@@ -58,7 +57,7 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
         f"… {' '.join(word for word in _words(of) if word in own)}"
         for of, own in zip((text, other), changed, strict=True)
     ]
-    picture = Bars(labels=labels, series=dict(zip(names, values, strict=True)), number="weight", top=1.0)
+    picture = Bars(labels=labels, series=dict(zip(names, values, strict=True)), number=_WEIGHT, top=1.0)
     choices = {"text": text, "other_text": other, "site": site, "layer": layer, "head": number}
     return View(picture, found, _reads(found), FullPage("coreference", choices))
 
@@ -81,7 +80,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         )
         for key in order
     )
-    found: dict[str, float | str] = _of_weights(weights, trace, site) | _head(site, layer, number) | {
+    found: dict[str, float | str] = of_weights(weights, trace, site) | _head(site, layer, number) | {
         "row": trace.row_names(site)[at],
         "word": word,
         "d_k": len(way.query),
@@ -91,8 +90,12 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "unscaled_weight": float(unscaled.weights.max()),
         "sum": float(weights.sum()),
     }  # fmt: skip
-    picture = Rows((Column("key"), *(Column(title, is_number=True) for title in ("q·k", "q·k ÷ √dₖ", "weight"))), rows)
-    caption = f"The keys that “{found['row']}” gives most weight in {found['head']}; others share what is left."
+    titles = "q·k", "q·k ÷ √dₖ", _WEIGHT
+    picture = Rows((Column(said("key")), *(Column(title, is_number=True) for title in titles)), rows)
+    caption = said(
+        "The keys that “{row}” gives most weight in {head}; others share what is left.",
+        row=found["row"], head=found["head"],
+    )  # fmt: skip
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
 
@@ -102,20 +105,20 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     at = shipped.row(trace, site, word)
-    series = {
+    series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=scaled, masked=True).weights.numpy()
-        for name, scaled in (("divided by √dₖ", True), ("not divided", False))
+        for name, scaled in ((said("divided by √dₖ"), True), (said("not divided"), False))
     }
     divided, raw = series.values()
     found: dict[str, float | str] = {
-        **_of_weights(divided, trace, site),
-        **{f"raw_{name}": value for name, value in _of_weights(raw, trace, site).items()},
+        **of_weights(divided, trace, site),
+        **{f"raw_{name}": value for name, value in of_weights(raw, trace, site).items()},
         **_head(site, layer, number),
         "row": trace.row_names(site)[at],
         "word": word,
     }
-    found["direction"] = "It grows" if raw.max() > divided.max() else "It shrinks"
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
+    found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
     full = _opened(text, site, layer, number, at)
     return View(picture, found, _reads(found), full.on("why_attention", why_tab="Scores"))
 
@@ -129,23 +132,24 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     lengths = way.weighted_values.norm(dim=-1).numpy()
     largest = int(way.weights.argmax())
     to_value = float((way.head_output - way.values[largest]).norm() / way.values[largest].norm())
-    found: dict[str, float | str] = _of_weights(way.weights.numpy(), trace, site) | _head(site, layer, number) | {
+    found: dict[str, float | str] = of_weights(way.weights.numpy(), trace, site) | _head(site, layer, number) | {
         "row": trace.row_names(site)[at],
         "word": word,
         "length": float(way.head_output.norm()),
         "share": float(lengths.max() / lengths.sum()),
         "distance": to_value,
         "d_v": way.values.shape[1],
-        "most": _spoken(trace.axis_tokens(site)[1][int(lengths.argmax())]),
+        "most": spoken(trace.axis_tokens(site)[1][int(lengths.argmax())]),
     }  # fmt: skip
     picture = Bars(
         labels=display_tokens(trace.axis_tokens(site)[1]),
-        series={"length": lengths},
-        number="length of weight × value",
+        series={said("length"): lengths},
+        number=said("length of weight × value"),
         marked=int(lengths.argmax()),
     )
-    caption = (
-        f"For each key, the length of its weight × its value vector in {found['head']}; their sum is the head's output."
+    caption = said(
+        "For each key, the length of its weight × its value vector in {head}; their sum is the head's output.",
+        head=found["head"],
     )
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
@@ -158,18 +162,21 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     rows = np.stack([trace.weights(site, layer).numpy() for layer in range(layers)])
     entropy = -(rows * np.log2(np.maximum(rows, 1e-12))).sum(-1)
     low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
+    queries = trace.axis_tokens(site)[0]
     names = [
-        f"“{_spoken(trace.axis_tokens(site)[0][at[2]])}” in {head_label(int(at[0]), int(at[1]))}" for at in (low, high)
+        said("“{token}” in {head}", token=spoken(queries[at[2]]), head=head_label(int(at[0]), int(at[1])))
+        for at in (low, high)
     ]
-    series = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
+    series: dict[str, np.ndarray] = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
     found: dict[str, float | str] = {
         "sharp": names[0], "soft": names[1], "sharp_weight": float(rows[tuple(low)].max()),
         "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
         "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
     }  # fmt: skip
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
-    caption = (
-        f"Two rows of the {NAMES[site].phrase}: over how many keys a row spreads is 2 to the power of its entropy."
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    caption = said(
+        "Two rows of the {attention}: over how many keys a row spreads is 2 to the power of its entropy.",
+        attention=NAMES[site].phrase,
     )
     choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
     return View(picture, found, caption, FullPage("attention", choices))
@@ -182,7 +189,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
     site = heads[0][0]
     at = shipped.row(trace, site, word)
     rows = [trace.weights(site, layer, [number], [at])[0, 0].numpy() for _, layer, number in heads]
-    one, two = (_of_weights(weights, trace, site) for weights in rows)
+    one, two = (of_weights(weights, trace, site) for weights in rows)
     names = [head_label(layer, number) for _, layer, number in heads]
     found: dict[str, float | str] = {
         **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
@@ -191,10 +198,12 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
     picture = Bars(
         labels=display_tokens(trace.axis_tokens(site)[1]),
         series=dict(zip(names, rows, strict=True)),
-        number="weight",
+        number=_WEIGHT,
         top=1.0,
     )
-    caption = f"The same word in two heads of the {NAMES[site].phrase}; each head's bars add up to 1."
+    caption = said(
+        "The same word in two heads of the {attention}; each head's bars add up to 1.", attention=NAMES[site].phrase
+    )
     return View(picture, found, caption, _opened(text, *heads[1], at))
 
 
@@ -205,15 +214,16 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     at = shipped.row(trace, site, word)
     rows = trace.weights(site, layer, rows=[at])[:, 0].numpy()
     mean = rows.mean(0)
-    one, all_heads = _of_weights(rows[number], trace, site), _of_weights(mean, trace, site)
+    one, all_heads = of_weights(rows[number], trace, site), of_weights(mean, trace, site)
     found: dict[str, float | str] = {
         **one, **{f"mean_{name}": value for name, value in all_heads.items()}, **_head(site, layer, number),
         "word": word, "heads": len(rows), "layer": layer + 1,
-        "verdict": "It falls" if mean.max() < rows[number].max() else "It grows",
+        "verdict": said("It falls") if mean.max() < rows[number].max() else said("It grows"),
     }  # fmt: skip
-    series = {head_label(layer, number): rows[number], f"mean of L{layer + 1}'s {len(rows)} heads": mean}
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
-    caption = "One head's row, and the average of all heads of its layer over the same keys."
+    name = said("mean of L{layer}'s {heads} heads", layer=layer + 1, heads=len(rows))
+    series: dict[str, np.ndarray] = {head_label(layer, number): rows[number], name: mean}
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    caption = said("One head's row, and the average of all heads of its layer over the same keys.")
     return View(picture, found, caption, _opened(text, site, layer, number, at))
 
 
@@ -222,66 +232,37 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     at = shipped.row(trace, site, word)
-    series = {
+    series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=True, masked=masked).weights.numpy()
-        for name, masked in (("masked", True), ("without the mask", False))
+        for name, masked in ((said("masked"), True), (said("without the mask"), False))
     }
     masked, free = series.values()
     found: dict[str, float | str] = {
-        **_of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
+        **of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
         "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
     }  # fmt: skip
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number="weight", top=1.0)
-    caption = (
-        f"Keys from top to bottom in the order of the translation; “{word}” and those after it are not written yet."
+    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    caption = said(
+        "Keys from top to bottom in the order of the translation; “{word}” and those after it are not written yet.",
+        word=word,
     )
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
-
-
-def _of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
-    """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
-    tokens = trace.axis_tokens(site)[1]
-    order = np.argsort(-weights)
-    entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
-    return {
-        "top": _spoken(tokens[order[0]]),
-        "top_word": word_of_key(trace, site, int(order[0])),
-        "weight": float(weights[order[0]]),
-        "second": _spoken(tokens[order[1]]),
-        "second_weight": float(weights[order[1]]),
-        "sum": float(weights.sum()),
-        "entropy": entropy,
-        "keys_used": 2**entropy,
-        "keys": len(tokens),
-    }
-
-
-def word_of_key(trace: "Trace", site: str, key: int) -> str:
-    """The word that a key is part of; a token that is part of none, as it is."""
-    words = word_links.words(trace)
-    at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
-    return _spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
 
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
     return {"head": head_label(layer, head), "attention": NAMES[site].phrase}
 
 
-def _reads(found: dict[str, float | str]) -> str:
-    return (
-        f"One bar a key: what it gets of the weight in {found['head']} of the {found['attention']}. A row adds up to 1."
-    )
+def _reads(found: dict[str, float | str]) -> Message:
+    return said(
+        "One bar a key: what it gets of the weight in {head} of the {attention}. A row adds up to 1.",
+        head=found["head"], attention=found["attention"],
+    )  # fmt: skip
 
 
 def _opened(text: str, site: str, layer: int, head: int, row: int) -> FullPage:
     return FullPage("attention", {"text": text, "site": site, "layer": layer, "head": head, "token": row})
-
-
-def _spoken(token: str) -> str:
-    """A token as a sentence names it, without the sign of the space before it."""
-    shown = display_token(token)
-    return shown.lstrip("▁") or shown
 
 
 def _words(text: str) -> list[str]:

@@ -35,10 +35,13 @@ def candidates(shipped: "Shipped", *, text: str, step: int) -> View:
         "translation": shipped.trace(text).translation,
     }  # fmt: skip
     picture = Bars(
-        labels=[candidate.token for candidate in shown], series={"probability": values}, number="probability", top=1.0,
-        marked=0,
+        labels=[candidate.token for candidate in shown], series={said("probability"): values},
+        number=said("probability"), top=1.0, marked=0,
     )  # fmt: skip
-    caption = f"The {len(shown)} most probable tokens of step {at + 1}; greedy decoding writes the marked one."
+    caption = said(
+        "The {count} most probable tokens of step {step}; greedy decoding writes the marked one.",
+        count=len(shown), step=at + 1,
+    )  # fmt: skip
     choices = {"text": text, "step": at, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))
 
@@ -52,13 +55,15 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
         "greedy_score": greedy[1].score or 0.0, "beam_score": beam[1].score or 0.0,
         "same": "yes" if greedy[0] == beam[0] else "no",
     }  # fmt: skip
-    found["verdict"] = "No" if beam[1].total > greedy[1].total else "Yes"
+    found["verdict"] = said("No") if beam[1].total > greedy[1].total else said("Yes")
     rows = (
-        ("greedy", greedy[0], *_numbers(greedy[1])),
-        (f"beam of {WIDTH}", differing(greedy[0], beam[0]), *_numbers(beam[1])),
+        (said("greedy"), greedy[0], *_numbers(greedy[1])),
+        (said("beam of {width}", width=WIDTH), differing(greedy[0], beam[0]), *_numbers(beam[1])),
     )
-    columns = (Column("search"), Column(said("German"), language="de"), *_NUMBERS)
-    caption = "log p: the sum over all tokens. Score: the same divided by the length penalty. What differs is marked."
+    columns = (Column(said("search")), Column(said("German"), language="de"), *_NUMBERS)
+    caption = said(
+        "log p: the sum over all tokens. Score: the same divided by the length penalty. What differs is marked."
+    )
     return View(Rows(columns, rows), found, caption, _full(text, WIDTH, ALPHA))
 
 
@@ -78,8 +83,9 @@ def living(shipped: "Shipped", *, text: str) -> View:
         "width": WIDTH, "leads": leads, "steps": steps, "first": _word(tree.path(1)[0].token),
         "winner": _word(tree.path(tree.winner.index)[0].token), "nodes": len(tree.nodes) - 1,
     }  # fmt: skip
-    columns = (Column("step", is_number=True), *(Column(f"no. {rank}", language="de") for rank in range(1, WIDTH + 1)))
-    caption = "After each step: what is kept, with the sum of its log-probabilities so far."
+    ranks = (Column(said("no. {rank}", rank=rank), language="de") for rank in range(1, WIDTH + 1))
+    columns = (Column(said("step"), is_number=True), *ranks)
+    caption = said("After each step: what is kept, with the sum of its log-probabilities so far.")
     return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, ALPHA))
 
 
@@ -93,12 +99,12 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
         "before_worst": widths[max(0, int(scores.argmin()) - 1)], "last": float(scores[-1]), "widest": widths[-1],
     }  # fmt: skip
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
-    found["verdict"] = "No" if found["falls"] else "Yes"
+    found["verdict"] = said("No") if found["falls"] else said("Yes")
     picture = Curves(
-        x=np.array(widths, float), lines={"score": scores}, x_name="width of the beam, 1 is greedy", y_name="score",
-        points={"what each returns": (np.array(widths, float), scores)},
+        x=np.array(widths, float), lines={said("score"): scores}, x_name=said("width of the beam, 1 is greedy"),
+        y_name=said("score"), points={said("what each returns"): (np.array(widths, float), scores)},
     )  # fmt: skip
-    caption = (
+    caption = said(
         "The score of the translation that each beam returns: log p divided by the length penalty. Higher is better."
     )
     return View(picture, found, caption, _full(text, int(found["worst"]), ALPHA))
@@ -109,7 +115,7 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
     from model.decoding.beam import length_penalty
 
     lengths = np.arange(1, 2 * length + 1)
-    lines = {
+    lines: dict[str, np.ndarray] = {
         f"α = {alpha:g}": np.array([length_penalty(int(n), alpha) for n in lengths]) for alpha in (0.0, ALPHA, 1.0)
     }
     found: dict[str, float | str] = {
@@ -117,11 +123,12 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
         "at_double": length_penalty(2 * length, ALPHA), "none": length_penalty(length, 0.0),
         "ratio": length_penalty(2 * length, ALPHA) / length_penalty(length, ALPHA),
     }  # fmt: skip
-    found["verdict"] = "Less than doubled" if float(found["ratio"]) < 2 else "Doubled or more"
+    found["verdict"] = said("Less than doubled") if float(found["ratio"]) < 2 else said("Doubled or more")
     picture = Curves(
-        x=lengths.astype(float), lines=lines, x_name="tokens", y_name="length penalty", upright=float(length)
-    )
-    caption = "((5 + n) ÷ 6)^α (Wu et al. 2016), for three exponents. Dotted: the length in the text."
+        x=lengths.astype(float), lines=lines, x_name=said("tokens"), y_name=said("length penalty"),
+        upright=float(length),
+    )  # fmt: skip
+    caption = said("((5 + n) ÷ 6)^α (Wu et al. 2016), for three exponents. Dotted: the length in the text.")
     return View(picture, found, caption, FullPage("decoding", {"decoding_tab": "Beam search"}))
 
 
@@ -135,14 +142,17 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
         found |= {f"text_{percent}": own, f"tokens_{percent}": node.step + 1, f"log_prob_{percent}": node.total}
         shown = own if percent == percents[0] else differing(first, own)
         rows.append((f"{percent / 100:g}", shown, str(node.step + 1), *_numbers(node)))
-    found["verdict"] = "Longer" if results[percents[-1]][1].step > results[percents[0]][1].step else "Not longer"
+    is_longer = results[percents[-1]][1].step > results[percents[0]][1].step
+    found["verdict"] = said("Longer") if is_longer else said("Not longer")
     columns = (
         Column("α", is_number=True),
         Column(said("German"), language="de"),
-        Column("tokens", is_number=True),
+        Column(said("tokens"), is_number=True),
         *_NUMBERS,
     )
-    caption = f"The winner of a beam of {WIDTH} with each exponent; what differs from the first is marked."
+    caption = said(
+        "The winner of a beam of {width} with each exponent; what differs from the first is marked.", width=WIDTH
+    )
     return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, percents[0] / 100))
 
 
@@ -179,4 +189,4 @@ def _full(text: str, width: int, alpha: float) -> FullPage:
     return FullPage("decoding", choices)
 
 
-_NUMBERS: Final = (Column(said("log p"), is_number=True), Column("score", is_number=True))
+_NUMBERS: Final = (Column(said("log p"), is_number=True), Column(said("score"), is_number=True))

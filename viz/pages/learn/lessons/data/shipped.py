@@ -12,7 +12,6 @@ from viz.selection.model_choice import ModelChoice
 if TYPE_CHECKING:
     from model import Trace, Translator
 
-_NO_WORD: Final = "This model has no word “{word}” there for “{text}”; the step speaks of one that has."
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
 
@@ -63,7 +62,7 @@ class Shipped:
         own = [index for index, label in enumerate(known.labels) if label.strip(".,!?") == word]
         if site == ENCODER:
             if not own or not known.is_source(own[0]):
-                raise TraceError(_NO_WORD.format(word=word, text=trace.text))
+                raise _no_word(word, trace)
             return known.groups[own[0]][-1]
         written = [index for index in own if not known.is_source(index)] or [known.num_source]
         return max(0, known.groups[written[0]][0] - 1)
@@ -74,4 +73,12 @@ class Shipped:
         for index, label in enumerate(known.labels):
             if label.strip(".,!?") == word and known.is_source(index) == (site in (ENCODER, CROSS)):
                 return known.groups[index]
-        raise TraceError(_NO_WORD.format(word=word, text=trace.text))
+        raise _no_word(word, trace)
+
+
+def _no_word(word: str, trace: "Trace") -> TraceError:
+    return TraceError(
+        "This model has no word “{word}” there for “{text}”; the step speaks of one that has.",
+        word=word,
+        text=trace.text,
+    )

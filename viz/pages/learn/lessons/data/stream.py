@@ -7,6 +7,7 @@ import numpy as np
 from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.core.caching import cached
 from viz.core.file_names import file_name
+from viz.core.messages import Message, said
 from viz.core.sites import ENCODER
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 #: Hidden units that a picture has room for.
 UNITS: Final = 24
-_NAMES: Final = {"self": "attention", "feed_forward": "feed-forward"}
+#: Kind of a part of a layer → its name.
+_NAMES: Final = {"self": said("attention"), "feed_forward": said("feed-forward")}
 
 
 def fired(shipped: "Shipped", *, text: str, word: str) -> View:
@@ -31,10 +33,11 @@ def fired(shipped: "Shipped", *, text: str, word: str) -> View:
         "word": word, "units": units, "d_model": shipped.translator.config.d_model,
         "most": float(counts.max()), "fewest": float(counts.min()), "share": float(counts.mean() / units),
     }  # fmt: skip
-    found["verdict"] = "Fewer than half" if counts.max() * 2 < units else "More than half"
-    labels = [f"layer {number}" for number in range(1, len(counts) + 1)]
-    picture = Bars(labels=labels, series={"units": counts}, number=f"hidden units above 0, of {units:,}", digits=0)
-    caption = f"One bar a layer of the encoder: the hidden units that fire for “{word}”."
+    found["verdict"] = said("Fewer than half") if counts.max() * 2 < units else said("More than half")
+    labels = [said("layer {number}", number=number) for number in range(1, len(counts) + 1)]
+    number = said("hidden units above 0, of {units:,}", units=units)
+    picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)
+    caption = said("One bar a layer of the encoder: the hidden units that fire for “{word}”.", word=word)
     return View(picture, found, caption, _follow(shipped, text, word))
 
 
@@ -57,41 +60,52 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         values=values,
         row_tokens=trace.source_tokens,
         column_tokens=[str(unit + 1) for unit in strongest],
-        scale=ColourScale.root("activation", max(float(values.max()), 1e-6)),
-        title=f"Hidden units of layer {layer + 1}",
-        label=f"The hidden units of layer {layer + 1} that fire most for {word}, at every token.",
-        row_name="token",
-        column_name="hidden unit",
+        scale=ColourScale.root(said("activation"), max(float(values.max()), 1e-6)),
+        title=said("Hidden units of layer {layer}", layer=layer + 1),
+        label=said(
+            "The hidden units of layer {layer} that fire most for {word}, at every token.", layer=layer + 1, word=word
+        ),
+        row_name=said("token"),
+        column_name=said("hidden unit"),
         file_name=file_name("hidden units", str(layer + 1), sentence=text),
     )
-    caption = f"Columns: the units that fire most for “{word}”. Rows: every token, each on its own. Dark is exactly 0."
+    caption = said(
+        "Columns: the units that fire most for “{word}”. Rows: every token, each on its own. Dark is exactly 0.",
+        word=word,
+    )
     return View(picture, found, caption, _follow(shipped, text, word))
 
 
 def additions(shipped: "Shipped", *, text: str, word: str) -> View:
     """How long the residual stream of a word is before each part, and how long what the part adds is."""
     path = _path(shipped, text, word)
-    labels, before, added = [], [], []
+    labels: list[Message] = []
+    before, added, by_kind = [], [], dict.fromkeys(_NAMES, 0.0)
     for number, layer in enumerate(path.layers, 1):
         for part in layer:
-            labels.append(f"L{number} {_NAMES[part.kind]}")
+            labels.append(said("L{layer} {part}", layer=number, part=_NAMES[part.kind]))
             before.append(float(part.before.norm()))
             added.append(float(part.added.norm()))
-    by_kind = {kind: sum(added[i] for i, name in enumerate(labels) if name.endswith(kind)) for kind in _NAMES.values()}
+            by_kind[part.kind] += added[-1]
     smaller = sum(new < old for new, old in zip(added, before, strict=True))
     found: dict[str, float | str] = {
         "word": word, "parts": len(labels), "smaller": smaller, "begin": before[0],
         "end": float(path.layers[-1][-1].summed.norm()), "deviation": path.deviation,
-        "attention": by_kind["attention"], "feed_forward": by_kind["feed-forward"],
+        "attention": by_kind["self"], "feed_forward": by_kind["feed_forward"],
         "share": float(np.mean(np.array(added) / np.array(before))),
     }  # fmt: skip
-    found["verdict"] = "Mostly shorter" if smaller * 2 > len(labels) else "Mostly longer"
+    found["verdict"] = said("Mostly shorter") if smaller * 2 > len(labels) else said("Mostly longer")
     most = int(np.argmax(np.array(added) / np.array(before)))
     found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
-    found["larger"] = "feed-forward" if by_kind["feed-forward"] > by_kind["attention"] else "attention"
-    series = {"what came in": np.array(before), "what the part adds": np.array(added)}
-    picture = Bars(labels=labels, series=series, number="length of the vector", digits=1)
-    caption = f"The vector of “{word}” on its way through the encoder: its length, and that of each addition."
+    found["larger"] = _NAMES["feed_forward" if by_kind["feed_forward"] > by_kind["self"] else "self"]
+    series: dict[str, np.ndarray] = {
+        said("what came in"): np.array(before),
+        said("what the part adds"): np.array(added),
+    }
+    picture = Bars(labels=labels, series=series, number=said("length of the vector"), digits=1)
+    caption = said(
+        "The vector of “{word}” on its way through the encoder: its length, and that of each addition.", word=word
+    )
     return View(picture, found, caption, _follow(shipped, text, word))
 
 
@@ -111,16 +125,19 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
         "narrowest": float(spreads[0].min()), "after": float(spreads[1].mean()), "tokens": len(before),
         "mean_after": float(after.mean(-1).abs().max()),
     }  # fmt: skip
-    series = {"before": spreads[0], "after": spreads[1]}
-    picture = Bars(labels=trace.source_tokens, series=series, number="standard deviation of a token's numbers")
-    caption = f"Each token has {before.shape[-1]} numbers; a bar is their spread. The norm makes every one 1."
+    series: dict[str, np.ndarray] = {said("before the norm"): spreads[0], said("after the norm"): spreads[1]}
+    picture = Bars(labels=trace.source_tokens, series=series, number=said("standard deviation of a token's numbers"))
+    caption = said(
+        "Each token has {d_model} numbers; a bar is their spread. The norm makes every one 1.", d_model=before.shape[-1]
+    )
     return View(picture, found, caption, _follow(shipped, text, text.split()[0]))
 
 
 def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
     """How long the residual stream is after each part, in a model that norms before and one that norms after."""
-    lines = {}
-    for name, preset in (("norm before the part", "full"), ("norm after the sum, as in the paper", "post-norm")):
+    lines: dict[str, np.ndarray] = {}
+    names = {"full": said("norm before the part"), "post-norm": said("norm after the sum, as in the paper")}
+    for preset, name in names.items():
         translator = experiment(shipped, preset)
         small = type(shipped)(shipped.choice, translator)
         path = _path(small, text, word)
@@ -132,10 +149,12 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
         "word": word, "pre_begin": float(before[0]), "pre_end": float(before[-1]), "post_end": float(after[-1]),
         "growth": float(before[-1] / before[0]), "post_growth": float(after[-1] / after[1]),
     }  # fmt: skip
-    found["verdict"] = "Norm before the part" if before[-1] > after[-1] else "Norm after the sum"
-    steps = np.arange(len(before), dtype=float)
-    picture = Curves(x=steps, lines=lines, x_name="parts passed, 0 is the embedding", y_name="length of the vector")
-    caption = f"Two small models, trained alike; the vector of “{word}” through their encoders."
+    found["verdict"] = said("Norm before the part") if before[-1] > after[-1] else said("Norm after the sum")
+    picture = Curves(
+        x=np.arange(len(before), dtype=float), lines=lines, x_name=said("parts passed, 0 is the embedding"),
+        y_name=said("length of the vector"),
+    )  # fmt: skip
+    caption = said("Two small models, trained alike; the vector of “{word}” through their encoders.", word=word)
     choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
 

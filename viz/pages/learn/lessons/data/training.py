@@ -7,9 +7,11 @@ from jaxtyping import Float
 
 from model.errors import CheckpointError
 from viz.access import models
+from viz.core.messages import said
 from viz.core.sites import DECODER, ENCODER
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
+from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.data.stream import run_again
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 
@@ -31,8 +33,8 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
     from model.training.schedule import learning_rate
 
     steps = np.arange(100, STEPS + 1, 100)
-    lines = {
-        f"warm-up of {warmup:,} steps": np.array(
+    lines: dict[str, np.ndarray] = {
+        said("warm-up of {warmup:,} steps", warmup=warmup): np.array(
             [learning_rate(int(s), decay="paper", warmup=warmup, d_model=D_MODEL, peak=1.0, total=STEPS) for s in steps]
         )
         for warmup in (WARMUP, *others)
@@ -44,9 +46,13 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
         "other": others[0], "other_peak": float(rest[0].max()), "first": float(own[0]),
         "same_end": float(abs(rest[0][-1] - own[-1])),
     }  # fmt: skip
-    found["verdict"] = f"At step {steps[own.argmax()]:,}"
-    picture = Curves(x=steps.astype(float), lines=lines, x_name="step", y_name="learning rate", upright=float(WARMUP))
-    caption = "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted: the paper's 4,000 steps."
+    found["verdict"] = said("At step {step:,}", step=int(steps[own.argmax()]))
+    picture = Curves(
+        x=steps.astype(float), lines=lines, x_name=said("step"), y_name=said("learning rate"), upright=float(WARMUP)
+    )
+    caption = said(
+        "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted: the paper's 4,000 steps."
+    )
     return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
 
 
@@ -57,8 +63,9 @@ def own_rate(shipped: "Shipped") -> View:
     found: dict[str, float | str] = {
         "steps": int(steps[-1]), "peak": float(rates.max()), "rises": _rises(rates), "last": float(rates[-1]),
     }  # fmt: skip
-    picture = Curves(x=steps, lines={"learning rate": rates}, x_name="step", y_name="learning rate")
-    caption = "From the log that ships with the model."
+    rate = said("learning rate")
+    picture = Curves(x=steps, lines={rate: rates}, x_name=said("step"), y_name=rate)
+    caption = said("From the log that ships with the model.")
     return View(picture, found, caption, _CURVES)
 
 
@@ -75,9 +82,9 @@ def own_loss(shipped: "Shipped") -> View:
         "first": float(averaged[0]), "last": float(averaged[-1]), "epsilon": epsilon, "vocabulary": vocabulary,
         "floor": _least(epsilon, vocabulary), "lines": len(losses), "width": width,
     }  # fmt: skip
-    lines = {"as logged": losses, f"mean of {width} lines": smooth}
-    picture = Curves(x=steps, lines=lines, x_name="step", y_name="loss, nats per token")
-    caption = "The training loss of the model that ships; pronouns count more in it than other words."
+    lines: dict[str, np.ndarray] = {said("as logged"): losses, said("mean of {count} lines", count=width): smooth}
+    picture = Curves(x=steps, lines=lines, x_name=said("step"), y_name=said("loss, nats per token"))
+    caption = said("The training loss of the model that ships; pronouns count more in it than other words.")
     return View(picture, found, caption, _CURVES)
 
 
@@ -87,10 +94,10 @@ def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
 
     trace, translator = shipped.trace(text), shipped.translator
     at = shipped.row(trace, DECODER, word)
-    said = step_log_probs(translator, text, trace.target_ids[: at + 1])
+    of_step = step_log_probs(translator, text, trace.target_ids[: at + 1])
     right, vocabulary, epsilon = trace.steps[at].token_id, translator.config.vocab_size, percent / 100
-    loss, target = step_loss(said, right, epsilon), smoothed_target(vocabulary, right, epsilon).numpy()
-    log_probs = said.numpy()
+    loss, target = step_loss(of_step, right, epsilon), smoothed_target(vocabulary, right, epsilon).numpy()
+    log_probs = of_step.numpy()
     shown = np.argsort(-log_probs)[:CANDIDATES]
     if right not in shown:
         shown = np.append(shown[:-1], right)
@@ -100,13 +107,16 @@ def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
         "smoothed_loss": loss.smoothed, "floor": loss.least,
     }  # fmt: skip
     found["verdict"] = f"{found['right']:.2f}"
-    series = {
-        "one-hot target": (shown == right).astype(float), "smoothed target": target[shown],
-        "the model": np.exp(log_probs[shown]),
+    series: dict[str, np.ndarray] = {
+        said("one-hot target"): (shown == right).astype(float), said("smoothed target"): target[shown],
+        said("the model"): np.exp(log_probs[shown]),
     }  # fmt: skip
     labels = [f"{display_token(translator.all_tokens()[one])}" for one in shown]
-    picture = Bars(labels=labels, series=series, number="probability", top=1.0, digits=3)
-    caption = f"The step that writes “{word}”, with the {len(shown)} tokens that the model finds most probable."
+    picture = Bars(labels=labels, series=series, number=said("probability"), top=1.0, digits=3)
+    caption = said(
+        "The step that writes “{word}”, with the {count} tokens that the model finds most probable.",
+        word=word, count=len(shown),
+    )  # fmt: skip
     choices = {"text": text, "step": at, "step_chosen": True}
     return View(picture, found, caption, FullPage("decoding", choices))
 
@@ -123,19 +133,26 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
         "plain_least": float(plain.min()), "sure": float(both[-1]), "sure_at": float(x[-1]), "right": right,
     }  # fmt: skip
     found["verdict"] = f"{found['least_at']:.2f}"
-    lines = {"one-hot target": plain, f"smoothed, ε = {epsilon}": both}
+    lines: dict[str, np.ndarray] = {
+        said("one-hot target"): plain,
+        said("smoothed, ε = {epsilon}", epsilon=epsilon): both,
+    }
     picture = Curves(
-        x=x, lines=lines, x_name="probability of the right token", y_name="loss, nats", upright=float(x[both.argmin()])
+        x=x, lines=lines, x_name=said("probability of the right token"), y_name=said("loss, nats"),
+        upright=float(x[both.argmin()]),
+    )  # fmt: skip
+    caption = said(
+        "What is left of the probability is spread over {others:,} other tokens. Dotted: the least loss.",
+        others=vocabulary - 1,
     )
-    caption = f"What is left of the probability is spread over {vocabulary - 1:,} other tokens. Dotted: the least loss."
     return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
 
 
 def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) -> View:
     """The probability that small models give each token of a translation that is given to them."""
     traces = [experiment(shipped, preset).trace(text, target) for preset in presets]
-    series = {
-        preset.replace("-", " "): np.exp([step.log_prob for step in trace.steps])
+    series: dict[str, np.ndarray] = {
+        PRESETS[preset]: np.exp([step.log_prob for step in trace.steps])
         for preset, trace in zip(presets, traces, strict=True)
     }
     found: dict[str, float | str] = {"tokens": len(traces[0].steps)}
@@ -143,10 +160,12 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
         name = preset.replace("-", "_")
         found[f"{name}_largest"] = float(np.mean([np.exp(step.candidates[0].log_prob) for step in trace.steps]))
         found[f"{name}_entropy"] = float(np.mean([step.entropy for step in trace.steps]))
-    found["surest"] = max(presets, key=lambda name: float(found[f"{name.replace('-', '_')}_largest"])).replace("-", " ")
+    found["surest"] = PRESETS[max(presets, key=lambda name: float(found[f"{name.replace('-', '_')}_largest"]))]
     labels = [step.token for step in traces[0].steps]
-    picture = Bars(labels=labels, series=series, number="probability of this token", top=1.0)
-    caption = "The tokens of one translation, given to both (teacher forcing), and how probable each finds the next."
+    picture = Bars(labels=labels, series=series, number=said("probability of this token"), top=1.0)
+    caption = said(
+        "The tokens of one translation, given to both (teacher forcing), and how probable each finds the next."
+    )
     choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("why_attention", choices))
 
@@ -165,9 +184,9 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
         "length_after": float(np.linalg.norm(dropped)), "own": shipped.translator.config.dropout,
     }  # fmt: skip
     labels = [str(number) for number in range(1, NUMBERS + 1)][: len(values)]
-    series = {"as computed": values[:NUMBERS], "after dropout": dropped[:NUMBERS]}
-    picture = Bars(labels=labels, series=series, number="value")
-    caption = f"The first numbers of what layer 1's feed-forward network adds at “{word}”."
+    series: dict[str, np.ndarray] = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
+    picture = Bars(labels=labels, series=series, number=said("value"))
+    caption = said("The first numbers of what layer 1's feed-forward network adds at “{word}”.", word=word)
     return View(picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "Follow one token"}))
 
 
@@ -184,9 +203,7 @@ def _log(shipped: "Shipped") -> "TrainingLog":
 
     log = read_log(models.folder(shipped.choice))
     if log is None or not log.loss.values or not log.learning_rate.values:
-        raise CheckpointError(
-            "{name_of} ships without the log of its training.", name_of=models.name_of(shipped.choice)
-        )
+        raise CheckpointError("{name} ships without the log of its training.", name=models.name_of(shipped.choice))
     return log
 
 

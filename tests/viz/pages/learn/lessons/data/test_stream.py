@@ -35,5 +35,5 @@ def test_what_came_in_and_what_was_added_become_what_comes_in_next(shipped: Ship
 def test_a_norm_makes_every_spread_one(shipped: Shipped) -> None:
     picture = stream.normed(shipped, text=TEXT, layer=1).picture
     assert isinstance(picture, Bars)
-    assert picture.series["after"] == pytest.approx(1.0, abs=1e-3)
-    assert picture.series["before"].min() > 1.5
+    assert picture.series["after the norm"] == pytest.approx(1.0, abs=1e-3)
+    assert picture.series["before the norm"].min() > 1.5
