@@ -156,7 +156,7 @@ def _sum(space: "EmbeddingSpace") -> None:
 def _listed(words: Sequence[str]) -> str:
     """Words as they are listed in a sentence."""
     named = [f"“{word}”" if word.strip() else _("an empty field") for word in words]
-    return reduce(lambda before, word: _("{before} and {word}", before=before, word=word), named)
+    return reduce(lambda before, word: _("{before} and {last}", before=before, last=word), named)
 
 
 def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: int) -> str:

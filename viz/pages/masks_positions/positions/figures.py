@@ -142,7 +142,7 @@ def likeness_over_distance(
             x=second - first,
             y=pairs.products[::stride],
             customdata=[
-                _("{before} and {word}", before=names[p], word=names[q]) for p, q in zip(first, second, strict=True)
+                _("{before} and {last}", before=names[p], last=names[q]) for p, q in zip(first, second, strict=True)
             ],
             name=_("pairs of this sentence"),
             mode="markers",
