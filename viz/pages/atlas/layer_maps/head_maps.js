@@ -111,7 +111,9 @@ class HeadMaps extends View {
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
     const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_item, i) => String(i + 1));
     const column = { className: "head-name", role: "columnheader" };
-    this.headNames = numbers(heads).map((n) => element("span", { ...column, ariaLabel: _("Head {number}", { number: n }) }, n));
+    this.headNames = numbers(heads).map((n) =>
+      element("span", { ...column, ariaLabel: _("Head {number}", { number: n }) }, n),
+    );
     this.layerNames = numbers(layers).map((n) =>
       element("span", { className: "layer-name", role: "rowheader" }, _("Layer {number}", { number: n })),
     );
