@@ -112,7 +112,7 @@ class Column {
     const [x, past] = [middle + (side * BOX) / 2, middle + side * (BOX / 2 + 13)];
     const isSumAlone = of.norm === "pre";
     if (isSumAlone && !of.hasResidual) return;
-    const label = isSumAlone ? said("Add") : of.hasResidual ? said("Add & norm") : said("Norm");
+    const label = isSumAlone ? said("Add the input") : of.hasResidual ? said("Add & norm") : said("Norm");
     const sum = this.add(isSumAlone ? /** @type {any} */ (`${kind}_norm`) : norm, label);
     if (isSumAlone) sum.id = `${this.name}.${kind}_add`;
     const height = sum.y + sum.height / 2;
