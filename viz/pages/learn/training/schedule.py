@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 #: The paper's models: name → d_model and the warm-up's steps (§5.3, Table 3).
-PAPER: Final = {said("base, d_model 512"): (512, 4_000), said("big, d_model 1,024"): (1_024, 4_000)}
+PAPER: Final[dict[str, tuple[int, int]]] = {
+    said("base, d_model 512"): (512, 4_000),
+    said("big, d_model 1,024"): (1_024, 4_000),
+}
 FORMULA: Final = r"$lr = d_\text{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$"
 #: Steps over which schedules are drawn: as many as the paper trained its base model.
 LAST: Final = 100_000
