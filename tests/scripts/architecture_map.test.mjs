@@ -35,7 +35,7 @@ test("a post-norm model has one box of sum and norm after each sub-layer, and no
 
 test("a pre-norm model has a norm before each sub-layer, a sum after it, and a norm at the end", () => {
   const found = layoutOf(both("pre"), WIDE).boxes.filter(({ id }) => id.startsWith("encoder"));
-  const layer = ["Norm", "Self-attention", "Add", "Norm", "Feed-forward", "Add", "Norm"];
+  const layer = ["Norm", "Self-attention", "Add the input", "Norm", "Feed-forward", "Add the input", "Norm"];
   assert.deepEqual(
     found.slice(3).map(({ label }) => label),
     layer,

@@ -2,13 +2,18 @@
 // The map as a drawing whose boxes are buttons: Tab reaches it, arrow keys lead from box to box, Enter opens one.
 import { svg } from "../shared/drawing.js";
 import { closest, consume, isCombination } from "../shared/items.js";
+import { _, plural } from "../shared/messages.js";
 import { element } from "../shared/picture.js";
 import { layoutOf, NARROW, neighbour, WIDE } from "./layout.js";
 
 /** @import { Architecture, Box, Frame, Layout, Place } from "./layout.js" */
 /** @import { Stage } from "./stages.js" */
 
-const LETTER = 7.6;
+/** About the pixels of a letter of the text beside a box; of a Chinese, Japanese or Korean one. */
+const [LETTER, FULL_WIDTH] = [7.6, 13.2];
+
+/** @param {string} sign */
+const widthOf = (sign) => (/[\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60]/.test(sign) ? FULL_WIDTH : LETTER);
 
 /** Text as long as it may be. @param {string} text @param {number} most */
 export const cutText = (text, most) => ([...text].length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
@@ -52,7 +57,7 @@ export class ArchitectureMap {
     });
     const drawn = boxes.map((each) => this.box(each));
     this.groups = [...drawn, ...this.frames];
-    const label = "The Transformer as a map. Arrow keys lead from box to box, Enter opens what a box stands for.";
+    const label = _("The Transformer as a map. Arrow keys lead from box to box, Enter opens what a box stands for.");
     const look = {
       viewBox: `0 0 ${width} ${height}`,
       class: isNarrow ? "map narrow" : "map",
@@ -79,7 +84,8 @@ export class ArchitectureMap {
       svg("text", { x: middle, y: line, class: "box-name" }, label),
     ];
     if (hasNote) parts.push(svg("text", { x: middle, y: y + height / 2 + 10, class: "box-note" }, note));
-    return this.asButton(id, [label, note, id.split(".")[0]].filter(Boolean).join(", "), "box", parts);
+    const stack = id.startsWith("encoder") ? _("encoder") : _("decoder");
+    return this.asButton(id, [label, note, stack].filter(Boolean).join(", "), "box", parts);
   }
 
   /** @param {Frame} frame */
@@ -93,14 +99,16 @@ export class ArchitectureMap {
       svg("text", { x: side, y: y + 14, class: "times", "text-anchor": anchor }, times),
       svg("text", { x: side, y: y + 34, class: "now", "text-anchor": anchor, "data-now": "" }),
     ];
-    const named = `${layers} equal ${layers === 1 ? "layer" : "layers"} of the ${stack}`;
+    const named = isLeft
+      ? plural("{count} equal layer of the encoder", "{count} equal layers of the encoder", layers)
+      : plural("{count} equal layer of the decoder", "{count} equal layers of the decoder", layers);
     return this.asButton(id, named, "frame", parts);
   }
 
   /** @param {string} id @param {string} name @param {string} className @param {SVGElement[]} parts */
   asButton(id, name, className, parts) {
     const leads = this.act.leadsTo(id);
-    const label = leads ? `${name}. Opens ${leads}.` : name;
+    const label = leads ? _("{name}. Opens {page}.", { name, page: leads }) : name;
     const look = { class: className, role: "button", tabindex: -1, "aria-label": label, "data-box": id };
     return svg("g", look, ...parts);
   }
@@ -122,7 +130,7 @@ export class ArchitectureMap {
     this.layout.frames.forEach(({ stack: own, layers }, i) => {
       const now = this.frames[i].querySelector("[data-now]");
       const isIn = own === stack && layer >= 0;
-      if (now) now.textContent = isIn ? (this.isNarrow ? `L${layer + 1}` : `layer ${layer + 1}`) : "";
+      if (now) now.textContent = isIn ? this.layerName(layer) : "";
       this.frames[i].classList.toggle("running", isIn);
       this.frames[i].dataset.layer = isIn ? `${layer + 1} of ${layers}` : "";
     });
@@ -135,7 +143,7 @@ export class ArchitectureMap {
     const shown = cutText(text, 11);
     this.beside.setAttribute("visibility", box && shown ? "visible" : "hidden");
     if (!box) return;
-    const width = Math.max(26, [...shown].length * LETTER + 14);
+    const width = Math.max(26, [...shown].reduce((sum, sign) => sum + widthOf(sign), 0) + 14);
     const isLeft = id.startsWith("encoder");
     const away = this.isNarrow ? -width / 4 : 26;
     const end = this.layout.width - width - 2;
@@ -145,6 +153,11 @@ export class ArchitectureMap {
       svg("rect", { x, y: y - 12, width, height: 24, rx: 12, class: "tag-plate" }),
       svg("text", { x: x + width / 2, y, class: "tag-text" }, shown),
     );
+  }
+
+  /** @param {number} layer */
+  layerName(layer) {
+    return this.isNarrow ? `L${layer + 1}` : _("layer {number}", { number: layer + 1 });
   }
 
   // ---- what a person does ----

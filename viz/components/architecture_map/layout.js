@@ -1,5 +1,6 @@
 // @ts-check
 // Where the boxes and arrows of the map stand, from the bottom up as in the paper's figure 1; pure.
+import { _, said } from "../shared/messages.js";
 
 /** @typedef {"inputs" | "embedding" | "positions" | "self" | "self_norm" | "cross" | "cross_norm" | "feed_forward" | "feed_forward_norm" | "final_norm" | "linear" | "softmax" | "layers"} Kind */
 /**
@@ -39,25 +40,25 @@ const HEIGHTS = {
 
 /** What boxes are called; those of the decoder may have another name. @type {Record<Kind, string>} */
 const LABELS = {
-  inputs: "Inputs",
-  embedding: "Input embedding",
-  positions: "+ positional encoding",
-  self: "Self-attention",
-  self_norm: "Add & norm",
-  cross: "Cross-attention",
-  cross_norm: "Add & norm",
-  feed_forward: "Feed-forward",
-  feed_forward_norm: "Add & norm",
-  final_norm: "Norm",
-  linear: "Linear",
-  softmax: "Softmax",
-  layers: "Layers",
+  inputs: said("Inputs"),
+  embedding: said("Input embedding"),
+  positions: said("+ positional encoding"),
+  self: said("Self-attention"),
+  self_norm: said("Add & norm"),
+  cross: said("Cross-attention"),
+  cross_norm: said("Add & norm"),
+  feed_forward: said("Feed-forward"),
+  feed_forward_norm: said("Add & norm"),
+  final_norm: said("Norm"),
+  linear: said("Linear"),
+  softmax: said("Softmax"),
+  layers: said("Layers"),
 };
 /** @type {Partial<Record<Kind, string>>} */
 const OF_DECODER = {
-  inputs: "Outputs (shifted right)",
-  embedding: "Output embedding",
-  self: "Masked self-attention",
+  inputs: said("Outputs (shifted right)"),
+  embedding: said("Output embedding"),
+  self: said("Masked self-attention"),
 };
 
 /** One column of boxes, from the bottom up. */
@@ -85,7 +86,7 @@ class Column {
     const own = (this.name === "decoder" && (!isAlone || kind === "self") && OF_DECODER[kind]) || LABELS[kind];
     const note = this.stack.notes[kind] ?? "";
     const id = `${this.name}.${kind}`;
-    const box = { id, kind, label: label ?? own, note, x: this.middle - BOX / 2, y: this.y, width: BOX, height };
+    const box = { id, kind, label: _(label ?? own), note, x: this.middle - BOX / 2, y: this.y, width: BOX, height };
     if (last)
       this.line(`${last.id}-${id}`, [
         [this.middle, last.y],
@@ -106,12 +107,12 @@ class Column {
     /** @type {Kind} */
     const norm = `${kind}_norm`;
     const from = this.y - GAP / 2;
-    if (of.norm === "pre") this.add(norm, "Norm");
+    if (of.norm === "pre") this.add(norm, said("Norm"));
     this.add(kind);
     const [x, past] = [middle + (side * BOX) / 2, middle + side * (BOX / 2 + 13)];
     const isSumAlone = of.norm === "pre";
     if (isSumAlone && !of.hasResidual) return;
-    const label = isSumAlone ? "Add" : of.hasResidual ? "Add & norm" : "Norm";
+    const label = isSumAlone ? said("Add the input") : of.hasResidual ? said("Add & norm") : said("Norm");
     const sum = this.add(isSumAlone ? /** @type {any} */ (`${kind}_norm`) : norm, label);
     if (isSumAlone) sum.id = `${this.name}.${kind}_add`;
     const height = sum.y + sum.height / 2;

@@ -13,9 +13,10 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.core.language import NAMES
-from viz.core.messages import _
+from viz.core.messages import _, plural, said, shown
 from viz.pages.atlas import data
-from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
+from viz.pages.atlas.data import Reading, StoredAtlas
+from viz.pages.atlas.lines import BadLine
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.model_choice import ModelChoice
@@ -31,7 +32,9 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-LABELS: Final = {"own": "Our own sentences", "file": "A file"}
+LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
+#: Why sentences were left out, as the file of an atlas has it.
+LEFT_OUT: Final = (said("too long or blank for this model"),)
 #: Bad lines that are listed; of the others, how many there are.
 MAX_LISTED: Final = 5
 _SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
@@ -87,27 +90,32 @@ def _reading() -> Reading | None:
         is_file = True
     sentences: _Loaded[CorpusSentence] | None = None
     if is_file:
-        sentences = _upload(
-            "Sentences, one a line" + (", or sentence TAB translation" if _writes_from_source(abilities) else ""),
-            _SENTENCES,
-            data.read_sentences,
-            f"UTF-8, at most {data.MAX_SENTENCES:,} sentences. "
-            + (
-                "The decoder reads a translation that is given; where none is, the model translates first. "
-                if _writes_from_source(abilities)
-                else ""
-            )
-            + "The command `python -m model atlas` takes longer files.",
-        )
+        label, help_text = _of_sentences(writes=_writes_from_source(abilities))
+        sentences = _upload(label, _SENTENCES, data.read_sentences, help_text)
+    elif _writes_from_source(abilities):
+        st.caption(_("200 everyday sentences that we wrote; the model reads them with its own translations."))
     else:
-        own = "; the model reads them with its own translations" if _writes_from_source(abilities) else ""
-        st.caption(_("200 everyday sentences that we wrote{own}.", own=own))
+        st.caption(_("200 everyday sentences that we wrote."))
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
+
+
+def _of_sentences(*, writes: bool) -> tuple[str, str]:
+    """The label and the help of the field for a file of sentences."""
+    if writes:
+        return _("Sentences, one a line, or sentence TAB translation"), _(
+            "UTF-8, at most {most:,} sentences. The decoder reads a translation that is given; where none is, the "
+            "model translates first. The command `python -m model atlas` takes longer files.",
+            most=data.MAX_SENTENCES,
+        )
+    return _("Sentences, one a line"), _(
+        "UTF-8, at most {most:,} sentences. The command `python -m model atlas` takes longer files.",
+        most=data.MAX_SENTENCES,
+    )
 
 
 def _language(model: ModelChoice) -> str:
     code = models.languages(model)[0]
-    return NAMES.get(code, plain(code))
+    return shown(NAMES[code]) if code in NAMES else plain(code)
 
 
 def _writes_from_source(abilities: "Abilities") -> bool:
@@ -121,11 +129,14 @@ def _with_pairs(sentences: "_Loaded[CorpusSentence] | None", *, is_file: bool, w
             return data.reading(None, ())
         return None if sentences is None or not sentences.rows else data.reading(sentences.rows, ())
     pairs = _upload(
-        "Links made by hand, for alignment error rates (if you have any)",
+        _("Links made by hand, for alignment error rates (if you have any)"),
         _PAIRS,
         data.read_pairs,
-        'One JSON object a line: {"en": [words], "de": [words], "sure": [[en index, de index], …]}, indices from 0. At '
-        f"most {data.MAX_PAIRS:,} pairs; they are a set of their own beside the sentences.",
+        _(
+            'One JSON object a line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices from '
+            "0. At most {most:,} pairs; they are a set of their own beside the sentences.",
+            most=data.MAX_PAIRS,
+        ),
     )
     aligned = () if pairs is None else pairs.rows
     if not is_file:
@@ -148,7 +159,7 @@ def _upload(
             rows, bad = read(uploads.content(file), file.name)
             st.session_state[slot_key] = _Loaded(file.name, rows, tuple(bad))
         except HeadlightError as error:
-            st.session_state[slot_key] = _Loaded(file.name, error=str(error))
+            st.session_state[slot_key] = _Loaded(file.name, error=error.message)
 
     uploads.field(label, key=key, help_text=help_text, on_change=take)
     loaded: _Loaded[Row] | None = st.session_state.get(slot_key)
@@ -177,9 +188,10 @@ def _upload(
         )
     )
     if loaded.bad:
-        listed = [f"Line {line.number}: {line.reason.rstrip('.')}." for line in loaded.bad[:MAX_LISTED]]
-        more = len(loaded.bad) - len(listed)
-        st.warning(plain("  \n".join([*listed, *([f"And {more:,} more."] if more else [])])), icon=":material/rule:")
+        listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]
+        if more := len(loaded.bad) - len(listed):
+            listed.append(_("And {count:,} more.", count=more))
+        st.warning(plain("  \n".join(listed)), icon=":material/rule:")
     return loaded
 
 
@@ -187,15 +199,15 @@ def _measured(reading: Reading) -> StoredAtlas | None:
     """The atlas, once it is measured; until then the button that begins that, or its progress."""
     task = data.measuring(reading, models.reader(state.current().model))
     about = st.empty()
-    stored = long_work.outcome(task, _("Measure {work:,} sentences", work=reading.work), key=_JOB, button="primary")
+    stored = long_work.outcome(task, _("Measure {count:,} sentences", count=reading.work), key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
     if stored is None and (job is None or job.finished):
         about.info(
             _(
                 "No atlas of this model and these sentences is here yet. To make one, the model reads every "
                 "sentence, and writes its translation if it translates: some of them a second. It is kept, so that "
-                "it opens at once the next time, in {short}.",
-                short=plain(_short(data.cache_folder())),
+                "it opens at once the next time, in {folder}.",
+                folder=plain(_short(data.cache_folder())),
             ),
             icon=":material/map:",
         )
@@ -204,17 +216,20 @@ def _measured(reading: Reading) -> StoredAtlas | None:
 
 def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
-    left_out = "; ".join(f"{count:,} left out: {reason}" for reason, count in atlas.skipped.items())
-    source = "Our own corpus" if reading.is_own else "Your file"
-    read = f"{len(atlas.texts):,} sentences read{'; ' + left_out if left_out else ''}"
-    return plain(_("{source}: {read}. Kept in {short}.", source=source, read=read, short=_short(path)))
+    read = plural("{count:,} sentence read", "{count:,} sentences read", len(atlas.texts))
+    for reason, count in atlas.skipped.items():
+        read = _("{read}; {count:,} left out: {reason}", read=read, count=count, reason=_(reason))
+    file = _short(path)
+    if reading.is_own:
+        return plain(_("Our own corpus: {read}. Kept in {file}.", read=read, file=file))
+    return plain(_("Your file: {read}. Kept in {file}.", read=read, file=file))
 
 
 def _short(path: Path | None) -> str:
     """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory."""
     if path is None:
-        return "this session only"
-    for base, shown in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
+        return _("this session only")
+    for base, name in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
         if path.is_relative_to(base):
-            return str(shown / path.relative_to(base))
+            return str(name / path.relative_to(base))
     return str(path)

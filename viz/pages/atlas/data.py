@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
@@ -21,7 +21,9 @@ from viz.core import shared_server
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.core.sites import SITES
+from viz.pages.atlas.lines import BadLine, read_lines
 from viz.selection import catalogue
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
     from model.analysis.corpus import CorpusSentence
     from model.analysis.metrics.alignment import AlignedPair
-
-Row = TypeVar("Row")
 
 #: The file in a checkpoint's folder that `python -m model atlas` wrote for our own sentences.
 SHIPPED: Final = "atlas.npz"
@@ -40,14 +40,6 @@ MAX_PAIRS: Final = 1_000
 #: No sentence is longer, in characters.
 MAX_SENTENCE: Final = 2_000
 MAX_ATLASES: Final = 8
-
-
-@dataclass(frozen=True, slots=True)
-class BadLine:
-    """A line of a file that is left out: its number from 1, and why."""
-
-    number: int
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -120,7 +112,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
             )
         return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
-    return _read_lines(content, name, read, MAX_SENTENCES, "one sentence a line")
+    return read_lines(content, name, read, MAX_SENTENCES, said("one sentence a line"))
 
 
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
@@ -137,7 +129,8 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
         source, target = row.words("en"), row.words("de")
         return AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
 
-    return _read_lines(content, name, read, MAX_PAIRS, "one JSON object with “en”, “de” and “sure” a line")
+    expected = said("one JSON object with “en”, “de” and “sure” a line")
+    return read_lines(content, name, read, MAX_PAIRS, expected)
 
 
 def find(reading: Reading, reader: "Reader") -> StoredAtlas:
@@ -190,8 +183,8 @@ def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
 
     key = ("atlas", reader.key, reading.digest)
-    text = "{done:,} of {total:,} {unit}, about {left:.0f} s to go"
-    return Task(key, reading.work, "sentences", compute, text)
+    text = said("{done:,} of {total:,} {unit}, about {left:.0f} s to go")
+    return Task(key, reading.work, said("sentences"), compute, text)
 
 
 def cache_folder() -> Path | None:
@@ -244,37 +237,6 @@ def own_places(atlas: "Atlas", site: str) -> Int[np.ndarray, "head"]:
     return np.array([layer * most + head for layer, count in enumerate(atlas.heads[site]) for head in range(count)])
 
 
-def _read_lines(
-    content: bytes, name: str, read: Callable[[str, int], Row], most: int, expected: str
-) -> tuple[tuple[Row, ...], list[BadLine]]:
-    rows: list[Row] = []
-    bad: list[BadLine] = []
-    for number, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").splitlines(), start=1):
-        try:
-            text = line.decode()
-            if text.strip():
-                rows.append(read(text, number))
-        except UnicodeDecodeError:
-            bad.append(BadLine(number, "not UTF-8 text"))
-        except DataError as error:
-            bad.append(BadLine(number, getattr(error, "reason", str(error))))
-        if len(rows) > most:
-            raise DataError(
-                "{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.",
-                name=name,
-                most=most,
-            )
-    if not rows:
-        first = f" Line {bad[0].number}: {bad[0].reason.rstrip('.')}." if bad else ""
-        raise DataError(
-            "{name} holds nothing that can be read; expected {expected}, in UTF-8.{first}",
-            name=name,
-            expected=expected,
-            first=first,
-        )
-    return tuple(rows), bad
-
-
 @lru_cache(maxsize=1)
 def _own_sentences(path: Path) -> "tuple[CorpusSentence, ...]":
     from model.analysis.corpus import read_text
@@ -291,9 +253,11 @@ def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
     try:
         atlas = load_atlas(path)
     except DataError as error:
-        return StoredAtlas(None, refused=str(error))
+        return StoredAtlas(None, refused=error.message)
     if not fits(atlas):
-        return StoredAtlas(None, refused=f"{path.name} was made with another model or of other sentences.")
+        return StoredAtlas(
+            None, refused=said("{name} was made with another model or of other sentences.", name=path.name)
+        )
     return StoredAtlas(atlas, path)
 
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.sites import head_label
 
 HEIGHT: Final = 460
@@ -58,7 +59,7 @@ def neighbours(distances: Float[np.ndarray, "layer_head layer_head"], heads: int
     """The nearest heads of each as a text, with their distances."""
     return [
         ", ".join(f"{head_label(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
-        or "none"
+        or _("none")
         for index, others in enumerate(nearest(distances))
     ]
 
@@ -153,8 +154,8 @@ def head_scatter(
         # A click is taken as a choice, not shown as a selection: the others do not fade.
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
-        hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>nearest: %{{customdata[3]}}"
-        "<extra></extra>",
+        hovertemplate=f"<b>%{{customdata[4]}}</b><br>{name} %{{customdata[2]}}<br>"
+        f"{_('nearest: {heads}', heads='%{customdata[3]}')}<extra></extra>",
     )
     ring_at = flat[first]
     ring = go.Scatter(

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from viz.core.html import visible
-from viz.core.messages import _
+from viz.core.messages import _, shown
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
@@ -37,11 +37,23 @@ def _numbers(view: View, layer: int, head: int) -> str:
     value = view.values[layer, head]
     name = metric_texts.TEXTS[view.key].name
     if np.isnan(value):
-        return f"**{name}**: none"
+        return _("**{name}**: none", name=name)
     known = view.values[~np.isnan(view.values)]
-    rank = int((known < value).sum() if view.key in metric_texts.ERRORS else (known > value).sum()) + 1
-    first = "lowest" if view.key in metric_texts.ERRORS else "highest"
-    return f"**{name} {view.shown(value)}**, rank {rank} of {known.size} heads (1 is the {first})"
+    if view.key in metric_texts.ERRORS:
+        return _(
+            "**{name} {value}**, rank {rank} of {count} heads (1 is the lowest)",
+            name=name,
+            value=view.shown(value),
+            rank=int((known < value).sum()) + 1,
+            count=known.size,
+        )
+    return _(
+        "**{name} {value}**, rank {rank} of {count} heads (1 is the highest)",
+        name=name,
+        value=view.shown(value),
+        rank=int((known > value).sum()) + 1,
+        count=known.size,
+    )
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
@@ -49,12 +61,12 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     ranked = atlas.strongest.get(view.name)
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
-        what = "random tokens" if view.key in metric_texts.ON_RANDOM_TOKENS else "sentences of its own"
         st.caption(
-            _(
-                "“{name}” is measured over {what}, so no sentence of the corpus is strongest in it.",
+            _("“{name}” is measured over random tokens, so no sentence of the corpus is strongest in it.", name=name)
+            if view.key in metric_texts.ON_RANDOM_TOKENS
+            else _(
+                "“{name}” is measured over sentences of its own, so no sentence of the corpus is strongest in it.",
                 name=name,
-                what=what,
             )
         )
         if view.key == "antecedent" and st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:"):
@@ -62,7 +74,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
             st.switch_page("viz/pages/coreference/page.py")
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
-    st.markdown(_("Sentences in which **{name}** of this head is highest", name=name.lower()))
+    st.markdown(_("Sentences in which **{name}** of this head is highest", name=shown(name).lower()))
     if not numbers:
         st.caption(_("None: no token of the corpus says anything about this metric here."))
         return

@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz.access import findings
 from viz.core import sites
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.layer_maps import tab as layer_maps
 from viz.pages.atlas.map_of_heads import tab as map_of_heads
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: What is shown where a site has no such metric; every site has this one.
 ELSE: Final = "confidence"
+_INSTEAD: Final = said("confidence")
 
 
 @frame.fragment
@@ -52,9 +53,12 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
         names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
         key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         if has_norms:
-            help_text = "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
+            help_text = _(
+                "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
+            )
             controls.segmented("read_off", _("Computed from"), metric_texts.READ_OFF_LABELS, help_text=help_text)
     if key not in known:
-        frame.note(_("{why_none} This shows {value}.", why_none=metric_texts.why_none(key, site), value=ELSE))
+        why, instead = metric_texts.why_none(key, site), _(_INSTEAD)
+        frame.note(_("{why} This shows {metric}.", why=why, metric=instead))
         key = ELSE
     return View(site, sites.SITES.index(site), data.shape_of(atlas, site), key, read_off, maps)

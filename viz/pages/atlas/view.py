@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from viz.core.messages import shown
 from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
@@ -37,8 +38,8 @@ class HeadMap:
         high = float(self.values[~np.isnan(self.values)].max(initial=0.0))
         return {
             "key": self.key,
-            "name": self.name,
-            "unit": self.unit,
+            "name": shown(self.name),
+            "unit": shown(self.unit),
             "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
             "shades": [
                 None if np.isnan(part) else round(float(part) / max(high, 1e-9), 3) for part in self.values.flat
@@ -83,7 +84,7 @@ class View:
 
     def shown(self, value: float) -> str:
         """A number of it, with its unit."""
-        return f"{value:.{self.map.decimals}f} {self.map.unit}".rstrip()
+        return f"{value:.{self.map.decimals}f} {shown(self.map.unit)}".rstrip()
 
 
 def maps_of(atlas: "Atlas", site: str, read_off: str) -> tuple[HeadMap, ...]:

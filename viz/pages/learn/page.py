@@ -11,8 +11,10 @@ from viz.ui import frame
 
 head = frame.title(
     _("Learn"),
-    "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture and "
-    "every number is computed while you look, and leads to the page that shows all of it.",
+    _(
+        "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture "
+        "and every number is computed while you look, and leads to the page that shows all of it."
+    ),
 )
 # Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
 every_tab: list[frame.Tab[LearnTab]] = [

@@ -12,8 +12,11 @@ from viz.ui import frame, sentence
 
 head = frame.title(
     _("Masks & positions"),
-    "What attention is allowed to see, and how it knows the order. In a mask, a bright cell is a key that the query in "
-    "that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by their place.",
+    _(
+        "What attention is allowed to see, and how it knows the order. In a mask, a bright cell is a key that the "
+        "query in that row may attend to. An encoding is added to each token's embedding: equal tokens then differ by "
+        "their place."
+    ),
 )
 with frame.errors_shown():
     trace = sentence.read_and_show(state.current().common.text, head)

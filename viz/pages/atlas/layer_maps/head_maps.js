@@ -5,6 +5,7 @@
 import { colourAt } from "../../../components/shared/drawing.js";
 import { headLabel } from "../../../components/shared/head_label.js";
 import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { button, clamp, contextOf, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -42,7 +43,7 @@ class HeadMaps extends View {
   title = element("div", "large-title");
   board = element("div", { className: "large", role: "grid" });
   under = element("div", "under");
-  little = element("div", { className: "little", role: "group", ariaLabel: "All figures" });
+  little = element("div", { className: "little", role: "group", ariaLabel: _("All figures") });
   tooltip = new Tooltip(this.root);
 
   start() {
@@ -86,7 +87,7 @@ class HeadMaps extends View {
       context.fillStyle = colourAt(scale, shade).fill;
       context.fillRect(head * LITTLE_WIDTH, layer * LITTLE_HEIGHT, LITTLE_WIDTH, LITTLE_HEIGHT);
     });
-    const range = element("span", "little-high muted", `0 to ${high} ${unit}`.trimEnd());
+    const range = element("span", "little-high muted", _("0 to {high}", { high: `${high} ${unit}`.trimEnd() }));
     const choose = () => {
       if (key !== this.data.chosen) this.python.trigger("map", { key });
     };
@@ -104,22 +105,25 @@ class HeadMaps extends View {
     this.board.style.setProperty("--heads", String(heads));
     this.board.style.setProperty("--cell-height", `${height}px`);
     this.board.style.setProperty("--number-size", `${Math.min(13, height - 5)}px`);
-    this.board.ariaLabel = `${name} of ${layers} layers of ${heads} heads. Arrow keys move, Enter opens a head.`;
-    const what = [unit, "layers down, heads across"].filter(Boolean).join(" · ");
+    const sizes = { name, layers, heads };
+    this.board.ariaLabel = _("{name} of {layers} layers of {heads} heads. Arrow keys move, Enter opens a head.", sizes);
+    const what = [unit, _("layers down, heads across")].filter(Boolean).join(" · ");
     this.title.replaceChildren(element("b", {}, name), element("span", "muted", what));
-    const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_, i) => String(i + 1));
+    const numbers = (/** @type {number} */ count) => Array.from({ length: count }, (_item, i) => String(i + 1));
     const column = { className: "head-name", role: "columnheader" };
-    this.headNames = numbers(heads).map((n) => element("span", { ...column, ariaLabel: `Head ${n}` }, n));
+    this.headNames = numbers(heads).map((n) =>
+      element("span", { ...column, ariaLabel: _("Head {number}", { number: n }) }, n),
+    );
     this.layerNames = numbers(layers).map((n) =>
-      element("span", { className: "layer-name", role: "rowheader" }, `Layer ${n}`),
+      element("span", { className: "layer-name", role: "rowheader" }, _("Layer {number}", { number: n })),
     );
     this.cells = texts.map((text, index) => this.cell(text, index));
-    const corner = element("span", { ...column, className: "muted head-name" }, "Head");
+    const corner = element("span", { ...column, className: "muted head-name" }, _("Head"));
     const rows = this.layerNames.map((layer, i) => [layer, ...this.cells.slice(i * heads, (i + 1) * heads)]);
     const lines = [[corner, ...this.headNames], ...rows];
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
     const gradient = `background:linear-gradient(to right, ${scale.stops})`;
-    const ariaLabel = `Colour scale from 0, dark, to ${high}, light`;
+    const ariaLabel = _("Colour scale from 0, dark, to {high}, light", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(
       element("span", { className: "shade-scale", role: "img", ariaLabel }, "0", bar, end),
@@ -195,7 +199,8 @@ class HeadMaps extends View {
       const isOpen = cell === open;
       cell.classList.toggle("open", isOpen);
       cell.ariaSelected = String(isOpen);
-      cell.ariaLabel = `${headLabel(layer, head)}, ${this.textOf(index)}${isOpen ? ", open" : ""}`;
+      const what = { head: headLabel(layer, head), value: this.textOf(index) };
+      cell.ariaLabel = isOpen ? _("{head}, {value}, open", what) : _("{head}, {value}", what);
     });
     reachByTab(this.cells, this.cells.find((cell) => cell.matches(":focus")) ?? open);
     this.layerNames.forEach((name, layer) => name.classList.toggle("open", layer === selected[0]));

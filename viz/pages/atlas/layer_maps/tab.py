@@ -40,6 +40,6 @@ def show(atlas: "Atlas", view: View) -> None:
                     "head."
                 )
             )
-            number_controls.table_button("This map (CSV)", partial(tables.one_metric, view.values), name)
+            number_controls.table_button(_("This map (CSV)"), partial(tables.one_metric, view.values), name)
         with st.container():
             head_panel.show(atlas, view)

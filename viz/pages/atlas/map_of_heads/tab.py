@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, shown
 from viz.core.widget_values import sent
 from viz.pages.atlas import data, head_panel, metric_texts, tables
 from viz.pages.atlas.figures import head_scatter
@@ -32,7 +32,7 @@ def show(atlas: "Atlas", view: View) -> None:
                     atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
                     view.values,
                     distances,
-                    name=metric_texts.TEXTS[view.key].name.lower(),
+                    name=shown(metric_texts.TEXTS[view.key].name).lower(),
                     shown=[view.shown(value) for value in view.values.flat],
                     selected=(common.layer, common.head),
                 ),
@@ -52,7 +52,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 )
             )
             make = partial(tables.distances, distances, view.values.shape[1])
-            number_controls.table_button("All distances (CSV)", make, name)
+            number_controls.table_button(_("All distances (CSV)"), make, name)
         with st.container():
             head_panel.show(atlas, view)
 

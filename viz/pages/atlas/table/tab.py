@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.core import sites
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, shown
 from viz.core.widget_values import sent
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
@@ -24,12 +24,13 @@ def show(atlas: "Atlas", view: View) -> None:
     layers, heads = view.values.shape
     common = state.current().common
     columns: dict[str, list[float | None] | list[str]] = {
-        "Head": [sites.head_label(*head) for head in np.ndindex(layers, heads)],
+        _("Head"): [sites.head_label(*head) for head in np.ndindex(layers, heads)],
     }
     numbers = {}
     for metric in view.maps:
-        columns[metric.name] = [None if np.isnan(value) else float(value) for value in metric.values.flat]
-        numbers[metric.name] = st.column_config.NumberColumn(format=f"%.{metric.decimals}f", help=metric.unit or None)
+        name = shown(metric.name)
+        columns[name] = [None if np.isnan(value) else float(value) for value in metric.values.flat]
+        numbers[name] = st.column_config.NumberColumn(format=f"%.{metric.decimals}f", help=shown(metric.unit) or None)
     st.session_state["atlas-table"] = {"selection": {"rows": [common.layer * heads + common.head]}}
     st.dataframe(
         columns,
@@ -45,7 +46,7 @@ def show(atlas: "Atlas", view: View) -> None:
         _("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
     )
     make = partial(tables.all_metrics, atlas, sites.SITES)
-    number_controls.table_button("All heads and metrics (CSV)", make, file_name("atlas"))
+    number_controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)
 

@@ -6,6 +6,7 @@ import { ArchitectureMap } from "../../../components/architecture_map/architectu
 import { stagesOf, tokenAway } from "../../../components/architecture_map/stages.js";
 import { PlayerView } from "../../../components/player/player_view.js";
 import { Transport } from "../../../components/player/transport.js";
+import { _, plural } from "../../../components/shared/messages.js";
 import { mount, onResize } from "../../../components/shared/mount.js";
 import { clamp, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { percent } from "../../../components/shared/probability.js";
@@ -24,8 +25,6 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
  * }} MapHeader `written` are the candidates of each step, `tokens` what was written
  */
 
-const LABEL =
-  "Film of a translation over the map. Left and right arrow keys step, Page Up and Page Down go a token back or on, Space plays.";
 const NARROW_BELOW = 600;
 /** @type {Record<string, number>} */
 const TOKEN_KEYS = { PageUp: -1, PageDown: 1 };
@@ -41,7 +40,9 @@ class ArchitecturePlayer extends PlayerView {
   start() {
     super.start();
     this.tooltip.box.dataset.notInPicture = "";
-    this.root.ariaLabel = LABEL;
+    this.root.ariaLabel = _(
+      "Film of a translation over the map. Left and right arrow keys step, Page Up and Page Down go a token back or on, Space plays.",
+    );
     onResize(this, () => {
       if (this.header && this.isNarrow !== this.map.isNarrow) {
         this.buildMap();
@@ -89,8 +90,8 @@ class ArchitecturePlayer extends PlayerView {
   nameOf(step) {
     const { row } = this.stages[clamp(0, step, this.count - 1)];
     const { tokens, architecture } = this.header;
-    if (row >= 0) return `Token ${row + 1} of ${tokens.length}`;
-    return architecture.decoder ? "Reading the source" : "Reading";
+    if (row >= 0) return _("Token {number} of {count}", { number: row + 1, count: tokens.length });
+    return architecture.decoder ? _("Reading the source") : _("Reading");
   }
 
   // ---- what a person does ----
@@ -115,8 +116,9 @@ class ArchitecturePlayer extends PlayerView {
     const kind = box.replace(/_(norm|add)$/, "");
     const own = box.endsWith(".layers")
       ? ""
-      : (texts[box] ?? (kind === box ? "" : "The sum is what goes on; a norm keeps its size in bounds (§3.1)."));
-    const content = [own, `A click opens ${leads[box]}.`].filter(Boolean).map((line) => element("div", {}, line));
+      : (texts[box] ?? (kind === box ? "" : _("The sum is what goes on; a norm keeps its size in bounds (§3.1).")));
+    const lines = [own, _("A click opens {page}.", { page: leads[box] })].filter(Boolean);
+    const content = lines.map((line) => element("div", {}, line));
     this.tooltip.showContent(event, "", ...content);
   }
 
@@ -128,25 +130,26 @@ class ArchitecturePlayer extends PlayerView {
     const stage = this.stages[step];
     this.transport.draw(step);
     this.map.light(stage, this.textAt(stage));
-    this.panel.replaceChildren(...this.said(stage));
+    this.panel.replaceChildren(...this.told(stage));
   }
 
   /** What is written beside the lit box. @param {Stage} stage */
   textAt({ boxes: [box], row }) {
     const { source, read, tokens } = this.header;
-    if (row < 0) return source.length === 1 ? source[0] : `${source.length} tokens`;
+    if (row < 0) return source.length === 1 ? source[0] : plural("{count} token", "{count} tokens", source.length);
     return box === "decoder.softmax" ? tokens[row] : read[row];
   }
 
   /** @param {Stage} stage */
-  said(stage) {
+  told(stage) {
     const { architecture, texts, source, read, tokens, written } = this.header;
     const [box] = stage.boxes;
     const shape = architecture[/** @type {"encoder" | "decoder"} */ (box.split(".")[0])];
     const found = this.map.layout.boxes.find(({ id }) => id === box);
-    const where = stage.layer >= 0 ? `Layer ${stage.layer + 1} of ${shape?.layers} · ` : "";
+    const name = found?.label ?? "";
+    const where = { number: stage.layer + 1, layers: shape?.layers, box: name };
     const parts = [
-      element("h3", {}, `${where}${found?.label ?? ""}`),
+      element("h3", {}, stage.layer >= 0 ? _("Layer {number} of {layers} · {box}", where) : name),
       ...(found?.note ? [element("p", "muted", found.note)] : []),
       element("p", {}, texts[box] ?? ""),
     ];
@@ -154,7 +157,7 @@ class ArchitecturePlayer extends PlayerView {
       const all = source.flatMap((token) => [tokenElement(token, "chip"), " "]);
       return [
         ...parts,
-        element("p", "label", `Works on all ${source.length} tokens at once:`),
+        element("p", "label", _("Works on all {count} tokens at once:", { count: source.length })),
         element("p", "chips", ...all),
       ];
     }
@@ -163,9 +166,10 @@ class ArchitecturePlayer extends PlayerView {
       const isNew = isWritten && i === stage.row;
       return [tokenElement(token, isNew ? "chip new" : "chip"), " "];
     });
-    parts.push(element("p", "label", "Works on the row that reads ", tokenElement(read[stage.row], "chip now"), "."));
+    const [first, last] = _("Works on the row that reads {token}.").split("{token}");
+    parts.push(element("p", "label", first, tokenElement(read[stage.row], "chip now"), last));
     if (isWritten) parts.push(this.candidates(written[stage.row], tokens[stage.row]));
-    parts.push(element("p", "label", before.length ? "Written so far:" : "Nothing is written yet."));
+    parts.push(element("p", "label", before.length ? _("Written so far:") : _("Nothing is written yet.")));
     return [...parts, element("p", "chips", ...before)];
   }
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from viz.components.declare import declare
 from viz.components.player.exchange import Command, Exchange, converse, next_command
 from viz.core import fingerprint, payload, theme, token_text
+from viz.core.messages import _
 from viz.core.widget_values import sent
 from viz.pages.learn.architecture import words
 
@@ -96,7 +97,7 @@ def _stack(shape: "Shape", name: str, layers: int) -> dict[str, object] | None:
         "hasCross": is_decoder and shape.has_cross,
         "hasPositions": shape.has_positions,
         "writes": is_decoder and shape.writes,
-        "notes": words.notes(shape, name) | {"positions": shape.positions},
+        "notes": words.notes(shape, name) | {"positions": _(words.POSITIONS[shape.positions])},
     }
 
 

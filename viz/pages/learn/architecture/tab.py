@@ -47,8 +47,8 @@ def _map(trace: "Trace") -> None:
     shown = architecture_player(shape, trace, asked, key=KEY, name=name)
     if shown is not None and shown.step != asked.step:
         state.change(map_step=shown.step)
-    for said in _cautions(shape, trace):
-        st.caption(said)
+    for caution in _cautions(shape, trace):
+        st.caption(caution)
 
 
 def _open(opened: Opened) -> None:
@@ -62,21 +62,28 @@ def _open(opened: Opened) -> None:
 
 def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
     """What the map does not know of a model, or what the model has not."""
-    said = []
+    found = []
     if not shape.norm:
-        said.append(
-            "This model's settings do not say where its norms stand: before its sub-layers or, as drawn, after them."
+        found.append(
+            _("This model's settings do not say where its norms stand: before its sub-layers or, as drawn, after them.")
         )
     if shape.is_parallel:
-        said.append("In this model attention and feed-forward stand side by side: both read what comes into the layer.")
+        found.append(
+            _("In this model attention and feed-forward stand side by side: both read what comes into the layer.")
+        )
     if not shape.has_positions and shape.positions != "none":
-        said.append(f"Positions: {shape.positions}. They act within attention, so no vector is added at the bottom.")
+        found.append(
+            _(
+                "Positions: {scheme}. They act within attention, so no vector is added at the bottom.",
+                scheme=_(words.POSITIONS[shape.positions]),
+            )
+        )
     if shape.positions == "none":
-        said.append("This model adds no positions.")
+        found.append(_("This model adds no positions."))
     if not shape.has_residual:
-        said.append("This model was trained without residual connections: nothing goes past a sub-layer.")
+        found.append(_("This model was trained without residual connections: nothing goes past a sub-layer."))
     if DECODER not in trace.sites:
-        said.append("This model only reads: it has no decoder, and no token is written.")
+        found.append(_("This model only reads: it has no decoder, and no token is written."))
     elif ENCODER not in trace.sites:
-        said.append("This model is a decoder alone: it has no source, and so no cross-attention.")
-    return said
+        found.append(_("This model is a decoder alone: it has no source, and so no cross-attention."))
+    return found

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from viz.core.messages import _, plural, said
 from viz.core.sites import CROSS, DECODER, ENCODER, SITES
 from viz.selection.attention import ALL_HEADS
 
@@ -11,11 +12,20 @@ if TYPE_CHECKING:
 
 #: Kind of a box → what it does.
 _TEXTS: Final = {
-    "inputs": "The text, cut into tokens.",
-    "positions": "A vector for the place is added: attention alone knows no order (§3.5).",
-    "feed_forward": "Two linear maps with a non-linear function between, at each position alike (§3.3).",
-    "final_norm": "In this model norms stand before the sub-layers, so one more follows the last layer.",
-    "softmax": "Logits become probabilities; the likeliest token is written and read in the next step.",
+    "inputs": said("The text, cut into tokens."),
+    "positions": said("A vector for the place is added: attention alone knows no order (§3.5)."),
+    "feed_forward": said("Two linear maps with a non-linear function between, at each position alike (§3.3)."),
+    "final_norm": said("In this model norms stand before the sub-layers, so one more follows the last layer."),
+    "softmax": said("Logits become probabilities; the likeliest token is written and read in the next step."),
+}
+#: How a model knows positions → as people read it.
+POSITIONS: Final = {
+    "sinusoidal": said("sinusoidal"),
+    "learned": said("learned"),
+    "rotary": said("rotary"),
+    "ALiBi": "ALiBi",
+    "relative bias": said("relative bias"),
+    "none": said("none"),
 }
 
 
@@ -38,38 +48,43 @@ def notes(shape: "Shape", stack: str) -> dict[str, str]:
     """Kind of a box → the numbers below its name, as far as the model's settings say them."""
     sites = {"self": ENCODER if stack == "encoder" else DECODER, "cross": CROSS}
     heads = dict(shape.heads)
-    said = {kind: _heads(heads[site], shape.d_model) for kind, site in sites.items() if site in heads}
+    known = {kind: _heads(heads[site], shape.d_model) for kind, site in sites.items() if site in heads}
     width, inner, vocabulary = shape.d_model, shape.d_ff, shape.vocab_size
     if width and vocabulary:
-        said["embedding"] = f"{vocabulary:,} tokens × {width}"
-        said["linear"] = f"{width} → {vocabulary:,}"
+        known["embedding"] = _("{count:,} tokens × {width}", count=vocabulary, width=width)
+        known["linear"] = f"{width} → {vocabulary:,}"
     if width and inner:
-        said["feed_forward"] = f"{width} → {inner:,} → {width}"
+        known["feed_forward"] = f"{width} → {inner:,} → {width}"
     if vocabulary:
-        said["softmax"] = f"{vocabulary:,} probabilities"
-    return said
+        known["softmax"] = _("{count:,} probabilities", count=vocabulary)
+    return known
 
 
 def _heads(count: int, width: int | None) -> str:
-    named = "1 head" if count == 1 else f"{count} heads"
-    return f"{named} of {width // count}" if width and width % count == 0 else named
+    if width and width % count == 0:
+        return plural("{count} head of {width}", "{count} heads of {width}", count, width=width // count)
+    return plural("{count} head", "{count} heads", count)
 
 
 def texts(shape: "Shape", stack: str) -> dict[str, str]:
     """Kind of a box → what it does, in a sentence or two."""
-    scaled = ", times √d_model (§3.4)" if shape.is_scaled else ""
-    alone = shape.encoder_layers == 0
-    said = dict(_TEXTS)
-    said["embedding"] = f"Each token becomes its row of a matrix{scaled}."
+    does = {kind: _(text) for kind, text in _TEXTS.items()}
+    does["embedding"] = (
+        _("Each token becomes its row of a matrix, times √d_model (§3.4).")
+        if shape.is_scaled
+        else _("Each token becomes its row of a matrix.")
+    )
     if stack == "encoder":
-        said["self"] = "Every token of the text looks at every other, in each head in another way (§3.2)."
-        return said
-    if not alone:
-        said["inputs"] = "What is written so far, one place to the right: each row predicts the token after it."
-    said["self"] = "The token looks at what came before it and never ahead: a mask cuts that off (§3.2.3)."
-    said["cross"] = "The token looks at the source: its query is from here, keys and values are the encoder's (§3.2.3)."
-    said["linear"] = "The dot product with a row for each token of the vocabulary: a logit for each (§3.4)."
-    return said
+        does["self"] = _("Every token of the text looks at every other, in each head in another way (§3.2).")
+        return does
+    if shape.encoder_layers:
+        does["inputs"] = _("What is written so far, one place to the right: each row predicts the token after it.")
+    does["self"] = _("The token looks at what came before it and never ahead: a mask cuts that off (§3.2.3).")
+    does["cross"] = _(
+        "The token looks at the source: its query is from here, keys and values are the encoder's (§3.2.3)."
+    )
+    does["linear"] = _("The dot product with a row for each token of the vocabulary: a logit for each (§3.4).")
+    return does
 
 
 def lead(box: str, layer: int, row: int) -> Lead:
@@ -85,19 +100,20 @@ def lead(box: str, layer: int, row: int) -> Lead:
         site = f"{stack}.{kind}"
         assert site in SITES
         inside: dict[str, object] = {"layer": layer, "head": 0} if layer >= 0 else {}
-        return Lead("its heads on the page Attention", "attention", {"attention_tab": ALL_HEADS, "site": site} | inside)
+        name = _("its heads on the page Attention")
+        return Lead(name, "attention", {"attention_tab": ALL_HEADS, "site": site} | inside)
     if kind == "positions":
         side = "source" if stack == "encoder" else "target"
         choices = {"masks_tab": "Positional encodings", "side": side}
-        return Lead("the encodings on the page Masks & positions", "masks_positions", dict(choices))
+        return Lead(_("the encodings on the page Masks & positions"), "masks_positions", dict(choices))
     if kind == "softmax" or (kind, stack) == ("inputs", "decoder"):
         step: dict[str, object] = {"step": row} if row >= 0 else {}
-        return Lead("the film on the page Decode", "decoding", {"decoding_tab": "Film"} | step)
+        return Lead(_("the film on the page Decode"), "decoding", {"decoding_tab": "Film"} | step)
     if kind == "linear":
-        return Lead("the logit lens on the page Decode", "decoding", {"decoding_tab": "Logit lens"})
+        return Lead(_("the logit lens on the page Decode"), "decoding", {"decoding_tab": "Logit lens"})
     if kind == "layers":
-        return Lead("what every head does, on the page Atlas", "atlas", {"atlas_tab": "Layer × head"})
-    return Lead("a token followed through it", "learn", _followed(stack, kind, layer, row))
+        return Lead(_("what every head does, on the page Atlas"), "atlas", {"atlas_tab": "Layer × head"})
+    return Lead(_("a token followed through it"), "learn", _followed(stack, kind, layer, row))
 
 
 def _followed(stack: str, kind: str, layer: int, row: int) -> dict[str, object]:

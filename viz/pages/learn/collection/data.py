@@ -8,9 +8,9 @@ import numpy as np
 
 from viz.access import attention, findings, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.core import sites
 from viz.core.background_jobs import Progress, Task
-from viz.core.sites import CROSS, NAMES, head_label
+from viz.core.messages import said
+from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 from viz.core.token_text import display_tokens
 from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
 from viz.selection.examples import ALL_EXAMPLES
@@ -22,15 +22,23 @@ if TYPE_CHECKING:
 
 #: What each page is called.
 TITLES = {
-    "attention": "Attention",
-    "decoding": "Decode",
-    "coreference": "Compare",
-    "atlas": "Atlas",
-    "masks_positions": "Masks & positions",
-    "why_attention": "Why attention?",
-    "model_card": "Model",
-    "learn": "Learn",
+    "attention": said("Attention"),
+    "decoding": said("Decode"),
+    "coreference": said("Compare"),
+    "atlas": said("Atlas"),
+    "masks_positions": said("Masks & positions"),
+    "why_attention": said("Why attention?"),
+    "model_card": said("Model"),
+    "learn": said("Learn"),
 }
+#: A site as a title begins with it, and in full within a sentence; all is said in a job, which has no language.
+_BEGINS = {
+    ENCODER: said("Encoder self-attention"), DECODER: said("Decoder self-attention"), CROSS: said("Cross-attention"),
+}  # fmt: skip
+_WITHIN = {
+    ENCODER: said("encoder self-attention"), DECODER: said("decoder self-attention"),
+    CROSS: said("decoder cross-attention"),
+}  # fmt: skip
 _TABS = {
     "attention": "attention_tab",
     "decoding": "decoding_tab",
@@ -48,14 +56,17 @@ _CANDIDATES = 5
 def task(pin: Pin, selection: "Selection") -> Task[Seen]:
     """What computes the picture of a view; `selection` is the view's, with the folder of its model."""
     return Task(
-        ("pin", pin.page, pin.params, selection.model), 0, "tokens", lambda progress: seen(pin, selection, progress)
+        ("pin", pin.page, pin.params, selection.model),
+        0,
+        said("tokens"),
+        lambda progress: seen(pin, selection, progress),
     )
 
 
 def title(pin: Pin, selection: "Selection") -> str:
     """What a view is called before it is drawn."""
-    tab = selection.value(_TABS[pin.page])
-    return f"{TITLES[pin.page]}: {tab}"
+    tab = str(selection.value(_TABS[pin.page]))
+    return said("{page}: {tab}", page=TITLES[pin.page], tab=said(tab))
 
 
 def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> Seen:
@@ -78,7 +89,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
         other = traces.trace(reader, selection.coreference.other_text or twin, "", reached)
         heads = [_head(one, reader, selection) for one in (trace, other)]
         pair = tuple(replace(head, title=one.text) for head, one in zip(heads, (trace, other), strict=True))
-        return Seen(f"Compared: {heads[0].title}", "", pair)
+        return Seen(said("Compared: {head}", head=heads[0].title), "", pair)
     if selection.common.head_chosen:
         matrix = _head(trace, reader, selection)
         return Seen(matrix.title, trace.text, (matrix,))
@@ -88,8 +99,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
 def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
     fitted = selection.for_model(trace.shapes)
     common = fitted.common
-    phrase = NAMES[common.site].phrase
-    label = f"{phrase[:1].upper()}{phrase[1:]}, {head_label(common.layer, common.head)}"
+    label = said("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
     if long_texts.is_long(trace, common.site):
         return Matrix(label, np.zeros((0, 0), np.float32), (), (), None)
     opened = attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
@@ -105,7 +115,7 @@ def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
 
 def _grid(trace: "Trace", reader: "Reader") -> Seen:
     found = findings.finding(trace, reader)
-    name = f"All heads of the {NAMES[found.site].phrase}"
+    name = said("All heads of the {site}", site=NAMES[found.site].phrase)
     if long_texts.is_long(trace, found.site):
         return Seen(name, trace.text, ())
     layers = range(trace.layers_of(found.site))
@@ -115,19 +125,19 @@ def _grid(trace: "Trace", reader: "Reader") -> Seen:
 
 def _step(trace: "Trace", selection: "Selection") -> Seen:
     if not trace.steps:
-        return Seen("Decode: Film", trace.text, ())
+        return Seen(said("{page}: {tab}", page=TITLES["decoding"], tab=said("Film")), trace.text, ())
     number = min(selection.decoding.step, len(trace.steps) - 1)
     step = trace.steps[number]
     candidates = tuple((each.token, float(np.exp(each.log_prob))) for each in step.candidates[:_CANDIDATES])
     written = tuple(each.token for each in trace.steps[: number + 1])
-    name = f"Film, step {number + 1} of {len(trace.steps)}"
+    name = said("Film, step {number} of {count}", number=number + 1, count=len(trace.steps))
     pictures: tuple[Step | Matrix, ...] = (Step(name, written, candidates),)
     site = CROSS if CROSS in trace.shapes else next(iter(trace.shapes))
     if not long_texts.is_long(trace, site):
         layer = min(selection.common.layer, trace.layers_of(site) - 1)
         rows = trace.weights(site, layer, rows=[number])[:, 0].numpy()
         heads = tuple(head_label(layer, head) for head in range(len(rows)))
-        name_of_rows = f"Its row in every head of layer {layer + 1}, {sites.label(site).lower()}"
+        name_of_rows = said("Its row in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])
         keys = _read(trace.axis_tokens(site)[1])
         pictures = (*pictures, Matrix(name_of_rows, rows, heads, keys, None))
     return Seen(name, trace.text, pictures)

@@ -39,7 +39,7 @@ class Matrix:
     def html(self) -> str:
         """The matrix between its labels; a sentence where it is too large to be drawn small."""
         if not self.values.size:
-            return "<p>The text is too long to be drawn this small: open the view.</p>"
+            return f"<p>{literal(_('The text is too long to be drawn this small: open the view.'))}</p>"
         queries, keys = self.values.shape
         height = queries * _ROW if queries <= _MOST_NAMED_ROWS else _HEIGHT
         url = tile_urls(np.asarray(self.values, np.float32)[None, None])[0][0]
@@ -119,7 +119,7 @@ class Seen:
                 parts.append(f"<p>{literal(picture.title)}</p>")
             parts.append(picture.html())
         if not self.pictures:
-            parts.append("<p>Open the view to see it: it is not drawn this small.</p>")
+            parts.append(f"<p>{literal(_('Open the view to see it: it is not drawn this small.'))}</p>")
         return "".join(parts)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.core.html import literal
+from viz.core.messages import ENGLISH, _, speaking
 from viz.core.offline_page import DARK, LIGHT, offline_page
 
 _STYLE: Final = """
@@ -34,8 +35,13 @@ class Card:
     address: str
 
 
-def page_file(cards: Sequence[Card]) -> bytes:
-    """The file."""
+def page_file(cards: Sequence[Card], language: str = ENGLISH) -> bytes:
+    """The file, in the language of this code: it is made when a person asks for it, which is in no page run."""
+    with speaking(language):
+        return _page(cards).encode("utf-8")
+
+
+def _page(cards: Sequence[Card]) -> str:
     body = "".join(
         f"<figure><h2>{literal(card.title)}</h2>{card.picture}"
         + (f"<figcaption>{literal(card.caption)}</figcaption>" if card.caption else "")
@@ -46,12 +52,12 @@ def page_file(cards: Sequence[Card]) -> bytes:
         {f"light_{name}": colour for name, colour in LIGHT.items()}
         | {f"dark_{name}": colour for name, colour in DARK.items()}
     )
-    note = "<p>Put what stands below a picture behind the address of Headlight, and the view opens there.</p>"
-    page = offline_page(
-        title="Headlight: a collection of views",
+    heading = literal(_("A collection of views"))
+    note = literal(_("Put what stands below a picture behind the address of Headlight, and the view opens there."))
+    return offline_page(
+        title=_("Headlight: a collection of views"),
         style=style,
-        body=f"<h1>A collection of views</h1>{note}<main>{body}</main>",
+        body=f"<h1>{heading}</h1><p>{note}</p><main>{body}</main>",
         libraries=[],
         script="",
     )
-    return page.encode("utf-8")

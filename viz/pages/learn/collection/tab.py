@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.core import fingerprint
-from viz.core.messages import _
+from viz.core.messages import _, language, said, shown
 from viz.core.widget_values import sent
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
@@ -61,10 +61,9 @@ def show(head: "DeltaGenerator") -> None:
                 cards.append(_card(number, pin, kept))
     with export:
         size = sum(len(card.picture) for card in cards) + 4_000
-        inside = "all views with their captions: one file that opens anywhere, offline"
-        downloads.show_offer(
-            Offer("HTML page", inside, partial(page_file, cards), "headlight-collection.html", "text/html", size)
-        )
+        inside = _("all views with their captions: one file that opens anywhere, offline")
+        make = partial(page_file, cards, language())
+        downloads.show_offer(Offer(_("HTML page"), inside, make, "headlight-collection.html", "text/html", size))
 
 
 def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
@@ -91,18 +90,18 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             state.put(view.changed(pins=state.current().learn.pins))
             st.switch_page(f"viz/pages/{pin.page}/page.py")
         for label, help_text, by in (
-            (":material/arrow_back:", "Earlier", -1),
-            (":material/arrow_forward:", "Later", 1),
+            (":material/arrow_back:", said("Earlier"), -1),
+            (":material/arrow_forward:", said("Later"), 1),
         ):
             st.button(
-                label, key=f"pin-{help_text}-{number}", help=help_text, disabled=not 0 <= number + by < len(kept),
+                label, key=f"pin-{help_text}-{number}", help=_(help_text), disabled=not 0 <= number + by < len(kept),
                 on_click=_move, args=(number, by),
             )  # fmt: skip
         st.button(
-            _(":material/delete:"), key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
+            ":material/delete:", key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
             args=(number,),
         )  # fmt: skip
-    return Card(title, picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+    return Card(shown(title), picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
 
 
 def _selection(pin: "Pin") -> "Selection":

@@ -8,6 +8,7 @@ import numpy as np
 
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
+from viz.core.messages import _, said
 from viz.core.widget_values import sent
 from viz.pages.learn.follow_token.story import NAMES, Row, stage_names
 
@@ -27,6 +28,8 @@ COLOURS = {
     "feed_forward": theme.HEAD_COLOURS[2],
     "norm": theme.HEAD_COLOURS[6],
 }
+#: What the stream begins with → what it is called; what the layers add has its names in `story`.
+_BEGIN_NAMES = {"embedding": said("Embedding"), "position": said("Position")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +103,14 @@ def _parts(path: "TokenPath") -> list[dict[str, object]]:
     begin = float(np.linalg.norm(path.begin))
     for kind, vector in (("embedding", path.embedding), ("position", path.positional)):
         if vector is not None:
-            from_input.append(_part(0, kind, kind.capitalize(), float(np.linalg.norm(vector)), None, begin))
+            from_input.append(_part(0, kind, _(_BEGIN_NAMES[kind]), float(np.linalg.norm(vector)), None, begin))
     if not from_input:
-        from_input.append(_part(0, "embedding", "Embedding layer", begin, None, begin))
+        from_input.append(_part(0, "embedding", _("Embedding layer"), begin, None, begin))
     return from_input + [
         _part(
             number,
             addition.kind,
-            NAMES[addition.kind],
+            _(NAMES[addition.kind]),
             float(np.linalg.norm(addition.added)),
             addition.share if addition.has_skip else None,
             float(np.linalg.norm(addition.after)),

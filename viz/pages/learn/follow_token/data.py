@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from model.errors import TraceError
 from viz.access import traces
 from viz.core.caching import cached
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator
@@ -71,10 +72,12 @@ def why_not(reader: "Reader") -> str:
     """Why no token of a model can be followed, as a sentence; "" where one may be."""
     abilities = reader.abilities
     if "self-attention" in abilities.lacks:
-        return f"Its layers do not all add to one sum, the residual stream. {abilities.lacks['self-attention']}"
+        return said(
+            "Its layers do not all add to one sum, the residual stream. {why}", why=abilities.lacks["self-attention"]
+        )
     if abilities.kind == "image":
-        return "It reads patches of a picture and no tokens; its heads are on the page Attention."
-    return "" if abilities.knows_inputs else "It gives its attention weights only, so its parts are not known."
+        return said("It reads patches of a picture and no tokens; its heads are on the page Attention.")
+    return "" if abilities.knows_inputs else said("It gives its attention weights only, so its parts are not known.")
 
 
 def _library_reader(reader: "Reader") -> "TextReader":

@@ -1,7 +1,8 @@
 """The neighbours of a token in the embedding matrix, and sums of embeddings: where the expected word really lies."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -10,7 +11,7 @@ from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
 from viz.core.html import Column
-from viz.core.messages import _
+from viz.core.messages import _, plural, said
 from viz.core.token_text import display_token
 from viz.core.widget_values import sent
 from viz.pages.learn.follow_token import data, tables
@@ -41,6 +42,8 @@ class Sum:
         return f"{self.plus} − {self.minus} + {self.with_} = {self.expected}?"
 
 
+#: Where a piece was seen → as people read it.
+_SEEN: Final = {"English": said("English"), "German": said("German"), "both": said("both"), "": "–"}
 #: Asked of an English–German model; which of them come true is computed.
 SUMS: Final = (
     Sum("father", "man", "woman", "mother"),
@@ -77,16 +80,38 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
     rows = [[one.token, f"{one.cosine:.3f}"] for one in found]
     if languages:
         columns.append(Column(_("Seen in")))
-        rows = [[*row, languages[one.token_id] or "–"] for row, one in zip(rows, found, strict=True)]
-    matrix = "One matrix serves both languages and the output (§3.4)" if is_shared and languages else "The matrix"
+        rows = [[*row, _SEEN[languages[one.token_id]]] for row, one in zip(rows, found, strict=True)]
     st.caption(
-        f"{matrix}: {len(space.tokens):,} pieces, {space.directions.shape[1]} numbers each. The cosine is 1 for the "
-        "same direction, 0 for none in common."
-        + (" “Seen in”: in which of 6,000 pairs of our training sentences; – for a piece in none." if languages else "")
+        _matrix(len(space.tokens), space.directions.shape[1], is_shared=is_shared, has_languages=bool(languages))
     )
     st.html(html.table(columns, rows, label=_("Neighbours of {token}", token=token)))
     name = file_name("neighbours", token)
-    number_controls.table_button("Table (CSV)", partial(tables.neighbours, found, languages), name)
+    number_controls.table_button(_("Table (CSV)"), partial(tables.neighbours, found, languages), name)
+
+
+def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> str:
+    """How large the embedding matrix is, and how the table of neighbours is read."""
+    if not has_languages:
+        return _(
+            "The matrix: {count:,} pieces, {width} numbers each. The cosine is 1 for the same direction, 0 for none in "
+            "common.",
+            count=count,
+            width=width,
+        )
+    if not is_shared:
+        return _(
+            "The matrix: {count:,} pieces, {width} numbers each. The cosine is 1 for the same direction, 0 for none in "
+            "common. “Seen in”: in which of 6,000 pairs of our training sentences; – for a piece in none.",
+            count=count,
+            width=width,
+        )
+    return _(
+        "One matrix serves both languages and the output (§3.4): {count:,} pieces, {width} numbers each. The cosine is "
+        "1 for the same direction, 0 for none in common. “Seen in”: in which of 6,000 pairs of our training sentences; "
+        "– for a piece in none.",
+        count=count,
+        width=width,
+    )
 
 
 def _languages() -> tuple[str, ...]:
@@ -98,24 +123,23 @@ def _languages() -> tuple[str, ...]:
 def _sum(space: "EmbeddingSpace") -> None:
     st.subheader(_("Arithmetic on embeddings"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        plus = _word("sum_plus", "Word")
-        minus = _word("sum_minus", "− word")
-        with_ = _word("sum_with", "+ word")
-        expected = _word("sum_expected", "= expected")
+        plus = _word("sum_plus", _("Word"))
+        minus = _word("sum_minus", _("− word"))
+        with_ = _word("sum_with", _("+ word"))
+        expected = _word("sum_expected", _("= expected"))
         if models.is_english_german(state.current().model):
             st.menu_button(_("Examples"), SUMS, key="sum-examples", format_func=Sum.text, on_click=_take_example)
     words = (plus, minus, with_, expected)
     ids = [space.find(word.strip()) for word in words]
     missing = [word for word, token_id in zip(words, ids, strict=True) if token_id is None]
     if missing:
-        named = " and ".join(f"“{word}”" if word.strip() else "an empty field" for word in missing)
-        verb = "are" if len(missing) > 1 else "is"
         st.info(
             plain(
-                _(
-                    "{named} {verb} not one piece of this vocabulary; type words that it has in one piece.",
-                    named=named,
-                    verb=verb,
+                plural(
+                    "{words} is not one piece of this vocabulary; type words that it has in one piece.",
+                    "{words} are not one piece of this vocabulary; type words that it has in one piece.",
+                    len(missing),
+                    words=_listed(missing),
                 )
             ),
             icon=":material/info:",
@@ -129,27 +153,43 @@ def _sum(space: "EmbeddingSpace") -> None:
     st.html(html.table(columns, rows, label=_("The tokens nearest to the sum")))
 
 
+def _listed(words: Sequence[str]) -> str:
+    """Words as they are listed in a sentence."""
+    named = [f"“{word}”" if word.strip() else _("an empty field") for word in words]
+    return reduce(lambda before, word: _("{before} and {last}", before=before, last=word), named)
+
+
 def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: int) -> str:
     """Whether the sum gives the expected word, as Markdown, in ranks with and without the three words of the sum."""
     plus, minus, with_, expected = (plain(word.strip()) for word in words)
     asked = f"{plus} − {minus} + {with_}"
     if answer.rank == 1:
-        return f"**It comes true:** nothing lies nearer to {asked} than **{expected}**."
-    if answer.rank_without == 1:
-        return (
-            f"**It comes true if one looks away:** {expected} is nearest to {asked} once the three words of the "
-            f"sum are left out, as is usual; with them it is number {answer.rank}."
+        return _(
+            "**It comes true:** nothing lies nearer to {asked} than **{expected}**.", asked=asked, expected=expected
         )
-    return (
-        f"**It misses:** {expected} is number **{answer.rank_without:,}** of {vocab_size:,} nearest to {asked}, the "
-        f"three words of the sum left out ({answer.rank:,} with them)."
+    if answer.rank_without == 1:
+        return _(
+            "**It comes true if one looks away:** {expected} is nearest to {asked} once the three words of the sum are "
+            "left out, as is usual; with them it is number {rank}.",
+            expected=expected,
+            asked=asked,
+            rank=answer.rank,
+        )
+    return _(
+        "**It misses:** {expected} is number **{rank_without:,}** of {count:,} nearest to {asked}, the three words of "
+        "the sum left out ({rank:,} with them).",
+        expected=expected,
+        rank_without=answer.rank_without,
+        count=vocab_size,
+        asked=asked,
+        rank=answer.rank,
     )
 
 
 def _role(token_id: int, of_sum: tuple[int, int, int], wanted: int) -> str:
     if token_id == wanted:
-        return "the expected word"
-    return "a word of the sum" if token_id in of_sum else ""
+        return _("the expected word")
+    return _("a word of the sum") if token_id in of_sum else ""
 
 
 def _word(field: str, label: str) -> str:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.figures.axes import row_axis, token_labels
 
 ROW, REST = 13, 92
@@ -34,7 +35,8 @@ def both_norms(
     """
     largest = float(np.abs(before).max(initial=1e-9))
     labels = token_labels(tokens)
-    titles = ("Before", "Layer norm →", "Batch norm ↓")
+    titles = (_("Before the norm"), _("Layer norm →"), _("Batch norm ↓"))
+    hover = _("{token}, number {number}", token="%{customdata}", number="%{x}")
     maps, layout = [], theme.figure_layout(len(tokens) * ROW + REST)
     for number, (values, bound) in enumerate(((before, largest), (layer_normed, BOUND), (batch_normed, BOUND)), 1):
         end = "" if number == 1 else str(number)
@@ -49,11 +51,11 @@ def both_norms(
                 showscale=False,
                 xaxis=f"x{end}",
                 yaxis=f"y{end}",
-                hovertemplate="%{customdata}, number %{x}<br>%{z:.3f}<extra></extra>",
+                hovertemplate=f"{hover}<br>%{{z:.3f}}<extra></extra>",
             )
         )
         quiet = {"showgrid": False, "zeroline": False, "ticks": ""}
-        x_title = {"text": "the numbers of a token", "font": {"size": 12, "color": theme.CHART_TEXT}}
+        x_title = {"text": _("the numbers of a token"), "font": {"size": 12, "color": theme.CHART_TEXT}}
         layout[f"xaxis{end}"] = quiet | theme.AXIS_TEXT | {"domain": DOMAINS[number - 1], "title": x_title}
         rows = row_axis(labels) if number == 1 else {"range": [len(labels) - 0.5, -0.5], "showticklabels": False}
         layout[f"yaxis{end}"] = rows | quiet | {"anchor": f"x{end}"}

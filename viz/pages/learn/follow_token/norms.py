@@ -35,8 +35,8 @@ def show(trace: "Trace", translator: "Translator", stack: "Stack", position: int
             "The norm of self-attention in layer {layer} reads {num_tokens} tokens, this sentence and {num_others} "
             "others; a row is a token. **Layer norm** works along each row: of the {size} numbers of “{token}” alone "
             "it takes mean {mean} and deviation {std}, whatever else is in the batch, also for a single word being "
-            "written. **Batch norm** works along each column: of number 0 over all tokens, mean {mean_2} and "
-            "deviation {std_2}. Here without what is learned.",
+            "written. **Batch norm** works along each column: of number 0 over all tokens, mean {column_mean} "
+            "and deviation {column_std}. Here without what is learned.",
             layer=layer + 1,
             num_tokens=len(batch.tokens),
             num_others=len(others),
@@ -44,8 +44,8 @@ def show(trace: "Trace", translator: "Translator", stack: "Stack", position: int
             token=token,
             mean=decimal(own.mean()),
             std=decimal(own.std()),
-            mean_2=decimal(first.mean()),
-            std_2=decimal(first.std()),
+            column_mean=decimal(first.mean()),
+            column_std=decimal(first.std()),
         )
     )
     figure = figures.both_norms(

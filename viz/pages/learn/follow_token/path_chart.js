@@ -21,7 +21,7 @@ const MARGIN = 0.6;
  * @param {Part[]} parts @param {number} stages @param {number} width @returns {StageBox[]}
  */
 export function stageBoxes(parts, stages, width) {
-  const counts = Array.from({ length: stages }, (_, stage) => parts.filter((part) => part.stage === stage).length);
+  const counts = Array.from({ length: stages }, (_item, stage) => parts.filter((part) => part.stage === stage).length);
   const units = counts.map((count) => Math.max(1, count) + MARGIN);
   const unit = (width - LEFT) / units.reduce((sum, each) => sum + each, 0);
   let [left, first] = [LEFT, 0];

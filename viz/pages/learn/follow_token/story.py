@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core import numbers
+from viz.core.messages import _, said
 from viz.core.numbers import decimal
 from viz.core.token_text import display_token
 
@@ -16,7 +17,16 @@ if TYPE_CHECKING:
 
 #: So many hidden units, and so many candidates, are named.
 MOST_NAMED: Final = 8
-NAMES: Final = {"self": "Self-attention", "cross": "Cross-attention", "feed_forward": "Feed-forward"}
+NAMES: Final = {"self": said("Self-attention"), "cross": said("Cross-attention"), "feed_forward": said("Feed-forward")}
+ADDS: Final = {
+    "self": said("What self-attention adds"),
+    "cross": said("What cross-attention adds"),
+    "feed_forward": said("What feed-forward adds"),
+}
+#: Titles of a norm, by where it stands.
+BEFORE_SUBLAYER: Final = said("{norm} before the sub-layer")
+AFTER_SUM: Final = said("{norm} after the sum (§3.1)")
+AFTER_LAST: Final = said("{norm} after the last layer")
 #: What a part of the chart is coloured as.
 KINDS: Final = ("embedding", "position", "self", "cross", "feed_forward", "norm")
 
@@ -63,31 +73,35 @@ def _input_rows(path: "TokenPath") -> Iterator[Row]:
     token = display_token(path.token)
     if path.embedding is not None:
         scale = path.scale or 1.0
-        factor = f" · √d_model = {decimal(scale, 1)}" if scale != 1 else ""
-        yield Row(
-            "embedding",
-            f"Embedding of {token}",
-            f"E[{token}]{factor}",
-            f"The token's row of the embedding matrix{', times √d_model (§3.4)' if factor else ''}.",
-            path.embedding.numpy(),
+        text = (
+            _("The token's row of the embedding matrix, times √d_model (§3.4).")
+            if scale != 1
+            else _("The token's row of the embedding matrix.")
         )
+        factor = f" · √d_model = {decimal(scale, 1)}" if scale != 1 else ""
+        title = _("Embedding of {token}", token=token)
+        yield Row("embedding", title, f"E[{token}]{factor}", text, path.embedding.numpy())
         if path.positional is None:
-            text = "This model adds no positions: the same token has the same vector wherever it stands."
-            yield Row("position", "No position", "", text)
+            text = _("This model adds no positions: the same token has the same vector wherever it stands.")
+            yield Row("position", _("No position"), "", text)
         else:
-            text = "The same for every token that stands here (§3.5)."
-            title = f"Position {path.position + 1}"
+            text = _("The same for every token that stands here (§3.5).")
+            title = _("Position {number}", number=path.position + 1)
             yield Row("position", title, f"PE[{path.position}]", text, path.positional.numpy())
-    text = "The residual stream begins: from here on, every part of the model reads it and adds to it."
+    text = _("The residual stream begins: from here on, every part of the model reads it and adds to it.")
     if path.embedding is None:
-        text = f"Of what {token} and its position add, this model tells the sum alone. {text}"
-    formula = "embedding + position" if path.positional is not None else "x"
-    yield Row("stream", "What the first layer reads", formula, text, _array(path.begin))
+        text = _(
+            "Of what {token} and its position add, this model tells the sum alone. The residual stream begins: from "
+            "here on, every part of the model reads it and adds to it.",
+            token=token,
+        )
+    formula = _("embedding + position") if path.positional is not None else "x"
+    yield Row("stream", _("What the first layer reads"), formula, text, _array(path.begin))
 
 
 def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
     if addition.norm is not None and addition.norm_place == "pre":
-        yield _norm_row(addition.norm, "x", "before the sub-layer")
+        yield _norm_row(addition.norm, "x", BEFORE_SUBLAYER)
     if addition.heads is not None:
         yield from _head_rows(addition)
     if addition.hidden is not None:
@@ -95,50 +109,63 @@ def _sublayer_rows(addition: "Addition") -> Iterator[Row]:
     yield _added_row(addition)
     yield _sum_row(addition)
     if addition.norm is not None and addition.norm_place == "post":
-        yield _norm_row(addition.norm, "x + sub-layer", "after the sum (§3.1)")
+        yield _norm_row(addition.norm, _("x + sub-layer"), AFTER_SUM)
 
 
-def _norm_row(norm: "NormStep", read: str, where: str) -> Row:
+def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     before, after = norm.before.numpy(), norm.after.numpy()
-    lengths = f"Length {decimal(_length(before), 1)} before, {decimal(_length(after), 1)} after."
+    lengths = {"before": decimal(_length(before), 1), "after": decimal(_length(after), 1)}
     if not norm.is_centred:
-        text = f"Divided by the root of the mean square of its {len(before)} numbers, then scaled. {lengths}"
-        return Row("norm", f"RMSNorm {where}", f"{read} / √(mean of squares + ε) · g", text, after)
-    text = (
-        f"Mean {decimal(before.mean())} and deviation {decimal(before.std())} of its {len(before)} numbers before; "
-        f"each is centred and divided, then scaled by what was learned. {lengths}"
+        text = _(
+            "Divided by the root of the mean square of its {count} numbers, then scaled. Length {before} before, "
+            "{after} after.",
+            count=len(before),
+            **lengths,
+        )
+        formula = _("{read} / √(mean of squares + ε) · g", read=read)
+        return Row("norm", _(title, norm="RMSNorm"), formula, text, after)
+    text = _(
+        "Mean {mean} and deviation {std} of its {count} numbers before; each is centred and divided, then scaled by "
+        "what was learned. Length {before} before, {after} after.",
+        mean=decimal(before.mean()),
+        std=decimal(before.std()),
+        count=len(before),
+        **lengths,
     )
-    return Row("norm", f"LayerNorm {where}", f"({read} − mean) / √(variance + ε) · g + b", text, after)
+    formula = _("({read} − mean) / √(variance + ε) · g + b", read=read)
+    return Row("norm", _(title, norm="LayerNorm"), formula, text, after)
 
 
 def _head_rows(addition: "Addition") -> Iterator[Row]:
     heads = addition.heads
     assert heads is not None
     count, d_k = heads.query.shape
-    from_where = "of the source" if addition.kind == "cross" else "of other tokens"
-    note = f"{count} heads side by side, {d_k} numbers each."
-    yield Row(addition.kind, "Query", "q = x W_Q + b", f"{note} What this token looks for.", _flat(heads.query), d_k)
+    text = _("{count} heads side by side, {d_k} numbers each. What this token looks for.", count=count, d_k=d_k)
+    yield Row(addition.kind, _("Query"), "q = x W_Q + b", text, _flat(heads.query), d_k)
     if heads.key is not None and heads.value is not None:
-        shared = "" if len(heads.key) == count else f" {len(heads.key)} of them, each shared by several heads."
-        text = f"By which others find this token.{shared}"
-        yield Row(addition.kind, "Key", "k = x W_K + b", text, _flat(heads.key), heads.key.shape[1])
-        text = "What others take from this token."
-        yield Row(addition.kind, "Value", "v = x W_V + b", text, _flat(heads.value), heads.value.shape[1])
-    yield Row(
-        addition.kind,
-        "Each head's output",
-        "Σ weight · v",
-        f"What each head took from the values {from_where}, this row's weights times v.",
-        _flat(heads.output),
-        heads.output.shape[1],
+        keys = len(heads.key)
+        text = (
+            _("By which others find this token.")
+            if keys == count
+            else _("By which others find this token. {count} of them, each shared by several heads.", count=keys)
+        )
+        yield Row(addition.kind, _("Key"), "k = x W_K + b", text, _flat(heads.key), heads.key.shape[1])
+        text = _("What others take from this token.")
+        yield Row(addition.kind, _("Value"), "v = x W_V + b", text, _flat(heads.value), heads.value.shape[1])
+    text = (
+        _("What each head took from the values of the source, this row's weights times v.")
+        if addition.kind == "cross"
+        else _("What each head took from the values of other tokens, this row's weights times v.")
     )
+    title, formula = _("Each head's output"), _("Σ weight · v")
+    yield Row(addition.kind, title, formula, text, _flat(heads.output), heads.output.shape[1])
     lengths = np.linalg.norm(heads.parts.numpy(), axis=1)
-    largest = int(lengths.argmax())
+    most = f"H{int(lengths.argmax()) + 1}"
     yield Row(
         addition.kind,
-        "Through W_O, head by head",
-        "‖head · its rows of W_O‖",
-        f"H{largest + 1} adds most. The parts and b_O add up to what the attention puts out.",
+        _("Through W_O, head by head"),
+        _("‖head · its rows of W_O‖"),
+        _("{head} adds most. The parts and b_O add up to what the attention puts out.", head=most),
         bars=tuple(Bar(f"H{head + 1}", float(length)) for head, length in enumerate(lengths)),
     )
 
@@ -148,61 +175,64 @@ def _hidden_row(hidden: Float[np.ndarray, "unit"]) -> Row:
     strongest = np.argsort(-hidden)[:MOST_NAMED]
     return Row(
         "feed_forward",
-        f"Hidden units: {firing} of {len(hidden):,} fire",
-        "max(0, x W_1 + b_1)" if hidden.min(initial=0.0) >= 0 else "activation(x W_1 + b_1)",
-        f"{percent(firing / len(hidden))} are above 0. The strongest by number, from 0:",
+        _("Hidden units: {firing} of {count:,} fire", firing=firing, count=len(hidden)),
+        "max(0, x W_1 + b_1)" if hidden.min(initial=0.0) >= 0 else _("activation(x W_1 + b_1)"),
+        _("{share} are above 0. The strongest by number, from 0:", share=percent(firing / len(hidden))),
         hidden,
         bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest if hidden[unit] > 0),
     )
 
 
 def _added_row(addition: "Addition") -> Row:
-    name = NAMES[addition.kind].lower()
-    formula = "hidden · W_2 + b_2" if addition.kind == "feed_forward" else "Concat(heads) · W_O + b_O"
-    text = f"cos {decimal(addition.cosine)} with the sum below: "
-    text += f"it makes up {percent(addition.share)} of it." if addition.has_skip else "it is all there is."
-    return Row(addition.kind, f"What {name} adds", formula, text, _array(addition.added))
+    formula = _("hidden · W_2 + b_2") if addition.kind == "feed_forward" else "Concat(heads) · W_O + b_O"
+    cosine, share = decimal(addition.cosine), percent(addition.share)
+    text = (
+        _("cos {cosine} with the sum below: it makes up {share} of it.", cosine=cosine, share=share)
+        if addition.has_skip
+        else _("cos {cosine} with the sum below: it is all there is.", cosine=cosine)
+    )
+    return Row(addition.kind, _(ADDS[addition.kind]), formula, text, _array(addition.added))
 
 
 def _sum_row(addition: "Addition") -> Row:
     if not addition.has_skip:
-        text = "This model was trained without residual connections: what came in is gone."
-        return Row("stream", "No residual connection", "Sublayer(x)", text, _array(addition.summed))
-    text = (
-        f"What came in, of length {decimal(_length(addition.before), 1)}, makes up "
-        f"{percent(1 - addition.share)} of the sum, by projection on it."
+        text = _("This model was trained without residual connections: what came in is gone.")
+        return Row("stream", _("No residual connection"), "Sublayer(x)", text, _array(addition.summed))
+    text = _(
+        "What came in, of length {length}, makes up {share} of the sum, by projection on it.",
+        length=decimal(_length(addition.before), 1),
+        share=percent(1 - addition.share),
     )
-    return Row("stream", "Residual connection: the sum", "x + Sublayer(x)", text, _array(addition.summed))
+    return Row("stream", _("Residual connection: the sum"), "x + Sublayer(x)", text, _array(addition.summed))
 
 
 def _output_rows(path: "TokenPath") -> Iterator[Row]:
     if path.final_norm is not None:
-        yield _norm_row(path.final_norm, "x", "after the last layer")
+        yield _norm_row(path.final_norm, "x", AFTER_LAST)
     else:
-        yield Row("stream", "What the last layer puts out", "x", "", _array(path.layers[-1][-1].after))
+        yield Row("stream", _("What the last layer puts out"), "x", "", _array(path.layers[-1][-1].after))
     if path.stack == "encoder":
-        text = "A decoder, where there is one, makes keys and values of it in every layer's cross-attention."
-        yield Row("stream", "One row of what the encoder gives", "", text)
-    if not path.candidates:
-        return
+        text = _("A decoder, where there is one, makes keys and values of it in every layer's cross-attention.")
+        yield Row("stream", _("One row of what the encoder gives"), "", text)
+    if path.candidates:
+        yield _candidates_row(path)
+
+
+def _candidates_row(path: "TokenPath") -> Row:
     shown = path.candidates[:MOST_NAMED]
     best = display_token(shown[0].token)
     if not path.logits:
-        text = f"After norm and output matrix, “{best}” is the most probable."
+        text = _("After norm and output matrix, “{token}” is the most probable.", token=best)
         chances = (Bar(display_token(one.token), float(np.exp(one.log_prob))) for one in shown)
-        yield Row("stream", "Probabilities of the next token", "softmax(logits)", text, bars=tuple(chances))
-        return
-    yield Row(
-        "stream",
-        "Logits: the next token",
-        "x · Eᵀ",
-        f"The dot product with every row of the output matrix; of the softmax of all, “{best}” gets "
-        f"{percent(float(np.exp(shown[0].log_prob)))}.",
-        bars=tuple(
-            Bar(display_token(candidate.token), logit)
-            for candidate, logit in zip(shown, path.logits[:MOST_NAMED], strict=True)
-        ),
+        return Row("stream", _("Probabilities of the next token"), "softmax(logits)", text, bars=tuple(chances))
+    text = _(
+        "The dot product with every row of the output matrix; of the softmax of all, “{token}” gets {share}.",
+        token=best,
+        share=percent(float(np.exp(shown[0].log_prob))),
     )
+    logits = zip(shown, path.logits[:MOST_NAMED], strict=True)
+    bars = tuple(Bar(display_token(candidate.token), logit) for candidate, logit in logits)
+    return Row("stream", _("Logits: the next token"), "x · Eᵀ", text, bars=bars)
 
 
 def percent(share: float) -> str:
@@ -224,4 +254,5 @@ def _flat(vectors: object) -> Float[np.ndarray, "value"]:
 
 def stage_names(path: "TokenPath") -> Sequence[str]:
     """What the stages are called."""
-    return ["Input", *(f"Layer {layer}" for layer in range(1, len(path.layers) + 1)), "Output"]
+    layers = (_("Layer {number}", number=number) for number in range(1, len(path.layers) + 1))
+    return [_("Input"), *layers, _("Output")]

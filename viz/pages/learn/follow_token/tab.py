@@ -32,8 +32,8 @@ def show(head: "DeltaGenerator") -> None:
         frame.note(
             plain(
                 _(
-                    "No token of {name_of} can be followed. {why}",
-                    name_of=models.name_of(state.current().model),
+                    "No token of {name} can be followed. {why}",
+                    name=models.name_of(state.current().model),
                     why=why,
                 )
             )
@@ -85,7 +85,7 @@ def _path(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> No
     try:
         path = data.token_path(trace, reader, stack, position)
     except TraceError as error:
-        frame.note(plain(str(error)))
+        frame.note(plain(error.message))
         return
     last = len(path.layers) + 1
     chosen = state.current().learn.followed_stage
@@ -94,7 +94,7 @@ def _path(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> No
     token_path(path, stage, rows(path, stage), on_open=_open, key="follow-path", name=name)
     with st.container(horizontal=True, vertical_alignment="center"):
         _badge(path.deviation, path.tolerance)
-        number_controls.table_button("Table (CSV)", partial(tables.parts, path), name)
+        number_controls.table_button(_("Table (CSV)"), partial(tables.parts, path), name)
     if reader.abilities.is_headlight:
         layer = min(max(stage - 1, 0), len(path.layers) - 1)
         norms.show(trace, models.translator(state.current().model), stack, position, layer)
@@ -106,11 +106,15 @@ def _embeddings(trace: "Trace", reader: "Reader", stack: "Stack", position: int)
 
 
 def _badge(largest: float, bound: float) -> None:
-    said = f"largest difference {scientific(largest)}"
+    difference = scientific(largest)
     if largest <= bound:
-        st.badge(f"the parts add up to what the model computed: {said}", icon=":material/check:", color="green")
+        text = _("the parts add up to what the model computed: largest difference {difference}", difference=difference)
+        st.badge(text, icon=":material/check:", color="green")
     else:
-        st.badge(f"the parts do not add up to what the model computed: {said}", icon=":material/warning:", color="red")
+        text = _(
+            "the parts do not add up to what the model computed: largest difference {difference}", difference=difference
+        )
+        st.badge(text, icon=":material/warning:", color="red")
 
 
 def _open(stage: int) -> None:

@@ -3,6 +3,7 @@
 // another one; arrow keys lead from token to token.
 // Data: the payload of component.py. Sends back the trigger `token`: { stack, position }.
 import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 
@@ -11,7 +12,7 @@ import { element, tokenElement } from "../../../components/shared/picture.js";
  * @typedef {{ lines: TokenRow[], stack: string, position: number, digest: string }} TokenLineHeader
  */
 
-const HOW = "Click a token to follow it through the model.";
+const HOW = said("Click a token to follow it through the model.");
 
 class TokenLine extends View {
   /** All tokens, line after line. @type {HTMLElement[]} */ tokens = [];
@@ -43,7 +44,7 @@ class TokenLine extends View {
       tokens.forEach((token, position) => {
         const shown = tokenElement(token, "follow");
         Object.assign(shown.dataset, { stack, position });
-        shown.title = HOW;
+        shown.title = _(HOW);
         shown.role = "button";
         this.tokens.push(shown);
         line.append(shown);

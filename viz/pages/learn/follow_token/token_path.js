@@ -3,6 +3,7 @@
 // below them the steps of the open stage, each with its vector as a strip of cells.
 // Data: the payload of component.py. Sends back the trigger `stage`: { stage }.
 import { closest, consume, isCombination, reachByTab } from "../../../components/shared/items.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { button, contextOf, element, mixStops, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -24,15 +25,18 @@ import { pathChart, shareText, stageBoxes } from "./path_chart.js";
  */
 
 const LEGEND = [
-  ["embedding", "embedding"],
-  ["position", "position"],
-  ["self", "self-attention"],
-  ["cross", "cross-attention"],
-  ["feed_forward", "feed-forward"],
+  ["embedding", said("embedding")],
+  ["position", said("position")],
+  ["self", said("self-attention")],
+  ["cross", said("cross-attention")],
+  ["feed_forward", said("feed-forward")],
 ];
 
 /** Two decimals below 100, with a real minus sign. @param {number} value */
 const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)).replace("-", "−");
+
+/** A stage where there is little room. @param {number} stage @param {number} last */
+const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("Out") : `L${stage}`);
 
 class TokenPath extends View {
   /** @type {PathHeader} */ data;
@@ -47,7 +51,7 @@ class TokenPath extends View {
   buttons = element("div", {
     className: "stages",
     role: "toolbar",
-    ariaLabel: "Stages: arrow keys move, Enter opens one",
+    ariaLabel: _("Stages: arrow keys move, Enter opens one"),
   });
   steps = element("ol", "path-steps");
   tooltip = new Tooltip(this.root);
@@ -81,16 +85,11 @@ class TokenPath extends View {
     const { parts, colours, stages, token } = this.data;
     const shown = LEGEND.filter(([kind]) => parts.some((part) => part.kind === kind));
     const keys = shown.map(([kind, name]) =>
-      element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), name),
+      element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), _(name)),
     );
-    const stream = element("span", "key", element("span", "swatch stream-swatch"), "the stream then");
-    const title = element(
-      "span",
-      "path-title",
-      "How long what each part adds to ",
-      tokenElement(token),
-      " is, and its share of the sum",
-    );
+    const stream = element("span", "key", element("span", "swatch stream-swatch"), _("the stream then"));
+    const [before, after] = _("How long what each part adds to {token} is, and its share of the sum").split("{token}");
+    const title = element("span", "path-title", before, tokenElement(token), after);
     const save = pictureButtons(this.root, () => this.data.name);
     this.bar.replaceChildren(title, element("span", "keys", ...keys, stream), save);
     const hadFocus = this.buttons.matches(":focus-within");
@@ -110,16 +109,16 @@ class TokenPath extends View {
     this.drawn = width;
     const { parts, stage, colours, stages, token } = this.data;
     const boxes = stageBoxes(parts, stages.length, width);
-    const label = `What each part adds to the residual stream of ${token}; the stages below open their steps`;
+    const label = _("What each part adds to the residual stream of {token}; the stages below open their steps", {
+      token,
+    });
     this.chart.replaceChildren(pathChart({ parts, boxes, width, open: stage, colours, label }));
     const isNarrow = boxes.some((box) => box.width < 58);
     this.stages.forEach((each, i) => {
       each.style.left = `${boxes[i].left}px`;
       each.style.width = `${boxes[i].width}px`;
       each.ariaLabel = stages[i];
-      each.textContent = isNarrow
-        ? stages[i].replace("Layer ", "L").replace("Input", "In").replace("Output", "Out")
-        : stages[i];
+      each.textContent = isNarrow ? shortName(i, stages.length - 1) : stages[i];
       each.ariaPressed = String(i === stage);
     });
     reachByTab(this.stages, this.stages[stage]);
@@ -154,9 +153,15 @@ class TokenPath extends View {
     const bound = Math.max(...numbers.map(Math.abs));
     const canvas = element("canvas", { className: "strip", width: step.count, height: 1 });
     canvas.setAttribute("role", "img");
-    canvas.ariaLabel = `${step.title}: ${step.count} numbers up to ±${short(bound)}, length ${short(length)}`;
+    canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, length {length}", {
+      title: step.title,
+      count: step.count,
+      bound: short(bound),
+      length: short(length),
+    });
     this.strips.set(canvas, { first, step });
-    const note = element("span", "length", `length ${short(length)}`, element("small", {}, `±${short(bound)}`));
+    const words = _("length {length}", { length: short(length) });
+    const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
     return element("div", "strip-row", canvas, note);
   }
 
@@ -225,8 +230,9 @@ class TokenPath extends View {
 
   /** @param {PointerEvent} event @param {Part} part */
   tellPart(event, { stage, label, length, share, stream }) {
-    const lines = [`adds a vector of length ${short(length)}`, `the stream is then ${short(stream)} long`];
-    if (share !== null) lines.splice(1, 0, `${shareText(share)} of the sum`);
+    const lines = [_("adds a vector of length {length}", { length: short(length) })];
+    if (share !== null) lines.push(_("{share} of the sum", { share: shareText(share) }));
+    lines.push(_("the stream is then {length} long", { length: short(stream) }));
     const content = lines.map((line) => element("div", "tooltip-value", line));
     this.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
   }
@@ -235,7 +241,10 @@ class TokenPath extends View {
   tellNumber(event, canvas, first, { title, count, group }) {
     const { left, width } = canvas.getBoundingClientRect();
     const at = Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)));
-    const where = group && group < count ? `H${Math.floor(at / group) + 1}, dimension ${at % group}` : `number ${at}`;
+    const where =
+      group && group < count
+        ? _("H{head}, dimension {dimension}", { head: Math.floor(at / group) + 1, dimension: at % group })
+        : _("number {number}", { number: at });
     const value = element("div", "tooltip-value", this.values[first + at].toPrecision(5).replace("-", "−"));
     this.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
   }

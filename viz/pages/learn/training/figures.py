@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.theme import PlotlySpec
 from viz.core.token_text import display_token
 
@@ -23,13 +24,13 @@ FLOOR: Final = 1e-7
 
 def target_dots(found: "SmoothedStep") -> go.Figure:
     """Each token's probability by the model, and what both targets ask, on an axis of powers of ten."""
-    labels = [*(display_token(token) for token in found.tokens), f"each of {found.others:,} others"]
+    labels = [*(display_token(token) for token in found.tokens), _("each of {count:,} others", count=found.others)]
     rows = list(range(len(labels)))
     others = [found.asked] * (len(labels) - 1)
     series: tuple[tuple[str, list[float], str, str], ...] = (
-        ("one-hot target", [1.0, *[0.0] * len(others)], ONE_HOT, "diamond-open"),
-        ("smoothed target", [found.loss.target, *others], SMOOTHED, "square-open"),
-        ("the model", [*map(float, found.probabilities), found.rest], MODEL, "circle"),
+        (_("one-hot target"), [1.0, *[0.0] * len(others)], ONE_HOT, "diamond-open"),
+        (_("smoothed target"), [found.loss.target, *others], SMOOTHED, "square-open"),
+        (_("the model"), [*map(float, found.probabilities), found.rest], MODEL, "circle"),
     )
     traces = [
         go.Scatter(
@@ -47,7 +48,7 @@ def target_dots(found: "SmoothedStep") -> go.Figure:
     powers = range(round(np.log10(FLOOR)), 1)
     ticks = {"tickvals": [10.0**power for power in powers], "ticktext": ["0", *(_power(power) for power in powers[1:])]}
     span = [np.log10(FLOOR) - 0.2, 0.2]
-    figure.update_xaxes(_axis("probability") | ticks | {"type": "log", "range": span})
+    figure.update_xaxes(_axis(_("probability")) | ticks | {"type": "log", "range": span})
     names = {"tickvals": rows, "ticktext": [escape(label, quote=False) for label in labels]}
     figure.update_yaxes(_axis("") | names | {"range": [len(labels) - 0.5, -0.5], "showgrid": True})
     figure.update_layout(showlegend=True, legend=_LEGEND)
@@ -61,13 +62,13 @@ def schedule_curves(
 ) -> go.Figure:
     """The schedule that was chosen, a dotted line where its warm-up ends, and those of the paper's models."""
     traces = [
-        _schedule(name, curve, {"color": theme.HEAD_COLOURS[index], "width": 1.8, "dash": "dash"})
+        _schedule(_(name), curve, {"color": theme.HEAD_COLOURS[index], "width": 1.8, "dash": "dash"})
         for index, (name, curve) in enumerate(paper.items(), 1)
     ]
-    traces.append(_schedule("chosen", own, {"color": MODEL, "width": 3.5}))
+    traces.append(_schedule(_("chosen"), own, {"color": MODEL, "width": 3.5}))
     figure = go.Figure(traces, theme.figure_layout(HEIGHT))
-    figure.update_xaxes(_axis("step") | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(_axis("learning rate") | {"rangemode": "tozero", "exponentformat": "power"})
+    figure.update_xaxes(_axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
+    figure.update_yaxes(_axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
     figure.add_vline(warmup, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})
     figure.update_layout(showlegend=True, legend=_LEGEND)
     return figure
@@ -76,7 +77,7 @@ def schedule_curves(
 def _schedule(
     name: str, curve: "tuple[Float[np.ndarray, 'step'], Float[np.ndarray, 'step']]", line: PlotlySpec
 ) -> go.Scatter:
-    hover = f"{name}<br>step %{{x:,}}: %{{y:.2e}}<extra></extra>"
+    hover = f"{name}<br>{_rate_at_step()}<extra></extra>"
     return go.Scatter(x=curve[0], y=curve[1], name=name, mode="lines", line=line, hovertemplate=hover)
 
 
@@ -87,12 +88,16 @@ def trained_curve(steps: tuple[int, ...], rates: tuple[float, ...]) -> go.Figure
         y=list(rates),
         mode="lines",
         line={"color": MODEL, "width": 2},
-        hovertemplate="step %{x:,}: %{y:.2e}<extra></extra>",
+        hovertemplate=f"{_rate_at_step()}<extra></extra>",
     )
     figure = go.Figure(line, theme.figure_layout(260))
-    figure.update_xaxes(_axis("step") | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(_axis("learning rate") | {"rangemode": "tozero", "exponentformat": "power"})
+    figure.update_xaxes(_axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
+    figure.update_yaxes(_axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
     return figure
+
+
+def _rate_at_step() -> str:
+    return _("step {number}: {rate}", number="%{x:,}", rate="%{y:.2e}")
 
 
 _LEGEND: Final[PlotlySpec] = {

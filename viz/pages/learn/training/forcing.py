@@ -26,7 +26,7 @@ def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
     proposed = data.other_translation(translator, trace, step)
     reference = controls_row.text_input(
-        "Reference translation, which the decoder is made to read",
+        _("Reference translation, which the decoder is made to read"),
         key=state.bind("forced_reference", state.current().learn.forced_reference or proposed.text),
         on_change=state.take,
         args=("forced_reference",),
@@ -55,12 +55,20 @@ def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
 
 
 def _says(runs: data.TwoRuns) -> str:
-    loss = f"Over the reference the loss is {runs.loss:.3f} nats a token."
     if not runs.differ:
-        return f"The two never part: on its own the model writes the reference. {loss}"
+        return _(
+            "The two never part: on its own the model writes the reference. Over the reference the loss is {loss:.3f} "
+            "nats a token.",
+            loss=runs.loss,
+        )
     forced = runs.forced[runs.parting]
-    wrote = plain(runs.free[runs.parting].written)
-    return (
-        f"They part at position {runs.parting + 1}: the reference has “{plain(forced.asked)}”, to which the model "
-        f"gives {forced.probability:.4f}; it writes “{wrote}”, and from there on reads other words. {loss}"
+    return _(
+        "They part at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; it "
+        "writes “{written}”, and from there on reads other words. Over the reference the loss is {loss:.3f} nats a "
+        "token.",
+        number=runs.parting + 1,
+        asked=plain(forced.asked),
+        probability=forced.probability,
+        written=plain(runs.free[runs.parting].written),
+        loss=runs.loss,
     )

@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.learn.training import data, figures
 from viz.selection import state
 from viz.ui import controls, frame
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 #: The paper's models: name → d_model and the warm-up's steps (§5.3, Table 3).
-PAPER: Final = {"base, d_model 512": (512, 4_000), "big, d_model 1,024": (1_024, 4_000)}
+PAPER: Final[dict[str, tuple[int, int]]] = {
+    said("base, d_model 512"): (512, 4_000),
+    said("big, d_model 1,024"): (1_024, 4_000),
+}
 FORMULA: Final = r"$lr = d_\text{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$"
 #: Steps over which schedules are drawn: as many as the paper trained its base model.
 LAST: Final = 100_000
@@ -40,12 +43,12 @@ def show(controls_row: "DeltaGenerator") -> None:
     st.markdown(
         _(
             "{formula}: the rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then falls "
-            "with the square root of the step, to {chosen:.2e} at {shown:,}.",
+            "with the square root of the step, to {rate:.2e} at {last:,}.",
             formula=FORMULA,
             warmup=warmup,
             peak=peak,
-            chosen=chosen[1][-1],
-            shown=SHOWN,
+            rate=chosen[1][-1],
+            last=SHOWN,
         )
     )
     st.caption(
@@ -70,8 +73,8 @@ def show(controls_row: "DeltaGenerator") -> None:
     )
     st.caption(
         _(
-            "The highest rate of its log is {most_values:.1e}. Where the line starts anew, a stage began: every "
+            "The highest rate of its log is {rate:.1e}. Where the line starts anew, a stage began: every "
             "stage has a warm-up of its own.",
-            most_values=max(own.values),
+            rate=max(own.values),
         )
     )

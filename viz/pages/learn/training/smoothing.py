@@ -1,13 +1,13 @@
 """Label smoothing: the target of one step of the translation, and what the loss makes of a sure model."""
 
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.learn.training import data, figures
 from viz.selection import state
 from viz.ui import controls, frame, token_labels
@@ -17,6 +17,19 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
+
+_TOO_SURE: Final = said(
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is surer than "
+    "it should be: the gradient lowers the right token (p − target = {gradient:+.4f}). Loss: {smoothed:.3f} smoothed, "
+    "{one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is {times:,.0f} times as "
+    "likely as any other."
+)
+_NOT_SURE: Final = said(
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is not yet as "
+    "sure as it should be: the gradient raises the right token (p − target = {gradient:+.4f}). Loss: {smoothed:.3f} "
+    "smoothed, {one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is "
+    "{times:,.0f} times as likely as any other."
+)
 
 
 def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
@@ -45,16 +58,24 @@ def show(trace: "Trace", controls_row: "DeltaGenerator") -> None:
 
 def _says(found: data.SmoothedStep, hundredths: int) -> str:
     loss, token = found.loss, plain(found.tokens[0].lstrip("▁") or found.tokens[0])
-    said = f"The model gives “{token}” **{loss.probability:.4f}**; the smoothed target asks for **{loss.target:.4f}**. "
     if not hundredths:
-        return said + (
-            f"Without smoothing the loss is −ln p = {loss.one_hot:.3f}: its gradient raises the right token, however "
-            "sure the model is, and never lets go."
+        return _(
+            "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. Without "
+            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient raises the right token, however sure the model "
+            "is, and never lets go.",
+            token=token,
+            probability=loss.probability,
+            target=loss.target,
+            one_hot=loss.one_hot,
         )
-    way = "lowers" if loss.gradient > 0 else "raises"
-    sure = "surer than it should be" if loss.gradient > 0 else "not yet as sure as it should be"
-    return said + (
-        f"It is {sure}: the gradient {way} the right token (p − target = {loss.gradient:+.4f}). Loss: "
-        f"{loss.smoothed:.3f} smoothed, {loss.one_hot:.3f} one-hot; smoothed, it cannot fall below {loss.least:.3f}, "
-        f"where the right token is {exp(loss.best_margin):,.0f} times as likely as any other."
+    return _(
+        _TOO_SURE if loss.gradient > 0 else _NOT_SURE,
+        token=token,
+        probability=loss.probability,
+        target=loss.target,
+        gradient=loss.gradient,
+        smoothed=loss.smoothed,
+        one_hot=loss.one_hot,
+        least=loss.least,
+        times=exp(loss.best_margin),
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from model import Trace
 
-VIEWS = {"Label smoothing": "Label smoothing", "Warm-up": "Warm-up", "Teacher forcing": "Teacher forcing"}
+VIEWS = ("Label smoothing", "Warm-up", "Teacher forcing")
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -28,7 +28,7 @@ def show(head: "DeltaGenerator") -> None:
 def _show(trace: "Trace") -> None:
     row = st.container(horizontal=True, vertical_alignment="bottom")
     with row:
-        view = controls.segmented("training_view", _("Part of training"), VIEWS)
+        view = controls.segmented("training_view", _("Part of training"), {name: _(name) for name in VIEWS})
     if view == "Warm-up":
         schedule.show(row)
     elif frame.for_translators(_("A target and a reference need a model that writes translations.")):

@@ -3,6 +3,7 @@
 // Data: the payload of component.py. Sends back the state `view`: { step, digest, command }.
 import { PlayerView } from "../../../components/player/player_view.js";
 import { Transport } from "../../../components/player/transport.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { percent } from "../../../components/shared/probability.js";
@@ -20,8 +21,6 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
  * @typedef {{ text: string, probability?: number, differs?: boolean }} Cell
  */
 
-const LABEL = "Two films of the decoder. Left and right arrow keys step, Space plays.";
-
 /** @extends {PlayerView<FilmsState, FilmsHeader>} */
 class TwoFilms extends PlayerView {
   /** The cells of every position. @type {HTMLElement[][]} */ columns = [];
@@ -29,7 +28,7 @@ class TwoFilms extends PlayerView {
 
   start() {
     super.start();
-    this.root.ariaLabel = LABEL;
+    this.root.ariaLabel = _("Two films of the decoder. Left and right arrow keys step, Space plays.");
   }
 
   get count() {
@@ -43,24 +42,24 @@ class TwoFilms extends PlayerView {
       goTo: (step) => this.goTo(step),
       moveBy: (count) => this.goTo(this.state.step + count),
       onPause: () => this.report(),
-      nameOf: (step) => `Position ${step + 1} of ${this.count}`,
+      nameOf: (step) => _("Position {number} of {count}", { number: step + 1, count: this.count }),
     });
     this.transport.element.append(pictureButtons(this.root, () => `${name}-position${this.state.step}`));
     this.columns = Array.from({ length: this.count }, () => []);
     this.root.replaceChildren(
       this.transport.element,
-      this.filmOf("Teacher forcing: it reads the reference", {
-        reads: forced.map(({ read }) => ({ text: read })),
-        "should write": forced.map(({ asked, probability }) => ({ text: asked, probability })),
-        "would write": forced.map(({ asked, favourite, favourite_probability: probability }) => ({
+      this.filmOf(_("Teacher forcing: it reads the reference"), {
+        [_("reads")]: forced.map(({ read }) => ({ text: read })),
+        [_("should write")]: forced.map(({ asked, probability }) => ({ text: asked, probability })),
+        [_("would write")]: forced.map(({ asked, favourite, favourite_probability: probability }) => ({
           text: favourite,
           probability,
           differs: favourite !== asked,
         })),
       }),
-      this.filmOf("Free running: it reads what it wrote", {
-        reads: free.map(({ read }, at) => ({ text: read, differs: read !== forced[at]?.read })),
-        writes: free.map(({ written, probability }) => ({ text: written, probability })),
+      this.filmOf(_("Free running: it reads what it wrote"), {
+        [_("reads")]: free.map(({ read }, at) => ({ text: read, differs: read !== forced[at]?.read })),
+        [_("writes")]: free.map(({ written, probability }) => ({ text: written, probability })),
       }),
       this.announcement,
     );
@@ -94,7 +93,7 @@ class TwoFilms extends PlayerView {
       }
     }
     for (const cell of this.columns[step]) this.bringIntoSight(cell);
-    this.announcement.textContent = this.said(step);
+    this.announcement.textContent = this.announced(step);
     Object.assign(this.root.dataset, { step });
   }
 
@@ -105,12 +104,12 @@ class TwoFilms extends PlayerView {
   }
 
   /** @param {number} step */
-  said(step) {
+  announced(step) {
     const forced = this.header.forced[step];
     const free = this.header.free[step];
-    const parts = [`Position ${step + 1}.`];
-    if (forced) parts.push(`Forced, it reads ${forced.read} and would write ${forced.favourite}.`);
-    if (free) parts.push(`Free, it reads ${free.read} and writes ${free.written}.`);
+    const parts = [_("Position {number}.", { number: step + 1 })];
+    if (forced) parts.push(_("Forced, it reads {read} and would write {favourite}.", { ...forced }));
+    if (free) parts.push(_("Free, it reads {read} and writes {written}.", { ...free }));
     return parts.join(" ");
   }
 }

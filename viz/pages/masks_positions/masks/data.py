@@ -1,12 +1,14 @@
 """What a model's masks allow: of one text, and of texts that share a batch."""
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Bool
 
 from viz.core.caching import cached
+from viz.core.messages import _
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator
@@ -58,13 +60,15 @@ def rule_of(trace: "Trace", site: str, layer: int) -> str:
 def _rule(mask: "AttentionMask") -> str:
     parts = []
     if mask.causal:
-        parts.append("no key after the query (causal)")
+        parts.append(_("no key after the query (causal)"))
     if mask.window is not None:
-        parts.append(f"no key {mask.window:,} or more tokens away (a window)")
+        parts.append(_("no key {count:,} or more tokens away (a window)", count=mask.window))
     if mask.chunk is not None:
-        parts.append(f"no key of another chunk of {mask.chunk:,} tokens")
+        parts.append(_("no key of another chunk of {count:,} tokens", count=mask.chunk))
     if mask.explicit is not None:
-        parts.append("a pattern of its own")
+        parts.append(_("a pattern of its own"))
     if mask.key_padding is not None:
-        parts.append("no padding")
-    return "; ".join(parts) or "every key"
+        parts.append(_("no padding"))
+    if not parts:
+        return _("every key")
+    return reduce(lambda before, part: _("{before}; {part}", before=before, part=part), parts)

@@ -8,12 +8,18 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, UInt8
 
 from viz.core import theme
+from viz.core.messages import _, said
 from viz.figures.axes import token_labels
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
 #: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
 ALLOWED, FUTURE, PADDING, BOTH = range(4)
-STATES: Final = ("may attend", "masked: future", "masked: padding", "masked: future and padding")
+STATES: Final = (
+    said("may attend"),
+    said("masked: future"),
+    said("masked: padding"),
+    said("masked: future and padding"),
+)
 COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], theme.DIVERGING[6])
 MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
 #: Masks stand three to a row, so their rows are low: the cells are then nearly square.
@@ -38,14 +44,16 @@ def mask_heatmap(
     """One mask, queries as rows and keys as columns, a colour for each of `STATES`."""
     present = np.unique(codes)
     # Words for every cell are megabytes in a long sentence: where all cells are alike, the hover says it once.
-    word = STATES[present[0]] if len(present) == 1 else "%{customdata}"
+    words = [_(state) for state in STATES]
+    word = words[present[0]] if len(present) == 1 else "%{customdata}"
+    query, key = _("query {token}", token="<b>%{y}</b>"), _("key {token}", token="<b>%{x}</b>")
     figure = matrix(
-        codes if len(present) == 1 else np.array(STATES)[codes],
+        codes if len(present) == 1 else np.array(words)[codes],
         codes,
         token_labels(query_tokens),
         token_labels(key_tokens),
         scale=MASK_SCALE,
-        hover=f"query <b>%{{y}}</b><br>key <b>%{{x}}</b><br>{word}",
+        hover=f"{query}<br>{key}<br>{word}",
     )
     figure.data[0].showscale = False
     # Three masks stand side by side: upright labels are the only ones that fit above narrow columns.
@@ -68,13 +76,14 @@ def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence
     """
     sentences, positions = real.shape
     labels = [str(position) for position in range(positions)]
+    hover = _("{sentence}, position {position}", sentence="<b>%{y}</b>", position="%{x}")
     figure = matrix(
         np.array([token_labels(row) for row in tokens]),
         np.where(real, ALLOWED, PADDING).astype(np.uint8),
-        [f"Sentence {number}" for number in range(1, sentences + 1)],
+        [_("Sentence {number}", number=number) for number in range(1, sentences + 1)],
         labels,
         scale=MASK_SCALE,
-        hover="<b>%{y}</b>, position %{x}<br><b>%{customdata}</b>",
+        hover=f"{hover}<br><b>%{{customdata}}</b>",
     )
     figure.data[0].showscale = False
     numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 12}}

@@ -8,7 +8,7 @@ from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches
-from viz.core.messages import _
+from viz.core.messages import _, plural
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
@@ -47,12 +47,12 @@ def _site(trace: "Trace", site: str) -> None:
         st.caption(
             _(
                 "{num_queries:,} × {num_keys:,} tokens are too many for cells that can be read (at most "
-                "{max_tokens}); the rule, in the first of {layers} layers: {rule_of}.",
+                "{max_tokens}); the rule, in the first of {layers} layers: {rule}.",
                 num_queries=len(queries),
                 num_keys=len(keys),
                 max_tokens=MAX_TOKENS,
                 layers=layers,
-                rule_of=data.rule_of(trace, site, 0),
+                rule=data.rule_of(trace, site, 0),
             )
         )
         return
@@ -73,12 +73,12 @@ def _site(trace: "Trace", site: str) -> None:
                     mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
                     f"mask-{name}",
                     file_name("mask", name),
-                    _("Mask of {label}: a row may see {rule}", label=sites.label(site).lower(), rule=mask.rule),
+                    _("Mask of {site}: a row may see {rule}", site=sites.label(site).lower(), rule=mask.rule),
                 )
 
 
 def _layers(layers: tuple[int, ...], count: int) -> str:
     if len(layers) == count:
-        return "All layers" if count > 1 else "The only layer"
+        return _("All layers") if count > 1 else _("The only layer")
     numbers = ", ".join(str(layer + 1) for layer in layers)
-    return f"Layer {numbers}" if len(layers) == 1 else f"Layers {numbers}"
+    return plural("Layer {numbers}", "Layers {numbers}", len(layers), numbers=numbers)

@@ -13,7 +13,7 @@ from viz.access import long_texts, models
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.html import swatches, visible
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
@@ -61,11 +61,11 @@ def show(trace: "Trace") -> None:
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
             _(
-                "Masks are drawn cell by cell, up to {short} tokens a side; there are {most_num_source_tokens:,} "
-                "here. Alone, the encoder and the decoder looking at the source see every key, and each decoder row "
+                "Masks are drawn cell by cell, up to {short} tokens a side; there are {most:,} here. "
+                "Alone, the encoder and the decoder looking at the source see every key, and each decoder row "
                 "sees the keys up to its own place.",
                 short=long_texts.SHORT,
-                most_num_source_tokens=max(len(trace.source_tokens), len(trace.target_tokens)),
+                most=max(len(trace.source_tokens), len(trace.target_tokens)),
             )
         )
         return
@@ -124,18 +124,18 @@ def _show_batch(trace: "Trace") -> None:
 def _show_padding(masks: "BatchMasks") -> None:
     """Who is padded how far, and how much of the batch that is."""
     sides = (
-        ("Source", masks.encoder_self[:, 0], masks.source_tokens),
-        ("Translation", masks.target_padding[:, 0], masks.target_tokens),
+        (said("Source"), masks.encoder_self[:, 0], masks.source_tokens),
+        (said("Translation"), masks.target_padding[:, 0], masks.target_tokens),
     )
     with st.grid(2, min_column_width=300, gap="medium"):
         for name, real, tokens in sides:
             with st.container(gap="xsmall"):
                 st.markdown(
                     _(
-                        "**{name}**: {mean:.0%} padding, {real} of {size} cells",
+                        "**{name}**: {share:.0%} padding, {padding} of {size} cells",
                         name=name,
-                        mean=1 - real.mean(),
-                        real=np.sum(~real),
+                        share=1 - real.mean(),
+                        padding=np.sum(~real),
                         size=real.size,
                     )
                 )
@@ -149,9 +149,9 @@ def _show_padding(masks: "BatchMasks") -> None:
     st.caption(
         _(
             "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
-            "**{mean:.0%}** of all cells are padding: work done for nothing. It is the less, the more alike the "
+            "**{share:.0%}** of all cells are padding: work done for nothing. It is the less, the more alike the "
             "lengths are, which is why training puts sentences of about the same length together (§5.1).",
-            mean=padding.mean(),
+            share=padding.mean(),
         )
     )
 
@@ -162,9 +162,14 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
     everything = np.ones_like(decoder.padding)
     # Where three do not fit with labels that can be read, they stand below one another.
     with st.grid(3, min_column_width=290, gap="small"):
-        _panel(f"{sites.label(sites.DECODER)}: causal", reasons(decoder.causal, everything), decoder, f"{key}-causal")
-        _panel("∧ padding", reasons(everything, decoder.padding), decoder, f"{key}-padding")
-        _panel("= the mask that is used", reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
+        _panel(
+            _("{site}: causal", site=sites.label(sites.DECODER)),
+            reasons(decoder.causal, everything),
+            decoder,
+            f"{key}-causal",
+        )
+        _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, f"{key}-padding")
+        _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
     st.markdown(_("**The two others: padding of the source alone**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")

@@ -1,6 +1,7 @@
 """How a model knows positions: the paper's formula, and what other models have instead."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,30 @@ if TYPE_CHECKING:
 
 #: As many positions of a scheme as a picture has room for.
 MAX_POSITIONS: Final = 128
+#: The paper's base, which every model here uses.
+OWN_BASE: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """The encoding that is shown: its settings, and a row for every position, the first of them those of the tokens."""
+
+    d_model: int
+    base: int
+    layout: "PositionLayout"
+    tokens: Sequence[str]
+    rows: Float[np.ndarray, "position d_model"]
+
+    @property
+    def count(self) -> int:
+        """Positions."""
+        return len(self.rows)
+
+    @property
+    def pairs(self) -> Int[np.ndarray, "pair 2"]:
+        """In which dimensions the sine and the cosine of each angle stand."""
+        pairs: np.ndarray = pair_dimensions(self.d_model, self.layout)
+        return pairs
 
 
 def position_schemes(trace: "Trace", reader: "Reader") -> "Sequence[PositionScheme]":

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.theme import PlotlySpec
 from viz.figures.axes import MAX_ROW_LABELS, token_labels
 from viz.figures.matrix import matrix, signed_scale
@@ -41,13 +42,14 @@ def position_labels(tokens: Sequence[str], count: int) -> list[str]:
 def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: Sequence[str]) -> go.Figure:
     """Position by dimension; the sentence's tokens stand along the left, beyond a line bare numbers."""
     positions, dimensions = encoding.shape
+    where = _("position {position}, dimension {dimension}", position="<b>%{y}</b>", dimension="<b>%{x}</b>")
     figure = matrix(
         encoding,
         encoding,
         position_labels(tokens, positions),
         [str(dimension) for dimension in range(dimensions)],
-        scale=signed_scale("value", encoding, floor=1.0),
-        hover="position <b>%{y}</b>, dimension <b>%{x}</b><br>%{z:+.4f}",
+        scale=signed_scale(_("value"), encoding, floor=1.0),
+        hover=f"{where}<br>%{{z:+.4f}}",
     )
     # The colour is the value here: it need not be sent twice.
     figure.data[0].customdata = None
@@ -66,20 +68,25 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
 
 def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "pair 2"]) -> go.Figure:
     """One position over its dimensions: its sines and its cosines, whose dimensions are `pairs`."""
-    halves = ("even", "odd") if pairs[0, 1] == 1 else ("first half", "second half")
+    names = (
+        (_("sine (even)"), _("cosine (odd)"))
+        if pairs[0, 1] == 1
+        else (_("sine (first half)"), _("cosine (second half)"))
+    )
+    hover = _("dimension {dimension}", dimension="%{x}")
     traces = [
         go.Scatter(
             x=dimensions,
             y=row[dimensions],
-            name=f"{name} ({half})",
+            name=name,
             mode="lines+markers",
             line=_line(colour, 1.5),
             marker={"size": 4},
-            hovertemplate="dimension %{x}<br>%{y:+.4f}<extra></extra>",
+            hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
         )
-        for dimensions, name, half, colour in zip(pairs.T, ("sine", "cosine"), halves, (SINE, COSINE), strict=True)
+        for dimensions, name, colour in zip(pairs.T, names, (SINE, COSINE), strict=True)
     ]
-    return _chart(CURVE_HEIGHT, traces, _axis("dimension"), _axis("value") | UNIT_AXIS)
+    return _chart(CURVE_HEIGHT, traces, _axis(_("dimension")), _axis(_("value")) | UNIT_AXIS)
 
 
 def dimension_curve(
@@ -94,10 +101,11 @@ def dimension_curve(
     `where` and `wave` are the formula also between positions; the wavelength, in positions, is marked where it fits.
     """
     labels, last = position_labels(tokens, len(values)), len(values) - 1
+    hover = _("position {position}", position="%{customdata}")
     traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
     for shown, name, opacity in (
-        (slice(len(tokens)), "this sentence", 1.0),
-        (slice(len(tokens), None), "beyond it", 0.4),
+        (slice(len(tokens)), _("this sentence"), 1.0),
+        (slice(len(tokens), None), _("beyond it"), 0.4),
     ):
         traces.append(
             go.Scatter(
@@ -107,14 +115,14 @@ def dimension_curve(
                 name=name,
                 mode="markers",
                 marker={"color": SINE, "size": 6, "opacity": opacity},
-                hovertemplate="position %{customdata}<br>%{y:+.4f}<extra></extra>",
+                hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
             )
         )
     band: PlotlySpec = {"type": "rect", "x0": 0, "x1": wavelength, "y0": -1.1, "y1": 1.1, "layer": "below"}
     band |= {"fillcolor": COSINE, "opacity": 0.22, "line": {"width": 0}}
-    x_axis = _axis("position") | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
+    x_axis = _axis(_("position")) | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
     shapes = [band] if wavelength <= last else []
-    return _chart(CURVE_HEIGHT, traces, x_axis, _axis("value") | UNIT_AXIS, shapes)
+    return _chart(CURVE_HEIGHT, traces, x_axis, _axis(_("value")) | UNIT_AXIS, shapes)
 
 
 def likeness_over_distance(
@@ -128,15 +136,18 @@ def likeness_over_distance(
     stride = max(1, -(-len(pairs.products) // MAX_POINTS))
     first, second = pairs.first[::stride], pairs.second[::stride]
     names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
+    distance, product = _distance(), _("dot product {number}", number="%{y:.2f}")
     traces = [
         go.Scatter(
             x=second - first,
             y=pairs.products[::stride],
-            customdata=[f"{names[p]} and {names[q]}" for p, q in zip(first, second, strict=True)],
-            name="pairs of this sentence",
+            customdata=[
+                _("{before} and {last}", before=names[p], last=names[q]) for p, q in zip(first, second, strict=True)
+            ],
+            name=_("pairs of this sentence"),
             mode="markers",
             marker={"color": COSINE, "size": 6, "opacity": 0.75},
-            hovertemplate="%{customdata}<br>distance %{x}<br>dot product %{y:.2f}<extra></extra>",
+            hovertemplate=f"%{{customdata}}<br>{distance}<br>{product}<extra></extra>",
         ),
         go.Scatter(
             x=np.arange(len(curve)),
@@ -144,12 +155,12 @@ def likeness_over_distance(
             name="PE(p) · PE(p + k)",
             mode="lines",
             line=_line(SINE, 2),
-            hovertemplate="distance %{x}<br>positions alone %{y:.2f}<extra></extra>",
+            hovertemplate=f"{distance}<br>{_('positions alone {number}', number='%{y:.2f}')}<extra></extra>",
         ),
     ]
     if shows_means and len(pairs.products):
         traces.append(_means(pairs))
-    return _chart(LIKENESS_HEIGHT, traces, _axis("distance k in tokens"), _axis("dot product"))
+    return _chart(LIKENESS_HEIGHT, traces, _axis(_("distance k in tokens")), _axis(_("dot product")))
 
 
 def shift_on_circle(
@@ -159,12 +170,14 @@ def shift_on_circle(
 
     `sine` and `cosine` are given as far as `position + shift` at least; `angle` is in radians.
     """
-    hover = "position %{customdata}<br>cosine %{x:+.4f}<br>sine %{y:+.4f}<extra></extra>"
+    where = _("position {position}", position="%{customdata}")
+    numbers = _("cosine {number}", number="%{x:+.4f}"), _("sine {number}", number="%{y:+.4f}")
+    hover = f"{'<br>'.join((where, *numbers))}<extra></extra>"
     others = go.Scatter(
         x=cosine,
         y=sine,
         customdata=np.arange(len(sine)),
-        name="other positions",
+        name=_("other positions"),
         mode="markers",
         marker={"color": GREY, "size": 5, "opacity": 0.6},
         hovertemplate=hover,
@@ -185,7 +198,7 @@ def shift_on_circle(
     arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
     bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
-    x_axis, y_axis = _axis("cosine") | bounds, _axis("sine") | bounds | {"scaleanchor": "x"}
+    x_axis, y_axis = _axis(_("cosine")) | bounds, _axis(_("sine")) | bounds | {"scaleanchor": "x"}
     return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
 
 
@@ -196,11 +209,15 @@ def _means(pairs: "Likeness") -> go.Scatter:
     return go.Scatter(
         x=distances,
         y=sums[distances] / counts[distances],
-        name="mean of the pairs",
+        name=_("mean of the pairs"),
         mode="lines",
         line=_line(GREEN, 2) | {"dash": "dash"},
-        hovertemplate="distance %{x}<br>mean %{y:.2f}<extra></extra>",
+        hovertemplate=f"{_distance()}<br>{_('mean {number}', number='%{y:.2f}')}<extra></extra>",
     )
+
+
+def _distance() -> str:
+    return _("distance {number}", number="%{x}")
 
 
 def _arc(start: float, angle: float) -> go.Scatter:
@@ -214,7 +231,7 @@ def _arc(start: float, angle: float) -> go.Scatter:
         mode="lines",
         line=_line(GREEN, 2),
         hoverinfo="skip",
-        name="the turn",
+        name=_("the turn"),
     )
 
 

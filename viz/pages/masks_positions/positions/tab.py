@@ -1,19 +1,16 @@
 """The positional encodings: as the model added them, and as its formula gives them with other settings."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, Int
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.numbers import scientific
 from viz.core.token_text import display_token
-from viz.pages.masks_positions.positions import data, figures
+from viz.pages.masks_positions.positions import data, figures, likeness
 from viz.selection import state
 from viz.ui import controls, frame
 
@@ -25,41 +22,17 @@ if TYPE_CHECKING:
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
 MIN_POSITIONS: Final = 64
-#: The paper's base, which every model here uses.
-OWN_BASE: Final = 10_000
 #: How sines and cosines stand in a row, by the model's layout.
 ARRANGEMENT: Final[dict["PositionLayout", str]] = {
-    "interleaved": (
+    "interleaved": said(
         "Even dimensions hold the sine and odd ones the cosine of the same angle. On the left the angle turns fast "
         "from token to token, on the right it hardly moves."
     ),
-    "halves": (
+    "halves": said(
         "The left half holds sines and the right half the cosines of the same angles (the paper has them side by "
         "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
     ),
 }
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Shown:
-    """The encoding that is shown: its settings, and a row for every position, the first of them those of the tokens."""
-
-    d_model: int
-    base: int
-    layout: "PositionLayout"
-    tokens: Sequence[str]
-    rows: Float[np.ndarray, "position d_model"]
-
-    @property
-    def count(self) -> int:
-        """Positions."""
-        return len(self.rows)
-
-    @property
-    def pairs(self) -> Int[np.ndarray, "pair 2"]:
-        """In which dimensions the sine and the cosine of each angle stand."""
-        pairs: np.ndarray = data.pair_dimensions(self.d_model, self.layout)
-        return pairs
 
 
 @frame.fragment
@@ -69,21 +42,21 @@ def show(trace: "Trace") -> None:
         side = controls.side()
         recorded = trace.positional[side].numpy()
         own = recorded.shape[1]
-        d_model, base = controls.width(own), controls.base(OWN_BASE)
+        d_model, base = controls.width(own), controls.base(data.OWN_BASE)
     tokens = trace.source_tokens if side == "source" else trace.target_tokens
     layout = models.translator(state.current().model).config.position_layout
     rows = data.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
-    is_own = (d_model, base) == (own, OWN_BASE)
+    is_own = (d_model, base) == (own, data.OWN_BASE)
     if is_own:
         deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
         rows[: len(tokens)] = recorded
     if not is_own:
         _say_it_is_another(own)
-    shown = Shown(d_model, base, layout, tokens, rows)
+    shown = data.Shown(d_model, base, layout, tokens, rows)
     _chart(
         figures.encoding_heatmap(rows, tokens),
         "encoding",
-        "Positional encoding, one row a position, one column a dimension",
+        _("Positional encoding, one row a position, one column a dimension"),
     )
     st.caption(
         _(
@@ -98,16 +71,16 @@ def show(trace: "Trace") -> None:
             _(
                 "This is what the model added: the {num_tokens} rows of this sentence were recorded as it ran. The "
                 "formula with d_model = {own} and base {own_base:,} gives the same numbers; largest difference "
-                "{scientific}.",
+                "{difference}.",
                 num_tokens=len(tokens),
                 own=own,
-                own_base=OWN_BASE,
-                scientific=scientific(deviation),
+                own_base=data.OWN_BASE,
+                difference=scientific(deviation),
             ),
             icon=":material/check:",
         )
     _show_curves(shown)
-    _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+    likeness.show(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
 
 
 def _chart(figure: "Figure", key: str, alt: str) -> None:
@@ -129,7 +102,7 @@ def _say_it_is_another(own: int) -> None:
                 "**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
                 "base {own_base:,}.",
                 own=own,
-                own_base=OWN_BASE,
+                own_base=data.OWN_BASE,
             ),
             icon=":material/science:",
         )
@@ -138,12 +111,12 @@ def _say_it_is_another(own: int) -> None:
             key="own",
             icon=":material/undo:",
             on_click=state.change,
-            kwargs={"width": 0, "base": OWN_BASE},
+            kwargs={"width": 0, "base": data.OWN_BASE},
         )
 
 
 @frame.fragment
-def _show_curves(shown: Shown) -> None:
+def _show_curves(shown: data.Shown) -> None:
     """A row and a column of the matrix, and what a shift does to a pair of columns."""
     st.subheader(_("One position, one dimension"), anchor=False)
     with st.grid(2, min_column_width=210, gap="medium"):
@@ -153,13 +126,14 @@ def _show_curves(shown: Shown) -> None:
     pair = int(np.nonzero(shown.pairs == dimension)[0][0])
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown(
-                _("**Position {position}**, {token_at}", position=position, token_at=_token_at(shown, position))
-            )
+            st.markdown(_("**Position {position}**, {token}", position=position, token=_token_at(shown, position)))
             _chart(
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
-                f"Position {position}: a curve of its sines and one of its cosines over the dimensions",
+                _(
+                    "Position {position}: a curve of its sines and one of its cosines over the dimensions",
+                    position=position,
+                ),
             )
             st.caption(
                 _("Every position has its own pattern: both curves wave on their left and come to rest further on.")
@@ -175,18 +149,31 @@ def _show_curves(shown: Shown) -> None:
             _chart(
                 figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
                 "dimension-curve",
-                f"Dimension {dimension} over the positions, wavelength {_length(wavelength)} tokens",
+                _(
+                    "Dimension {dimension} over the positions, wavelength {length} tokens",
+                    dimension=dimension,
+                    length=_length(wavelength),
+                ),
             )
-            st.caption(
-                f"Wavelength 2π · {shown.base:,}^({2 * pair}/{shown.d_model}) = {_length(wavelength)} (§3.5)."
-                + (" The band is one wave." if wavelength < shown.count else " That is more than is drawn here.")
-            )
+            st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
     st.subheader(_("A shift is a rotation"), anchor=False)
     shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
     _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
 
 
-def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: float) -> None:
+def _wavelength(power: str, length: float, drawn: int) -> str:
+    if length < drawn:
+        return _(
+            "Wavelength 2π · {power} = {length} (§3.5). The band is one wave.", power=power, length=_length(length)
+        )
+    return _(
+        "Wavelength 2π · {power} = {length} (§3.5). That is more than is drawn here.",
+        power=power,
+        length=_length(length),
+    )
+
+
+def _show_rotation(shown: data.Shown, position: int, pair: int, shift: int, angle: float) -> None:
     """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
     turns, residual = data.shift_rotation(shift, shown.count, shown.d_model, shown.base)
     sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
@@ -197,19 +184,25 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
         _chart(
             figures.shift_on_circle(sine, cosine, position, shift, angle),
             "circle",
-            f"Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {position + shift}",
+            _(
+                "Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {shifted}",
+                sine_at=sine_at,
+                cosine_at=cosine_at,
+                position=position,
+                shifted=position + shift,
+            ),
         )
         with st.container():
             st.markdown(
                 _(
                     "Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
-                    "({degrees:.4g}°), are those at position {position_2}:",
+                    "({degrees:.4g}°), are those at position {shifted}:",
                     sine_at=sine_at,
                     cosine_at=cosine_at,
                     position=position,
                     angle=angle,
                     degrees=np.degrees(angle),
-                    position_2=position + shift,
+                    shifted=position + shift,
                 )
             )
             st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
@@ -221,12 +214,12 @@ def _show_rotation(shown: Shown, position: int, pair: int, shift: int, angle: fl
             )
             st.markdown(
                 _(
-                    "Over all {count} positions and {d_model} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
-                    "**{scientific}** in float64 and **{scientific_2}** in the model's float32.",
+                    "Over all {count} positions and {pairs} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
+                    "**{float64}** in float64 and **{float32}** in the model's float32.",
                     count=shown.count,
-                    d_model=shown.d_model // 2,
-                    scientific=scientific(residual.float64),
-                    scientific_2=scientific(residual.float32),
+                    pairs=shown.d_model // 2,
+                    float64=scientific(residual.float64),
+                    float32=scientific(residual.float32),
                 )
             )
 
@@ -240,53 +233,9 @@ def _equation(pair: tuple[np.ndarray, np.ndarray], position: int, shift: int, tu
     return rf"{after} = \underbrace{{{matrix}}}_{{R_k}} {before}"
 
 
-def _show_likeness(
-    shown: Shown,
-    sums: Float[np.ndarray, "position d_model"],
-    recorded: Float[np.ndarray, "position d_model"],
-    is_own: bool,
-) -> None:
-    """Dot products of positions over their distance, and of what the model reads: embedding + position."""
-    st.subheader(_("How alike are two places?"), anchor=False)
-    length = len(shown.tokens)
-    positions = data.likeness(shown.rows[:length], shown.rows[:length])
-    content = data.likeness(sums, recorded)
-    with st.grid(2, min_column_width=400, gap="medium"):
-        with st.container(gap="xsmall"):
-            st.markdown(_("**Positions alone**"))
-            curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
-            _chart(
-                figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
-                "likeness-positions",
-                "Dot product of two positional encodings over their distance: all pairs lie on one curve",
-            )
-            st.caption(
-                _(
-                    "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever "
-                    "it stands. Near places are alike, far ones less."
-                )
-            )
-        with st.container(gap="xsmall"):
-            st.markdown(_("**Embedding + position**, which the first layer reads"))
-            own_curve = data.products_at_distances(max(length, 2), sums.shape[1], OWN_BASE)
-            _chart(
-                figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
-                "likeness-sums",
-                "Dot product of embedding plus position for all pairs of tokens, over their distance",
-            )
-            st.caption(_explained(content.explained) + ("" if is_own else " This picture is always the model's own."))
-
-
-def _explained(share: float | None) -> str:
-    text = "The curve is the same; what a point lies off it is the words' doing."
-    if share is None:
-        return text + " There are too few pairs to say how much is position."
-    return text + f" In this sentence position explains **{share:.0%}** of how pairs differ (R²)."
-
-
-def _token_at(shown: Shown, position: int) -> str:
+def _token_at(shown: data.Shown, position: int) -> str:
     if position >= len(shown.tokens):
-        return "beyond this sentence"
+        return _("beyond this sentence")
     return controls.plain(display_token(shown.tokens[position]))
 
 

@@ -79,7 +79,7 @@ def test_both_norms_are_drawn_over_this_sentence_and_others(app: AppTest) -> Non
     opened(app, "learn", stage=1)
     (figure,) = charts(app)
     assert [annotation["text"] for annotation in figure["layout"]["annotations"]] == [
-        "Before",
+        "Before the norm",
         "Layer norm →",
         "Batch norm ↓",
     ]
