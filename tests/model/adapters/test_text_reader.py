@@ -253,7 +253,7 @@ def test_what_a_run_leaves_is_no_larger_than_query_key_and_value(
 def test_a_long_text_that_a_decoder_only_reads_has_no_steps(
     opened: Callable[[str], TextReader], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.adapters.text_reader.LONGEST_WITH_STEPS", 4)
+    monkeypatch.setattr("model.adapters.text_tracer.LONGEST_WITH_STEPS", 4)
     trace = opened("gpt2").trace(TEXT)
     assert not trace.steps
     assert not trace.predicted_ids

@@ -1,0 +1,301 @@
+"""Read text with Hugging Face models through the same `Trace`."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model.abilities import Abilities
+from model.adapters.base_reader import BaseReader
+from model.adapters.capture import Listener, listen
+from model.adapters.eager_weights import weights_of
+from model.adapters.generate_call import most_steps, write_greedily
+from model.adapters.layout import OUTPUTS, Layout
+from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
+from model.adapters.named_edits import edits_by_site
+from model.errors import InputTextError
+from model.input_text import check_not_blank, nothing_seen, too_long
+from model.messages import said
+from model.nn.edit_hooks import Edits
+from model.trace.steps import describe_steps
+from model.trace.trace import SiteLayers, Trace
+from model.vocabulary import Vocabulary
+
+#: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
+LONGEST_PIECE: Final = 100
+#: A longer text that a decoder only reads gets no candidates for every one of its tokens.
+LONGEST_WITH_STEPS: Final = 512
+
+
+@dataclass(frozen=True, eq=False)
+class _Pass:
+    """What one pass left behind: what every site computed, what was recorded beside, and one row of logits per row."""
+
+    inputs: SiteLayers
+    recorded: Mapping[str, Tensor]
+    logits: Float[Tensor, "row vocab"] | None
+
+
+class TextTracer(BaseReader):
+    """A loaded model of `transformers` that reads text. Safe to share between threads.
+
+    Args:
+        model, layout, abilities, name, digest: as of `BaseReader`.
+        pieces: its tokenizer.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        pieces: LibraryTokenizer,
+        layout: Layout,
+        abilities: Abilities,
+        *,
+        name: str,
+        digest: str,
+    ) -> None:
+        super().__init__(model, layout, abilities, name=name, digest=digest)
+        self.pieces = pieces
+
+    def trace(
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
+    ) -> Trace:
+        """Read a text once and keep what every attention site computed.
+
+        Args:
+            text, extras, edits: as of `Reader.trace`.
+            target: what the decoder reads along: a translation, or (decoder only) what follows the text. By default the
+                model's own greedy translation, or nothing more.
+
+        Raises:
+            InputTextError: a text is blank or too long, or a target is given to a model without a decoder.
+            SessionError: the model is to translate, and its own settings for writing cannot be used.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+            TraceError: an extra is asked for that this model does not record.
+        """
+        source, keep = self.source(text), OUTPUTS in self.checked_extras(extras)
+        match self.abilities.kind:
+            case "encoder":
+                return self._read_only(text, target, source, keep, edits)
+            case "decoder":
+                more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
+                self._check_known(more)
+                return self.trace_rows(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
+            case _:
+                if target is None:
+                    begin, *emitted = self.write(source.ids, edits)
+                else:
+                    limit = self.abilities.max_target_length
+                    emitted = list(self.checked_tokens(target, said("The target"), limit, is_target=True).ids)
+                    begin = self.begin_before(emitted)
+                return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
+
+    def source(self, text: str) -> Encoded:
+        """The tokens of a text, checked.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+        return self.checked_tokens(text, said("The text"), self.abilities.max_length, is_target=False)
+
+    def trace_rows(
+        self,
+        text: str,
+        source_ids: Sequence[int],
+        emitted: Sequence[int],
+        *,
+        begin: int | None = None,
+        keep_outputs: bool = False,
+        edits: Edits | None = None,
+    ) -> Trace:
+        """Run a decoder once over what is given as token ids.
+
+        Args:
+            text, source_ids: what is read, and its ids.
+            emitted: what was written after the text, or (encoder–decoder) after the token that begins.
+            begin: the token with which the decoder of an encoder–decoder began.
+            keep_outputs: whether to record the real head outputs.
+
+        Raises:
+            InputTextError: the tokens are too many.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+        has_encoder = self.abilities.kind == "encoder-decoder"
+        if has_encoder:
+            rows = [self.begin_before(emitted) if begin is None else begin, *emitted[:-1]]
+        else:
+            rows = [*source_ids, *emitted]
+        most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
+        if most is not None and len(rows) > most:
+            raise InputTextError(
+                "The decoder reads at most {most:,} tokens, these are {num_rows:,}. Shorten the text.",
+                most=most,
+                num_rows=len(rows),
+            )
+        encoder_ids = tuple(source_ids) if has_encoder else ()
+        done = self._run(encoder_ids, rows, keep_outputs, edits)
+        predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
+        # What each row is followed by; the last token of a text that nothing follows, by what the model would write.
+        following = list(emitted) if has_encoder else [*rows[1:], *predicted[-1:]]
+        steps = [] if done.logits is None else describe_steps(done.logits[: len(following)], following, 0, self.pieces)
+        return Trace(
+            reader_key=self.key,
+            text=text,
+            translation=self.pieces.decode(emitted),
+            source_ids=encoder_ids,
+            source_tokens=self.pieces.tokens(encoder_ids),
+            target_ids=tuple(rows),
+            target_tokens=self.pieces.tokens(rows),
+            predicted_ids=tuple(predicted),
+            predicted_tokens=self.pieces.tokens(predicted),
+            steps=tuple(steps),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def write(self, source_ids: Sequence[int], edits: Edits | None = None) -> list[int]:
+        """The greedy translation of an encoder–decoder as token ids, with the token that begins it.
+
+        Raises:
+            SessionError: the model's own settings for writing cannot be used.
+            EditError: an edit names what does not exist, or the model's heads cannot be edited.
+        """
+        most = most_steps(self.abilities, len(source_ids))
+        listener = Listener(
+            keeps_calls=False,
+            sites=self.layout.sites,
+            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=most),
+        )
+        given = torch.tensor([list(source_ids)], device=self.device)
+        with listen(listener):
+            # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
+            return write_greedily(self.model, given, most, self.start_options)
+
+    @property
+    def start_options(self) -> Mapping[str, Any]:
+        """Options of `generate` that give the decoder's first token where the model does not say it (mBART)."""
+        needs_one = self.abilities.kind == "encoder-decoder" and self._begin is None
+        return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokenizer, which spells ids as tokens."""
+        return self.pieces
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """The ids of special tokens, which are no text."""
+        return self.pieces.special_ids
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+        return int(self.config.vocab_size)
+
+    @property
+    def _begin(self) -> int | None:
+        """The token with which the decoder begins, as far as the model says."""
+        settings = getattr(self.model, "generation_config", None)
+        starts = (getattr(holder, "decoder_start_token_id", None) for holder in (self.config, settings))
+        return next((int(start) for start in starts if start is not None), None)
+
+    def begin_before(self, emitted: Sequence[int]) -> int:
+        """The token that the decoder reads before these."""
+        # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
+        return int(emitted[-1]) if self._begin is None else self._begin
+
+    def _read_only(
+        self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
+    ) -> Trace:
+        if target is not None:
+            raise InputTextError(
+                "{family} only reads; it has no decoder that could read a target.", family=self.abilities.family
+            )
+        return self.trace_source(text, source, keep_outputs, edits)
+
+    def trace_source(self, text: str, source: Encoded, keep_outputs: bool, edits: Edits | None) -> Trace:
+        """A trace of an encoder that has read these tokens of a text."""
+        done = self._run(source.ids, (), keep_outputs, edits)
+        return Trace(
+            reader_key=self.key,
+            text=text,
+            translation="",
+            source_ids=source.ids,
+            source_tokens=source.tokens,
+            target_ids=(),
+            target_tokens=(),
+            predicted_ids=(),
+            predicted_tokens=(),
+            steps=(),
+            inputs=done.inputs,
+            recorded=done.recorded,
+            special_tokens=self.pieces.special_tokens,
+        )
+
+    @torch.inference_mode()
+    def _run(
+        self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
+    ) -> _Pass:
+        listener = Listener(
+            keeps_outputs=keep_outputs,
+            sites=self.layout.sites,
+            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
+        )
+        first = torch.tensor([list(source_ids or target_ids)], device=self.device)
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if source_ids and target_ids:
+            given["decoder_input_ids"] = torch.tensor([list(target_ids)], device=self.device)
+        if target_ids:
+            given["use_cache"] = False
+        if not self.abilities.knows_inputs:
+            given["output_attentions"] = True
+        # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
+        wants_logits = bool(target_ids) and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
+        with listen(listener):
+            output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
+        logits = output.logits[0].float().cpu() if wants_logits else None
+        if not self.abilities.knows_inputs:
+            return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
+        return _Pass(self.layout.inputs(listener.calls), self.layout.outputs(listener.calls), logits)
+
+    @torch.inference_mode()
+    def checked_tokens(
+        self, text: str, what: str, limit: int | None, *, is_target: bool = False, with_special: bool = True
+    ) -> Encoded:
+        """The tokens of a text, at most `limit`; errors call it `what`.
+
+        Raises:
+            InputTextError: the text is blank or too long, or the model does not know its tokens.
+        """
+        check_not_blank(text, what)
+        encoded = None
+        if limit is None or len(text) <= LONGEST_PIECE * limit:
+            encoded = self.pieces.encode(text, is_target=is_target, with_special=with_special)
+        if encoded is None or (limit is not None and len(encoded.ids) > limit):
+            is_of_pairs = self.abilities.positions == "relative bias"
+            why = said(", as its relative positions take memory for every two tokens") if is_of_pairs else ""
+            assert limit is not None
+            raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
+        self._check_known(encoded)
+        if not encoded.ids or all(token_id in self.pieces.special_ids for token_id in encoded.ids):
+            raise nothing_seen(what)
+        return encoded
+
+    def _check_known(self, encoded: Encoded) -> None:
+        """Make sure that the model has an embedding for every token: tokens are sometimes added to a tokenizer only."""
+        for number, token in zip(encoded.ids, encoded.tokens, strict=True):
+            if number >= self.vocab_size:
+                raise InputTextError(
+                    "The tokenizer numbers “{token}” {number:,}, but this model knows tokens 0 to {vocab_size:,} "
+                    "only. Leave it out of the text, or save the model anew after "
+                    "`model.resize_token_embeddings(len(tokenizer))`.",
+                    token=token,
+                    number=number,
+                    vocab_size=self.vocab_size - 1,
+                )
