@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
+from viz.core.messages import _, language, speaking
 from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -34,7 +35,7 @@ def show_offer(offer: Offer) -> None:
     button, inside = st.columns((3, 7), vertical_alignment="center")
     button.download_button(
         offer.label,
-        offer.make,
+        partial(_made_in, language(), offer.make),
         offer.name,
         offer.mime,
         key=f"take-{offer.name}",
@@ -44,6 +45,12 @@ def show_offer(offer: Offer) -> None:
         wrap=True,
     )
     inside.caption(_("{inside} (about {size})", inside=offer.inside, size=byte_count(offer.size)))
+
+
+def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
+    """A file in the language of the page that offers it: who makes it, once the button is pressed, is no page run."""
+    with speaking(code):
+        return make()
 
 
 def link(selection: Selection) -> str:
