@@ -1,7 +1,7 @@
 """Offer files and links to take along."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 from urllib.parse import urlencode
@@ -32,10 +32,12 @@ class Offer:
 
 def show_offer(offer: Offer) -> None:
     """The button that makes and saves a file, and what is in it. Nothing is made before it is pressed."""
+    # Who makes it, once the button is pressed, is no page run.
+    offer = replace(offer, make=partial(_made_in, language(), offer.make))
     button, inside = st.columns((3, 7), vertical_alignment="center")
     button.download_button(
         offer.label,
-        partial(_made_in, language(), offer.make),
+        offer.make,
         offer.name,
         offer.mime,
         key=f"take-{offer.name}",
@@ -48,7 +50,7 @@ def show_offer(offer: Offer) -> None:
 
 
 def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
-    """A file in the language of the page that offers it: who makes it, once the button is pressed, is no page run."""
+    """A file in the language of the page that offers it."""
     with speaking(code):
         return make()
 

@@ -1,10 +1,10 @@
 // @ts-check
-// Sentences with elements in them: a token stays an element, wherever a language puts it.
+// A sentence that holds elements, wherever its language has them.
 
 /**
- * The pieces of a sentence, in which a part stands for each `{name}`.
- * @param {string} template what `_` returns without values @param {Record<string, Node | string>} parts
+ * The parts of a sentence in which `{name}` stands for an element or a text, to be put into a page in this order.
+ * @param {string} sentence as `_` of messages.js gives it without values @param {Record<string, Node | string>} values
  * @returns {(Node | string)[]}
  */
-export const sentenceParts = (template, parts) =>
-  template.split(/\{(\w+)\}/).map((piece, place) => (place % 2 ? parts[piece] : piece));
+export const sentenceParts = (sentence, values) =>
+  sentence.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part));

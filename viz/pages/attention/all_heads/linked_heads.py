@@ -13,6 +13,7 @@ import streamlit as st
 from viz.access import word_links
 from viz.access.word_links import Link
 from viz.components.head_grid.component import TileMetric
+from viz.core import joined
 from viz.core.messages import _, said
 from viz.core.sites import CROSS, ENCODER, head_label
 from viz.core.token_text import display_token
@@ -235,4 +236,4 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
         )
     if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
         sentences.append(_("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each."))
-    return " ".join(sentences)
+    return joined.in_a_row(sentences)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import sites
+from viz.core import joined, sites
 from viz.core.messages import _, said
 from viz.selection import state
 from viz.ui import controls, frame
@@ -41,7 +41,7 @@ def show(trace: "Trace") -> None:
             _(
                 "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and start it "
                 "anew. All heads, and the lines of an opened head, show the same weights without it.",
-                missing=_(" and ").join(missing),
+                missing=joined.with_and(missing),
             )
         )
         return
@@ -55,4 +55,4 @@ def show(trace: "Trace") -> None:
         height=bertviz_height(trace, site, view),
         alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
     )
-    st.caption(f"{_(_HOW_TO_READ[view])} {_(_WHY_SO_SHORT)}")
+    st.caption(joined.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))

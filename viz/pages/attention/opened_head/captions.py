@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from viz.access import attention, long_texts, models
-from viz.core import sites
+from viz.core import joined, sites
 from viz.core.messages import _, said, shown
 from viz.selection import state
 from viz.selection.common import Common
@@ -33,7 +33,7 @@ def special_tokens(trace: "Trace") -> str:
         return _("tokens that stand for no text")
     if len(names) == 1:
         return controls.plain(names[0])
-    return controls.plain(_("{first} and {last}", first=_(", ").join(names[:-1]), last=names[-1]))
+    return controls.plain(joined.with_and((joined.with_commas(names[:-1]), names[-1])))
 
 
 def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:

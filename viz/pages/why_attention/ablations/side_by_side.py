@@ -8,7 +8,7 @@ import streamlit as st
 from viz.access import models
 from viz.access.texts import word_diff
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.core import html, sites
+from viz.core import html, joined, sites
 from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, plural, said, shown
 from viz.pages.why_attention.ablations import texts
@@ -242,4 +242,4 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
         farthest=texts.label(farthest),
         least=min(output.likeness for output in found.outputs),
     )
-    return f"{how} {opens_on}"
+    return joined.in_a_row((how, opens_on))

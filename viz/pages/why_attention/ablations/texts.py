@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from viz.core import joined
 from viz.core.messages import _
 from viz.pages.why_attention.ablations.data.compared import Measured
 from viz.pages.why_attention.ablations.data.measured import Row
@@ -57,7 +58,7 @@ def findings(measured: Measured, reference: str) -> str:
         )
     elif is_reference:
         sentences.append(_("None of {others} other sentences becomes fewer than three different words.", others=OTHERS))
-    return " ".join(sentences)
+    return joined.in_a_row(sentences)
 
 
 def _of_words(measured: Measured, reference: str) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
 from viz.core.messages import _, plural, said
 from viz.pages.why_attention import tables
@@ -115,7 +115,7 @@ def _how_to_read(results: "AblationResults", rows: Sequence[Row], sets: Sequence
             times=PAPER_PARAMETERS / parameters,
         ),
     )
-    return " ".join(filter(None, sentences))
+    return joined.in_a_row(sentences)
 
 
 def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
@@ -125,7 +125,7 @@ def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     parts = []
     for name in sets:
         found = texts.within_spread(rows, name)
-        listed = _(", ").join(map(texts.label, found)) if found else _("no model")
+        listed = joined.with_commas(map(texts.label, found)) if found else _("no model")
         parts.append(_("on {set} for {models}", set=name, models=listed))
     return _("The spread over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
 
@@ -143,5 +143,5 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
     ]
     return _(
         "**unscaled** has one head too, so √dₖ is the difference from **single head**: {differences}.",
-        differences=_(", ").join(parts),
+        differences=joined.with_commas(parts),
     )

@@ -25,7 +25,7 @@ _ALTS: Final = {
 }
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 _COLUMNS: Final = (
-    html.Column(said("Score")),
+    html.Column(said("Score function")),
     html.Column(said("Multiply-adds"), is_number=True),
     html.Column("tanh", is_number=True),
     html.Column(said("On")),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, said
 from viz.core.sites import head_label
@@ -58,7 +58,7 @@ def show(trace: "Trace") -> None:
 
 def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:
     widths = sorted(set(heads[name].widths))
-    root = _(" or ").join(f"√{width}" for width in widths)
+    root = joined.with_or(f"√{width}" for width in widths)
     return _("scores divided by {root}", root=root) if name == "scaled" else _("the same, not divided")
 
 

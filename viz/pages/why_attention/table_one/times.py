@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
 from viz.core.messages import _, said
 from viz.pages.why_attention import tables
@@ -65,7 +65,7 @@ def show(kernel: int, window: int) -> None:
             frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
-        st.caption(_crossing(times, device) + " " + _bends(times, device))
+        st.caption(joined.in_a_row((_crossing(times, device), _bends(times, device))))
     say_unsteady(times.unsteadiness)
     number_controls.table_button(_("All measurements (CSV)"), partial(tables.layer_times, times), file_name("layers"))
 
@@ -158,12 +158,12 @@ def _bends(times: "LayerTimes", device: str) -> str:
             )
         )
     exponents = {kind: times.exponents(kind, device, over_length=True) for kind in data.KINDS}
-    flat = [_(figures.NAMES[kind]) for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
+    flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
     if flat:
         sentences.append(
             _(
                 "Flatter in n than counted, for the fixed cost of a call still shows: {kinds}.",
-                kinds=_(", ").join(flat),
+                kinds=joined.with_commas(flat),
             )
         )
-    return " ".join(sentences)
+    return joined.in_a_row(sentences)

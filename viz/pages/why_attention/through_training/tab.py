@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
 from viz.core.messages import Message, _, said, shown
 from viz.core.sites import CROSS, NAMES, head_label
@@ -239,7 +239,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
                 "own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the mean of "
                 "the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
                 "dev set. {rows_note}",
-                told=_(", ").join(told),
+                told=joined.with_commas(told),
                 total=total,
                 steps=film.steps[-1],
                 num_sentences=len(film.sentences),
