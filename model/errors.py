@@ -11,6 +11,7 @@ HeadlightError
 ├── EditError          an edit of attention names something that does not exist, or that the mask forbids
 ├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
 └── CancelledError     the person stopped a long computation
+    └── TimeLimitError it took longer than a shared server allows
 
 A message says what was expected, what came and what to do; the command line shows it as it is, pages in the language
 that is read: `raise DataError("{name} is empty.", name=path.name)` gives them the template and its values.
@@ -71,3 +72,7 @@ class TraceError(HeadlightError):
 
 class CancelledError(HeadlightError):
     """The person at the screen stopped a long computation; nothing of it is kept."""
+
+
+class TimeLimitError(CancelledError):
+    """A computation took longer than a server that many share allows; nothing of it is kept."""

@@ -6,6 +6,7 @@ share a model do not see each other's runs. Nothing is computed twice and no que
 recorded takes what a plain fused one takes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -174,11 +175,13 @@ def attend(
         if (seen := listener.seen.get(at[0])) is not None:
             mask = replace(mask, key_padding=seen if mask.key_padding is None else mask.key_padding & seen)
             attention_mask = _fused_mask(mask, mask_bias)
+    keeps = listener is not None and listener.keeps_calls
+    kept_query, kept_key, kept_value = alone(query, key, value) if keeps else (query, key, value)
     call = Call(
         module=module,
-        query=query,
-        key=key,
-        value=value,
+        query=kept_query,
+        key=kept_key,
+        value=kept_value,
         mask=mask,
         scale=query.size(-1) ** -0.5 if given.get("scaling") is None else float(given["scaling"]),
         bias=_bias_of(given.get("position_bias"), mask_bias),
@@ -195,6 +198,18 @@ def attend(
     if listener is not None and (progress := _PROGRESS.get()) is not None:
         progress(*listener.progress)
     return output, None
+
+
+def alone(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The same tensors; one that is a part of a larger block of memory, which it would keep, is copied out of it."""
+    blocks = [tensor.untyped_storage() for tensor in tensors]
+    used = Counter[int]()
+    for tensor, block in zip(tensors, blocks, strict=True):
+        used[block.data_ptr()] += tensor.nbytes
+    return tuple(
+        tensor.clone() if block.nbytes() > 1.1 * used[block.data_ptr()] else tensor
+        for tensor, block in zip(tensors, blocks, strict=True)
+    )
 
 
 def causal_or_padding(**asked: Any) -> Tensor | None:

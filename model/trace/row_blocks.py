@@ -37,11 +37,13 @@ class PooledWeights:
     Attributes:
         maxima: the weights.
         down, across: its row and column within the block; of equal ones the first column, and in it the first row.
+        log_sums: lse_i of the rows of all blocks, as `log_sum_exp`.
     """
 
     maxima: Float[Tensor, "head block_row block_column"]
     down: Int[Tensor, "head block_row block_column"]
     across: Int[Tensor, "head block_row block_column"]
+    log_sums: Float[Tensor, "head row"]
 
 
 def row_slices(start: int, stop: int, values_a_row: int) -> Iterator[slice]:
@@ -56,7 +58,7 @@ def log_sum_exp(inputs: AttentionInputs, heads: Sequence[int] | None = None) -> 
     sums = torch.empty(len(chosen), inputs.query.size(1), device=inputs.query.device)
     for some in _head_chunks(len(chosen)):
         scores = _Scores(inputs, chosen[some])
-        for rows in scores.row_slices():
+        for rows in scores.row_slices(0, sums.size(1)):
             sums[some, rows] = scores.with_sums(rows)[1]
     return sums
 
@@ -86,23 +88,35 @@ def pooled_weights(
     row_edges: Sequence[int],
     column_edges: Sequence[int],
     heads: Sequence[int] | None = None,
+    factors: Float[Tensor, "key"] | None = None,
 ) -> PooledWeights:
     """The largest weight of each block, over all heads or those named, without ever holding all weights.
 
-    max exp(s_ij − lse_i) = exp(max (s_ij − lse_i)): only the maxima are exponentiated. Edges are where blocks begin,
-    ascending from 0, and at last where they end.
+    max exp(s_ij − lse_i) = exp(max (s_ij − lse_i)): only the maxima are exponentiated.
+
+    Args:
+        inputs: what weights are computed from.
+        row_edges, column_edges: where blocks begin, ascending, and at last where they end.
+        heads: all where none are named.
+        factors: what each weight of a key is multiplied by, above 0; then the largest product is meant.
     """
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
     device, keys = inputs.query.device, inputs.key.size(1)
     shape = len(chosen), len(row_edges) - 1, len(column_edges) - 1
     maxima = torch.full(shape, -torch.inf, device=device)
     down, across = (torch.zeros(shape, dtype=torch.long, device=device) for _ in range(2))
+    log_sums = torch.empty(len(chosen), row_edges[-1] - row_edges[0], device=device)
     columns = _block_columns(column_edges).to(device)
+    log_factors = None if factors is None else factors.float().log()
     for some in _head_chunks(len(chosen)):
         scores = _Scores(inputs, chosen[some])
         tops = torch.empty(scores.num_heads, keys, device=device)
-        for rows in scores.row_slices():
-            logs, seen = scores.log_weights(rows)
+        for rows in scores.row_slices(row_edges[0], row_edges[-1]):
+            logs, sums, seen = scores.with_sums(rows)
+            logs.sub_(sums[..., None])
+            log_sums[some, rows.start - row_edges[0] : rows.stop - row_edges[0]] = sums
+            if log_factors is not None:
+                logs += log_factors[seen]
             for block, part in _blocks_within(row_edges, rows):
                 values = logs[:, part]
                 # First over rows, then over the columns of each block; then the row of each maximum.
@@ -116,7 +130,7 @@ def pooled_weights(
                 maxima[some, block] = torch.where(is_larger, largest, maxima[some, block])
                 down[some, block] = torch.where(is_larger, row, down[some, block])
                 across[some, block] = torch.where(is_larger, offset, across[some, block])
-    return PooledWeights(maxima.exp_(), down, across)
+    return PooledWeights(maxima.exp_(), down, across, log_sums)
 
 
 def mean_over_heads(inputs: AttentionInputs | WeightsOnly) -> Float[Tensor, "query key"]:
@@ -137,9 +151,9 @@ class _Scores:
         self._key = inputs.key[[head // group for head in heads]].float().transpose(1, 2)
         self._buffers = torch.empty(2, 0, device=inputs.query.device)
 
-    def row_slices(self) -> Iterator[slice]:
-        """All rows in order, so many at once that they are not too many values."""
-        return row_slices(0, self._query.size(1), self.num_heads * self._key.size(2))
+    def row_slices(self, start: int, stop: int) -> Iterator[slice]:
+        """Rows in order, so many at once that they are not too many values."""
+        return row_slices(start, stop, self.num_heads * self._key.size(2))
 
     def with_sums(self, rows: slice) -> tuple[Float[Tensor, "head row key"], Float[Tensor, "head row"], slice]:
         """The scores of these rows over the keys that they reach, −∞ where masked, their log-sum-exp, and these keys.
@@ -158,11 +172,6 @@ class _Scores:
         if (sinks := self._inputs.sinks_of(self._heads)) is not None:
             total += (sinks - largest).exp()[..., 0]
         return scores, torch.where(total > 0, total.log() + largest[..., 0], torch.inf), seen
-
-    def log_weights(self, rows: slice) -> tuple[Float[Tensor, "head row key"], slice]:
-        """log w_ij = s_ij − lse_i of these rows over the keys that they reach, −∞ where masked; and these keys."""
-        scores, sums, seen = self.with_sums(rows)
-        return scores.sub_(sums[..., None]), seen
 
     def _direct(self, rows: slice) -> tuple[Tensor, Tensor, slice]:
         """The scores of these rows over the keys that they reach, room for as many numbers, and these keys."""

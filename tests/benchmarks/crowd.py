@@ -1,5 +1,7 @@
 """Many people at once: python -m tests.benchmarks.crowd [--people 20] [--rounds 3], or with --hostile, bad input.
 
+With --students 40, a class with a film each: see `tests.benchmarks.students`.
+
 Real sessions on one real server, each with a sentence and a model of its own: the shipped checkpoint, and small random
 models in folders of `transformers`. Every answer is compared with what the same model says of that sentence in this
 process; printed are seconds until a session's page has its title while others compute, seconds until its answer is
@@ -227,7 +229,14 @@ def main() -> None:
     parser.add_argument("--folders", nargs="*", default=list(FOLDERS), choices=list(FOLDERS))
     parser.add_argument("--hostile", action="store_true", help="bad input instead")
     parser.add_argument("--inputs", type=int, default=500, help="how much bad input")
+    parser.add_argument("--students", type=int, help="a class with a film each instead")
+    parser.add_argument("--greedy", action="store_true", help="with --students: also beside one who computes all day")
+    parser.add_argument("--unlimited", action="store_true", help="with --students: nobody is limited")
     arguments = parser.parse_args()
+    if arguments.students:
+        from tests.benchmarks.students import run
+
+        sys.exit(run(arguments))
     if arguments.hostile:
         from tests.benchmarks.hostile import main as hostile
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from model.opening import open_reader
-from tests.benchmarks import crowd
+from tests.benchmarks import crowd, students
 from tests.benchmarks.crowd import Crowd
 from tests.benchmarks.wire_session import Seen
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
+from viz.core.shared_server import SHARED_VARIABLE
 from viz.selection.catalogue import ROOT_VARIABLE
 
 
@@ -56,3 +57,18 @@ def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path)
     their_grid = [payload for payload in their_page.payloads if "queryTokens" in crowd.header_of(payload)]
     mixed = Seen(html=my_page.html, payloads=[*mine_but_grid, *their_grid])
     assert crowd.wrong(mine, mixed, reader) == "its grid has other tokens"
+
+
+def test_students_step_through_films_of_their_own_and_force_a_token_beside_a_greedy_viewer(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(students, "GREEDY", students.GREEDY[:1])
+    monkeypatch.setattr(students, "HEAD_START", 1.0)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    monkeypatch.setenv(SHARED_VARIABLE, "1")
+    with streamlit_server(ROOT / "app.py", (), tmp_path / "server.log") as url:
+        visit = students.visit(url, 3, 0, crowd.youngest_child(), is_greedy=True)
+        with ThreadPoolExecutor(1) as thread:
+            seen = thread.submit(asyncio.run, visit).result()
+    assert not seen.problems, "\n".join(seen.problems)
+    assert [len(seconds) for seconds in seen.seconds.values()] == [6, 3, 9, 3]

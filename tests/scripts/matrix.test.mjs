@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { beginOf } from "../../viz/components/matrix_picture/matrix_kept.js";
 import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
 import { nameIn, stretchOf } from "../../viz/components/matrix_picture/matrix_roles.js";
+import { matchesOf, placesOf } from "../../viz/components/matrix_picture/matrix_search.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
 
@@ -127,4 +128,20 @@ test("the columns of a role are marked as far as they are seen", () => {
   assert.deepEqual(stretchOf(span(3, 4, 10), 2, 5, 100), [0, 50]);
   assert.deepEqual(stretchOf(span(3, 4, 10), 6, 10, 100), [75, 25]);
   assert.equal(stretchOf(span(3, 4, 10), 0, 3, 100), null);
+});
+
+test("a token is found as people type it, and what begins with it only where it is not there itself", () => {
+  const tokens = ["▁It", "▁is", "▁its", "▁it", "it", "</s>"];
+  assert.deepEqual(placesOf(tokens, "it"), [0, 3, 4]);
+  assert.deepEqual(placesOf(tokens, " IT "), [0, 3, 4]);
+  assert.deepEqual(placesOf(tokens, "▁its"), [2]);
+  assert.deepEqual(placesOf(["▁animal", "▁animals"], "anim"), [0, 1]);
+  assert.deepEqual(placesOf(tokens, "  "), []);
+  assert.deepEqual(placesOf(tokens, "street"), []);
+});
+
+test("a token of the other text is found among the columns, one of the same text once", () => {
+  const text = ["▁it", "▁was"];
+  assert.deepEqual(matchesOf(text, text, "it"), [{ side: "row", cell: 0 }]);
+  assert.deepEqual(matchesOf(["▁es", "▁war"], text, "was"), [{ side: "column", cell: 1 }]);
 });

@@ -8,6 +8,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.pages.decoding.opening import TEXT
+from viz.core import shared_server
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -33,3 +34,14 @@ def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Select
     """The same with the sentence that a page opens with."""
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection().changed(checkpoint="en-de")
+
+
+@pytest.fixture
+def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The rules of a server that a class or a lab shares."""
+    monkeypatch.setenv(shared_server.SHARED_VARIABLE, "1")
+    monkeypatch.delenv(shared_server.SECONDS_VARIABLE, raising=False)
+    shared_server.rules.cache_clear()
+    yield
+    monkeypatch.undo()
+    shared_server.rules.cache_clear()

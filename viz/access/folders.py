@@ -15,6 +15,7 @@ def checked(path: str) -> Path:
     """
     from model.adapters import inspect_folder
 
+    catalogue.check_may_name_folders()
     return inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
 
 
@@ -27,6 +28,7 @@ def fetched(name: str) -> Path:
     from model.adapters import inspect_folder
     from model.hub import hub_folder
 
+    catalogue.check_may_name_folders()
     if not catalogue.downloads_allowed():
         raise CheckpointError(
             "This server fetches nothing. Start it with {downloads_variable}=1 in its environment to allow that, "

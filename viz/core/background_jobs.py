@@ -3,22 +3,23 @@
 In the thread of a page it could not be stopped: Streamlit 1.67 lets no click within a fragment interrupt a run (its
 `on_scriptrunner_yield` passes over reruns of fragments), while any click elsewhere would end it unasked.
 
-A job stops when its viewer has gone, between two passes through a model at the latest. One that computes for more than
-a second waits in the queue of `viz.core.job_queue`.
+A job stops when its viewer has gone, between two passes through a model at the latest, or when it has computed for
+longer than a shared server allows. One that computes for more than a second waits in the queue of `viz.core.job_queue`.
 """
 
 import weakref
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event, Thread
 from time import monotonic
 from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError
 from model.interruption import interruptible
-from viz.core import process_end, viewers
+from viz.core import process_end, time_limit, viewers
 from viz.core.job_queue import LONG_JOBS, QueuedJob
-from viz.core.messages import _, plural, said
+from viz.core.messages import _, plural, said, shown
 
 Result = TypeVar("Result")
 #: Seconds that a job computes before it counts as long.
@@ -68,8 +69,13 @@ class Progress:
         """Raise a CancelledError if the computation is to stop."""
         if self.stopping.is_set():
             raise CancelledError(
-                "Stopped after {done:,} of {total:,} {unit}.", done=self.done, total=self.total, unit=self.unit
+                "Stopped after {done:,} of {total:,} {unit}.", done=self.done, total=self.total, unit=said(self.unit)
             )
+
+    @property
+    def reached_of(self) -> tuple[int, int, str]:
+        """Units done, of how many, and what these are called."""
+        return self.done, self.total, self.unit
 
     @property
     def share(self) -> float:
@@ -117,9 +123,11 @@ class _AnsweredError(CancelledError):
 class _Run:
     """A task under way in its thread; it holds no job, so that a job that no session holds any more can stop."""
 
-    def __init__(self, task: Task[Result], viewer: str) -> None:
+    def __init__(self, task: Task[Result], viewer: str, browser: str, name: str) -> None:
         self.progress = Progress(task.total, task.unit, self._wait_if_long)
-        self.queued = QueuedJob(viewer, task.key)
+        text = partial(_named, name, self.progress)
+        # Outside of a page nobody can be told from another, so each job has a viewer of its own.
+        self.queued = QueuedJob(browser or f"job {id(self)}", task.key, text, self.progress.stopping.set)
         self.finished = Event()
         self.outcome = _Outcome()
         self._began, self._has_waited = monotonic(), False
@@ -146,8 +154,12 @@ class _Run:
                 undo()
 
     def _wait_if_long(self) -> None:
-        """Once the job turns out to be long."""
-        if not self._has_waited and monotonic() - self._began > SHORT:
+        """Once the job turns out to be long, and again whenever it is another viewer's turn."""
+        computed = monotonic() - self._began - self.queued.waited
+        time_limit.check(computed, self.progress.reached_of)
+        if self._has_waited:
+            LONG_JOBS.give_way(self.queued, self._check)
+        elif computed > SHORT:
             LONG_JOBS.enter(self.queued, self._check)
             self._has_waited = True
 
@@ -157,17 +169,34 @@ class _Run:
             raise _AnsweredError
 
 
+def _named(name: str, progress: Progress) -> str:
+    """A computation, and how far it is, in the sentence of one that waits for it."""
+    if not progress.total:
+        return shown(name)
+    return _(
+        "{name}: {done:,} of {total:,} {unit}",
+        name=shown(name),
+        done=progress.done,
+        total=progress.total,
+        unit=_(progress.unit),
+    )
+
+
 class Job(Generic[Result]):
     """A task under way, or finished.
+
+    Args:
+        task: what is to be computed.
+        name: what a person calls it, where another computation of theirs waits for it.
 
     It stops when `stop` is called, when the viewer of the page run that began it has gone, and when no session holds
     it any more.
     """
 
-    def __init__(self, task: Task[Result]) -> None:
+    def __init__(self, task: Task[Result], name: str = "what a page shows") -> None:
         # The task itself is not kept: it holds a model, which may leave the memory once all is computed.
         self.key, self._text = task.key, task.progress_text
-        self._run = _Run(task, viewers.current())
+        self._run = _Run(task, viewers.current(), viewers.browser(), name)
         weakref.finalize(self, self.progress.stopping.set)
 
     @property
@@ -191,10 +220,17 @@ class Job(Generic[Result]):
         return LONG_JOBS.before(self._run.queued)
 
     @property
+    def own_before(self) -> QueuedJob | None:
+        """The computation of the same viewer for which it waits; None if it waits for others, or not at all."""
+        return LONG_JOBS.own_before(self._run.queued)
+
+    @property
     def text(self) -> str:
         """How far it is, in words."""
         if self.stopping:
             return self.progress.text(said("Stopping: {done:,} of {total:,} {unit}"))
+        if (own := self.own_before) is not None:
+            return _("Waits for your other computation ({name}). Stop that one?", name=own.text())
         if (before := self.before) is not None:
             if not before:
                 return _("Waiting until others have computed: you are next")

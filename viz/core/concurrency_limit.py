@@ -2,7 +2,8 @@
 
 Sessions are threads of one process, and Python runs one of them at a time. Were all to compute at once, each new page
 would wait for its share of every other; so, once its title is shown, a page waits until few others compute. It never
-waits long: a text of thousands of tokens may take a minute.
+waits long: a text of thousands of tokens may take a minute. One whose computation waits in the queue of long jobs gives
+its slot back meanwhile.
 """
 
 import os
@@ -27,12 +28,17 @@ def page_run() -> Iterator[None]:
     try:
         yield
     finally:
-        if _THREAD.has_slot:
-            _THREAD.has_slot = False
-            _SLOTS.release()
+        release()
 
 
 def acquire() -> None:
     """Wait for a slot, after the title and before anything is computed; a fragment that runs alone needs none."""
     if getattr(_THREAD, "has_slot", None) is False:
         _THREAD.has_slot = _SLOTS.acquire(timeout=MAX_WAIT)
+
+
+def release() -> None:
+    """Give the slot of this run back, if it has one; `acquire` waits for another."""
+    if getattr(_THREAD, "has_slot", False):
+        _THREAD.has_slot = False
+        _SLOTS.release()

@@ -1,18 +1,36 @@
-"""Let few long jobs compute at once; the others wait in a fair queue: who has fewer jobs before goes first.
+"""Let few long jobs compute at once, and of one viewer fewer; the others wait, and viewers take turns.
 
-A job waits only when it turns out to be long, so what is done in a second never waits behind what takes minutes.
+A job waits only when it turns out to be long, so what is done in a second never waits behind what takes minutes. One
+that has computed for a turn lets the next viewer's compute, between two steps, and goes on when it is its turn again.
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Condition
+from time import monotonic
 from typing import Final
+
+from model.errors import CancelledError
+from viz.core import shared_server
 
 #: So many long jobs compute at once.
 MAX_LONG: Final = max(2, os.cpu_count() or 1)
 #: Seconds between two looks whether a waiting job is to stop.
 INTERVAL: Final = 0.2
+#: Seconds that a job computes while others wait.
+TURN: Final = 5.0
+#: A job that has come to no step for so many seconds holds up nobody: it may wait for what a waiting job keeps locked.
+STALLED: Final = 30.0
+
+
+def _says_nothing() -> str:
+    return ""
+
+
+def _stops_nothing() -> None:
+    """For a job that nobody can stop."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,36 +40,70 @@ class QueuedJob:
     Attributes:
         viewer: whose job it is.
         key: what it computes; of two of the same key one computes, and the other waits for its answer.
+        text: what it is and how far, for whoever waits for it.
+        stop: ends it, when its next step is done.
         answer: what another job of the same key came to.
+        waited: seconds that it has waited.
+        turns: how often it was its turn.
+        since: when its turn began, by the clock of `monotonic`.
+        seen: when it last came to a step.
     """
 
     viewer: str
     key: Hashable
+    text: Callable[[], str] = _says_nothing
+    stop: Callable[[], None] = _stops_nothing
     answer: object = None
+    waited: float = 0.0
+    turns: int = 0
+    since: float = field(default_factory=monotonic)
+    seen: float = field(default_factory=monotonic)
 
 
 class JobQueue:
-    """The long jobs that compute, and those that wait."""
+    """The long jobs that compute, and those that wait.
 
-    def __init__(self, most: int = MAX_LONG) -> None:
-        self._most = most
+    Args:
+        most: so many compute at once.
+        of_one: so many of one viewer; None for what this server allows.
+        turn: seconds that one computes while others wait.
+    """
+
+    def __init__(self, most: int = MAX_LONG, of_one: int | None = None, turn: float = TURN) -> None:
+        self._most, self._of_one, self._turn = most, of_one, turn
         self._computing: list[QueuedJob] = []
         self._waiting: list[QueuedJob] = []
         self._changed = Condition()
 
     def enter(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Wait until this job may compute; `check` is called again and again and ends the wait by an exception."""
+        """Wait until this job may compute; `check` is called again and again and ends the wait by an exception.
+
+        Raises:
+            CancelledError: its viewer has as many waiting as this server allows.
+        """
+        most = shared_server.rules().waiting
         with self._changed:
+            if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:
+                raise CancelledError(
+                    "You have {most} computations waiting. Stop one of them, then begin this anew.", most=most
+                )
             self._waiting.append(job)
-            try:
-                while not self._may_compute(job):
-                    self._changed.wait(INTERVAL)
-                    check()
-                check()
-                self._computing.append(job)
-            finally:
-                self._waiting.remove(job)
-                self._changed.notify_all()
+            self._wait(job, check)
+
+    def give_way(self, job: QueuedJob, check: Callable[[], None]) -> None:
+        """Between two steps of a job that computes: after its turn let another viewer's, if one waits, then wait."""
+        now = job.seen = monotonic()
+        if now - job.since < self._turn:
+            return
+        with self._changed:
+            if all(other.viewer == job.viewer for other in self._next(without=job)):
+                return
+            self._computing.remove(job)
+            # Its viewer goes to the end of the queue, with all that waits of theirs, in its order.
+            own = [other for other in self._waiting if other.viewer == job.viewer]
+            self._waiting = [other for other in self._waiting if other.viewer != job.viewer] + [job, *own]
+            self._changed.notify_all()
+            self._wait(job, check)
 
     def leave(self, job: QueuedJob, answer: object = None) -> None:
         """This job is over; its answer, if it has one, is that of all who wait to compute the same."""
@@ -68,18 +120,57 @@ class JobQueue:
         with self._changed:
             return self._order().index(job) if job in self._waiting else None
 
-    def _may_compute(self, job: QueuedJob) -> bool:
-        keys = {computing.key for computing in self._computing}
-        free = self._most - len(self._computing)
-        return job in [waiting for waiting in self._order() if waiting.key not in keys][: max(0, free)]
+    def own_before(self, job: QueuedJob) -> QueuedJob | None:
+        """The job of the same viewer for which this one waits; None if it waits for others, or not at all."""
+        with self._changed:
+            if job not in self._waiting:
+                return None
+            waiting = self._waiting[: self._waiting.index(job)]
+            own = [other for other in [*self._computing, *waiting] if other.viewer == job.viewer]
+            return own[0] if len(own) >= self._most_of_one() else None
+
+    def _wait(self, job: QueuedJob, check: Callable[[], None]) -> None:
+        """Until this job, which is in the queue, may compute; the lock is held."""
+        began = monotonic()
+        try:
+            while job not in self._next():
+                self._changed.wait(INTERVAL)
+                check()
+            check()
+            self._computing.append(job)
+            job.turns += 1
+        finally:
+            self._waiting.remove(job)
+            job.since = job.seen = monotonic()
+            job.waited += job.since - began
+            self._changed.notify_all()
+
+    def _next(self, without: QueuedJob | None = None) -> list[QueuedJob]:
+        """The waiting jobs for which there is a place now, or would be without one of those that compute."""
+        since = monotonic() - STALLED
+        computing = [job for job in self._computing if job is not without and job.seen > since]
+        keys = {job.key for job in computing}
+        begun = {job.key: job for job in self._waiting if job.turns}
+        viewers = Counter(job.viewer for job in computing)
+        chosen: list[QueuedJob] = []
+        for job in self._order():
+            # What another has begun to compute is not begun a second time.
+            is_awaited = job.key in keys or begun.get(job.key, job) is not job
+            if not is_awaited and viewers[job.viewer] < self._most_of_one():
+                viewers[job.viewer] += 1
+                chosen.append(job)
+        return chosen[: max(0, self._most - len(computing))]
+
+    def _most_of_one(self) -> int:
+        return shared_server.rules().at_once if self._of_one is None else self._of_one
 
     def _order(self) -> list[QueuedJob]:
         """Who waits, first come first served, but nobody's second job before another's first."""
-        viewers = [job.viewer for job in self._computing]
+        viewers = Counter(job.viewer for job in self._computing)
         ranked = []
         for arrival, job in enumerate(self._waiting):
-            ranked.append((viewers.count(job.viewer), arrival, job))
-            viewers.append(job.viewer)
+            ranked.append((viewers[job.viewer], arrival, job))
+            viewers[job.viewer] += 1
         return [job for _, _, job in sorted(ranked, key=lambda rank: rank[:2])]
 
 

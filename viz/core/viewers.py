@@ -4,15 +4,20 @@ Streamlit keeps a session for minutes after its browser has left, in case that i
 """
 
 from collections.abc import Callable
+from itertools import cycle
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Final
 
+import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 #: A browser whose connection broke has so many seconds to come back; looked for so often.
 GRACE, INTERVAL = 2.0, 0.25
+
+#: Streamlit's own, against forged requests; it knows a browser, and no person, until the browser is closed.
+COOKIE: Final = "_streamlit_xsrf"
 
 Call = Callable[[], None]
 
@@ -21,6 +26,31 @@ def current() -> str:
     """The session of this page run; "" outside of one."""
     context = get_script_run_ctx(suppress_warning=True)
     return "" if context is None else context.session_id
+
+
+def browser() -> str:
+    """The browser of this page run, so that its tabs count as one viewer; the session where it sends no cookie.
+
+    Not for security: whoever sends no cookie, or another with each session, is as many viewers as sessions. An IP
+    address would be worse: a class behind one router, or behind a proxy, has one together.
+    """
+    session = current()
+    if not session:
+        return ""
+    token = _token(str(st.context.cookies.get(COOKIE, "")))
+    return f"browser {token}" if token else session
+
+
+def _token(cookie: str) -> str:
+    """What stays the same in a cookie that is written anew, under another mask, whenever a page is loaded."""
+    parts = cookie.split("|")
+    if len(parts) != 4 or parts[0] != "2" or len(cookie) > 200:
+        return ""
+    try:
+        mask, masked = bytes.fromhex(parts[1]), bytes.fromhex(parts[2])
+    except ValueError:
+        return ""
+    return bytes(a ^ b for a, b in zip(masked, cycle(mask), strict=False)).hex() if mask else ""
 
 
 def is_here(viewer: str) -> bool:

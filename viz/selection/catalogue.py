@@ -2,7 +2,7 @@
 
 The server's are the sub-folders of `checkpoints/`, the folders that it was started with, and the experiments, which lie
 in `checkpoints/experiments`. A folder that a person adds is known to that session alone; addresses name models, never a
-path.
+path. A server that many share (`viz.core.shared_server`) knows its own only.
 """
 
 import ipaddress
@@ -15,6 +15,9 @@ from typing import Final
 
 import streamlit as st
 
+from model.errors import CheckpointError
+from viz.core import shared_server
+
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
 FOLDERS_VARIABLE: Final = "HEADLIGHT_MODEL_FOLDERS"
@@ -23,6 +26,7 @@ EXPERIMENTS: Final = "experiments"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
+_OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
 #: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
 _SETTLED: Final = 100_000_000
 #: Folder of checkpoints → what it was when it was listed, and the list.
@@ -31,21 +35,23 @@ _LISTED: Final[dict[Path, tuple[object, dict[str, Path]]]] = {}
 
 def checkpoint_root() -> Path:
     """The folder whose sub-folders are checkpoints: `checkpoints/`, or what HEADLIGHT_CHECKPOINTS names."""
-    default = Path(__file__).parents[2] / "checkpoints"
-    return Path(os.environ.get(ROOT_VARIABLE) or default)
+    named = os.environ.get(ROOT_VARIABLE)
+    return Path(named) if named else _OWN_ROOT
 
 
 def downloads_allowed() -> bool:
     """Whether the server's setting allows downloads of models at all; a person must ask for one too."""
-    return os.environ.get(DOWNLOADS_VARIABLE) == "1"
+    return shared_server.rules().names_folders and os.environ.get(DOWNLOADS_VARIABLE) == "1"
 
 
 def folders_to_add_from() -> tuple[Path, ...] | None:
     """The folders below which a person may name one with a model: those of HEADLIGHT_MODEL_FOLDERS.
 
     Where the variable is not set, these are all folders (None) of a server that only this machine reaches, and none of
-    one that others reach, to whom an answer would tell which files there are.
+    one that others reach, to whom an answer would tell which files there are; nor of one that many share.
     """
+    if not shared_server.rules().names_folders:
+        return ()
     named = os.environ.get(FOLDERS_VARIABLE, "")
     if named:
         return tuple(Path(folder).expanduser() for folder in named.split(os.pathsep) if folder)
@@ -58,7 +64,7 @@ def server_models() -> dict[str, Path]:
     A page asks for them dozens of times a run: the folders are listed anew only once they have changed.
     """
     root = checkpoint_root()
-    changed = tuple(map(_changed, (root, experiments_root())))
+    changed = (_changed(root), _changed(os.path.join(root, EXPERIMENTS)))
     stamp = *changed, *sys.argv
     known = _LISTED.get(root)
     if known is not None and known[0] == stamp:
@@ -99,7 +105,12 @@ def folder_of(name: str) -> str:
 
 
 def add(folder: Path) -> str:
-    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped."""
+    """Put a folder on this session's list and return its name there; from a full list the oldest is dropped.
+
+    Raises:
+        CheckpointError: this server is shared.
+    """
+    check_may_name_folders()
     known = models()
     for name, path in known.items():
         if path.resolve() == folder.resolve():
@@ -108,6 +119,15 @@ def add(folder: Path) -> str:
     kept = list(_added().items())[-(MAX_ADDED - 1) :]
     st.session_state[_ADDED] = dict([*kept, (name, folder)])
     return name
+
+
+def check_may_name_folders() -> None:
+    """Raise a CheckpointError where a person may name no folder of the machine."""
+    if not shared_server.rules().names_folders:
+        raise CheckpointError(
+            "This server is shared: it opens the models of its list and no other folder. Choose one of the list; "
+            "whoever runs the server can put more into its folder of checkpoints."
+        )
 
 
 def display_name(folder: Path) -> str:
@@ -137,17 +157,17 @@ def _folders_in(root: Path) -> list[Path]:
     return [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
 
 
-def _changed(folder: Path) -> int:
+def _changed(folder: str | Path) -> int:
     """When something came into a folder or left it, in nanoseconds; 0 if there is no such folder."""
     try:
-        return folder.stat().st_mtime_ns
+        return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
 
 
 def _added() -> dict[str, Path]:
     added: dict[str, Path] = st.session_state.get(_ADDED, {})
-    return added
+    return added if shared_server.rules().names_folders else {}
 
 
 def _command_line_folders() -> list[Path]:

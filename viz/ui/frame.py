@@ -10,7 +10,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.components.copy_link.component import copy_link
-from viz.core import concurrency_limit
+from viz.core import concurrency_limit, shared_server, time_limit
 from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state
@@ -102,13 +102,29 @@ def errors_shown() -> Iterator[None]:
         st.error(plain(error.message), icon=":material/error:")
 
 
+def check_settings() -> None:
+    """End the run with a sentence where the server was started with a setting that cannot be."""
+    try:
+        shared_server.rules()
+    except HeadlightError as error:
+        st.error(plain(error.message), icon=":material/error:")
+        st.stop()
+
+
+@contextmanager
+def page_run() -> Iterator[None]:
+    """Around the run of a page: its slot among those that compute, and on a shared server its time."""
+    with concurrency_limit.page_run(), errors_shown(), time_limit.limited():
+        yield
+
+
 def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     """A part of a page that reruns without the rest of it, shows its own errors and keeps the address up to date."""
 
     @st.fragment
     @wraps(show)
     def part(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        with errors_shown():
+        with errors_shown(), time_limit.limited():
             show(*args, **kwargs)
         state.publish()
         address_code.draw()

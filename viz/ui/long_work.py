@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import CancelledError, HeadlightError
+from viz.core import concurrency_limit, time_limit
 from viz.core.background_jobs import Job, Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.messages import _, shown
@@ -64,7 +65,7 @@ def outcome(
         if not start:
             _start_button(task, label, key, button)
             return None
-        job = begin(task, key)
+        job = begin(task, key, label)
     if not job.wait(patience):
         _watch(job, key)
         return None
@@ -81,7 +82,10 @@ def outcome(
 def in_this_thread(task: Task[Result]) -> Result:
     """The result of a task outside of a page run, as where a file is made. Raises whatever the computation raises."""
     result: Result | None = _results().get(task.key)  # type: ignore[assignment]
-    return task.compute(Progress(task.total, task.unit)) if result is None else result
+    if result is not None:
+        return result
+    with time_limit.limited():
+        return task.compute(Progress(task.total, task.unit))
 
 
 def awaited(task: Task[Result], *, key: str) -> Result:
@@ -92,24 +96,39 @@ def awaited(task: Task[Result], *, key: str) -> Result:
     """
     job = begin(task, key)
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE
+    asks, count = False, 0
     while not job.wait(patience):
-        patience = SHORTER_INTERVAL
-        if bar is not None:
+        # A class that waits is told seldom enough to cost those who compute nothing.
+        is_waiting = job.before is not None
+        patience = INTERVAL if is_waiting else SHORTER_INTERVAL
+        if is_waiting:
+            concurrency_limit.release()
+        if bar is not None and asks == (job.own_before is not None):
             bar.progress(job.progress.share, text=job.text)
-        elif job.progress.done or job.before is not None:
+        elif bar is not None or job.progress.done or job.before is not None:
             with slot.container():
                 # One page may wait for several: each has a button of its own.
-                bar = show_progress(job, f"{key}-{id(job)}")
+                asks = job.own_before is not None
+                bar = show_progress(job, f"{key}-{id(job)}-{count}")
+            count += 1
+    concurrency_limit.acquire()
     slot.empty()
     del st.session_state[_job_key(key)]
     return job.result()
 
 
-def begin(task: Task[Result], key: str) -> Job[Result]:
-    """The session's job of this task, begun if there is none; a job of the same key and another task stops."""
+def begin(task: Task[Result], key: str, name: str = "") -> Job[Result]:
+    """The session's job of this task, begun if there is none; a job of the same key and another task stops.
+
+    Args:
+        task: what is to be computed.
+        key: of the widgets.
+        name: what a person calls it: the label of the button that starts it.
+    """
     job = job_of(task, key)
     if job is None:
-        st.session_state[_job_key(key)] = job = Job(task)
+        job = Job(task, f"“{name}”") if name else Job(task)
+        st.session_state[_job_key(key)] = job
     return job
 
 
@@ -130,9 +149,11 @@ def stop(key: str) -> None:
 
 
 def show_progress(job: Job[Result], key: str) -> DeltaGenerator:
-    """How far a job is, with the button that stops it; the bar is returned."""
+    """How far a job is, with the buttons that stop it or the one that it waits for; the bar is returned."""
     with st.container(horizontal=True, vertical_alignment="center"):
         bar = st.progress(job.progress.share, text=job.text)
+        if (own := job.own_before) is not None:
+            st.button(_("Stop the other"), key=f"{key}-stop-other", icon=":material/stop:", on_click=own.stop)
         st.button(_("Stop"), key=f"{key}-stop", icon=":material/stop:", disabled=job.stopping, on_click=job.stop)
     return bar
 
@@ -143,12 +164,12 @@ def _job_key(key: str) -> str:
 
 def _start_button(task: Task[Result], label: str, key: str, kind: Literal["primary", "secondary"]) -> None:
     icon = ":material/play_arrow:"
-    st.button(shown(label), key=f"{key}-start", type=kind, icon=icon, on_click=_start, args=(task, key))
+    st.button(shown(label), key=f"{key}-start", type=kind, icon=icon, on_click=_start, args=(task, key, label))
 
 
-def _start(task: Task[Result], key: str) -> None:
+def _start(task: Task[Result], key: str, label: str) -> None:
     stop(key)
-    begin(task, key)
+    begin(task, key, label)
 
 
 @st.fragment(run_every=INTERVAL)

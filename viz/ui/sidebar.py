@@ -15,7 +15,7 @@ from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.model_choice import DEVICES
-from viz.ui import controls
+from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 
 PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("None")}
@@ -173,20 +173,18 @@ def _sentences() -> None:
 
 
 def _picture() -> None:
-    file = st.file_uploader(
-        _("Picture, PNG or JPEG"),
-        key="picture-file",
-        help=_(
-            "PNG or JPEG, at most 5 MB. It stays on this machine. Without one, the model looks at a picture "
-            "that Headlight draws."
-        ),
+    help_text = _(
+        "PNG or JPEG, at most {most} MB. It stays on this machine. Without one, the model looks at a picture that "
+        "Headlight draws.",
+        most=uploads.most(),
     )
+    file = uploads.field(_("Picture, PNG or JPEG"), key="picture-file", help_text=help_text)
     if file is None:
         _look_at("")
         st.caption(_("No file chosen: the model looks at a picture that Headlight draws itself."))
         return
     try:
-        _look_at(pictures.keep(file.getvalue(), file.name))
+        _look_at(pictures.keep(uploads.content(file), file.name))
     except HeadlightError as error:
         _look_at("")
         st.error(

@@ -22,7 +22,7 @@ from tests.benchmarks.proof import table
 from tests.benchmarks.proof.contenders import CONTENDERS
 from tests.benchmarks.proof.limits import Limits, RunFailedError, figures_of
 from tests.benchmarks.proof.memory import available
-from tests.benchmarks.proof.models import SHAPES, Case, save_model, text_of
+from tests.benchmarks.proof.models import LONG_SHAPES, SHAPES, Case, save_model, text_of
 from tests.benchmarks.proof.table import Results
 
 #: Of the memory that is free when a process starts, so much may be taken.
@@ -56,7 +56,7 @@ def measure(case: Case, name: str, results: Results, arguments: argparse.Namespa
 def make_cases(root: Path, arguments: argparse.Namespace) -> list[Case]:
     """Every model with every length, saved."""
     cases = []
-    for shape in (SHAPES[name] for name in arguments.models):
+    for shape in ((SHAPES | LONG_SHAPES)[name] for name in arguments.models):
         folder = save_model(shape, root / "models")
         for tokens in arguments.tokens:
             text = root / f"{shape.folder}-{tokens}.txt"
@@ -67,7 +67,7 @@ def make_cases(root: Path, arguments: argparse.Namespace) -> list[Case]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", nargs="+", default=list(SHAPES), choices=list(SHAPES))
+    parser.add_argument("--models", nargs="+", default=list(SHAPES), choices=[*SHAPES, *LONG_SHAPES])
     parser.add_argument("--tokens", type=int, nargs="+", default=[64, 512, 2_048, 4_096])
     parser.add_argument("--contenders", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
     parser.add_argument("--rounds", type=int, default=5)

@@ -1,4 +1,4 @@
-"""Two models to compare on, random and never downloaded, and texts of an exact number of tokens. Measures nothing."""
+"""Models to compare on, random and never downloaded, and texts of an exact number of tokens. Measures nothing."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 #: Position tables reach this far; those of the originals end at 512 and 1,024.
 MAX_TOKENS: Final = 4_096
+MAX_LONG: Final = 16_384
 #: Each is one token of both tokenizers.
 WORDS: Final = tuple("the man and his dog walk along the river because it is too late to go back to the house".split())  # noqa: SIM905 - a list of twenty strings would be harder to read
 
@@ -24,6 +25,7 @@ class Shape:
         model_type: as `transformers` calls it.
         settings: what differs from the configuration's defaults, which are those of the original.
         special: tokens that its tokenizer adds to every text.
+        longest: tokens that it reads at most.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Shape:
     model_type: str
     settings: dict[str, Any]
     special: int
+    longest: int = MAX_TOKENS
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,31 @@ SHAPES: Final = {
     "bert": Shape("BERT-base shape", "bert", "bert", {"max_position_embeddings": MAX_TOKENS}, 2),
     "gpt2": Shape("GPT-2 shape", "gpt2", "gpt2", {"n_positions": MAX_TOKENS}, 0),
 }
+#: For texts of the length of a small book.
+LONG_SHAPES: Final = {
+    "llama": Shape(
+        "Llama shape, 30 × 9 heads, 3 of keys",
+        "llama",
+        "llama",
+        {
+            "hidden_size": 576, "intermediate_size": 1_536, "num_hidden_layers": 30, "num_attention_heads": 9,
+            "num_key_value_heads": 3, "head_dim": 64, "vocab_size": 49_152, "max_position_embeddings": MAX_LONG,
+        },
+        0,
+        MAX_LONG,
+    ),
+    "modernbert": Shape(
+        "ModernBERT-base shape, windows of 128",
+        "modernbert",
+        "modernbert",
+        {
+            "max_position_embeddings": MAX_LONG, "pad_token_id": 0, "cls_token_id": 1, "sep_token_id": 2,
+            "bos_token_id": 1, "eos_token_id": 2,
+        },
+        2,
+        MAX_LONG,
+    ),
+}  # fmt: skip
 
 
 def text_of(shape: Shape, tokens: int) -> str:
@@ -63,7 +91,7 @@ def save_model(shape: Shape, root: Path) -> Path:
     head = transformers.AutoModelForMaskedLM if shape.special else transformers.AutoModelForCausalLM
     head.from_config(config).eval().save_pretrained(folder)
     tokenizer = _wordpiece(config.vocab_size) if shape.special else _bytes(config.vocab_size)
-    tokenizer.model_max_length = MAX_TOKENS
+    tokenizer.model_max_length = shape.longest
     tokenizer.save_pretrained(folder)
     return folder
 

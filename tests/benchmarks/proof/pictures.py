@@ -15,18 +15,21 @@ from model.trace.trace import Trace
 from tests.benchmarks.proof.memory import peak, settle
 from viz.access.long_texts import OVERVIEW_SIDE, SHORT
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, pack_matrix
+from viz.components.tiles.server import TILE_SIDE
 from viz.components.tiles.store import pack_frame, pack_layer, pack_tiles
+from viz.core.decimals import pack_decimals
 from viz.core.tiles import GridSpec, LayerTiles, Tiles, edges
 
 ADDRESS: Final = "0123456789abcdef"
 
 
 def first_pictures(reader: TextReader, text: str) -> dict[str, float]:
-    """Text → trace → grid → opened head.
+    """Text → trace → grid → opened head → exact numbers of a part of it.
 
     Returns:
         `picture`: seconds from the text until the first tiles can be sent; `grid`: until all can; `head`: from then
-        until the first head is open. `bytes`: of grid and head together; `picture_memory`: the most that was held.
+        until the first head is open; `zoom`: until the numbers of a part of it are there. `bytes`: of grid and head
+        together; `picture_memory`: the most that was held.
     """
     before = settle()
     began = time.perf_counter()
@@ -37,12 +40,16 @@ def first_pictures(reader: TextReader, text: str) -> dict[str, float]:
         first = first or time.perf_counter() - began
         sent += len(message)
     grid = time.perf_counter() - began
-    opened = _head(trace, site)
+    matrix, opened = _head(trace, site)
     head = time.perf_counter() - began - grid
+    # In the middle, where no row is short.
+    middle = slice(len(matrix.queries.labels) // 2, len(matrix.queries.labels) // 2 + TILE_SIDE)
+    pack_decimals(matrix.pooled(middle, middle, (1, 1)).numpy(), 4)
     return {
         "picture": first,
         "grid": grid,
         "head": head,
+        "zoom": time.perf_counter() - began - grid - head,
         "bytes": sent + len(opened),
         "picture_memory": peak() - before,
     }
@@ -67,8 +74,8 @@ def _grid(trace: Trace, site: str) -> Iterator[bytes]:
         frame = b""
 
 
-def _head(trace: Trace, site: str) -> bytes:
-    """The first head, as it is sent when a person opens it."""
+def _head(trace: Trace, site: str) -> tuple[head_matrix.HeadMatrix, bytes]:
+    """The first head, and what is sent of it when a person opens it."""
     queries, keys = map(axes.single_tokens, trace.axis_tokens(site))
     matrix = head_matrix.HeadMatrix(head_matrix.weights_of(trace.attention(site, 0), 0), queries, keys)
     longest = max(len(queries.labels), len(keys.labels))
@@ -83,4 +90,4 @@ def _head(trace: Trace, site: str) -> bytes:
         block=(side, side),
         address=ADDRESS,
     )
-    return pack_matrix(data, Kept(), None)
+    return matrix, pack_matrix(data, Kept(), None)

@@ -90,18 +90,21 @@ def goals(measured: Measured, shapes: Sequence[str], lengths: Sequence[int]) -> 
 def rest_of_ours(measured: Measured) -> list[str]:
     """What else was measured of us: the whole grid, an opened head, and what a trace holds."""
     lines = [
-        "| model | tokens | text → first tiles | → whole grid | + one head open | most memory on the way "
-        "| q, k, v of the trace | peak of capture above the plain pass, × q, k, v |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| model | tokens | text → first tiles | → whole grid | all tiles ÷ the plain pass | + one head open | + exact "
+        "numbers | most memory on the way | q, k, v of the trace | peak of capture above the plain pass, × q, k, v |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for (model, tokens, contender), results in measured.items():
         if contender != "ours" or not results.rounds:
             continue
         above = [(one["memory"] - one["plain_memory"]) / one["held"] for one in results.rounds]
+        tiles = [(one["grid"] - one["seconds"]) / one["plain_seconds"] for one in results.rounds]
         cells = (
             _seconds(results.median("picture")),
             _seconds(results.median("grid")),
+            f"{statistics.median(tiles):.2f}",
             _seconds(results.median("head")),
+            _seconds(results.median("zoom")),
             _bytes(results.median("picture_memory")),
             _bytes(results.median("held")),
             f"{statistics.median(above):.2f}",

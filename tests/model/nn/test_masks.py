@@ -83,3 +83,27 @@ def test_a_mask_is_cut_to_one_sentence_of_its_batch() -> None:
     mask = AttentionMask(num_queries=4, num_keys=4, key_padding=torch.tensor([[True] * 4, [True, True, False, False]]))
     assert mask.of_sentence(0).key_padding is None
     assert torch.equal(mask.of_sentence(1).rows()[0], mask.rows()[1])
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        AttentionMask(num_queries=20, num_keys=20),
+        AttentionMask(num_queries=20, num_keys=20, causal=True),
+        AttentionMask(num_queries=5, num_keys=20, causal=True, first_query=15),
+        AttentionMask(num_queries=20, num_keys=20, window=3),
+        AttentionMask(num_queries=20, num_keys=20, window=4, causal=True),
+        AttentionMask(num_queries=20, num_keys=20, chunk=6),
+        AttentionMask(num_queries=20, num_keys=26, chunk=6, causal=True),
+    ],
+    ids=repr,
+)
+def test_no_row_may_attend_beyond_its_reach_and_some_row_to_both_its_ends(mask: AttentionMask) -> None:
+    for start in range(0, mask.num_queries, 3):
+        rows = slice(start, min(start + 4, mask.num_queries))
+        seen, allowed = mask.reach(rows), mask.rows(rows)[0]
+        assert not allowed[:, : seen.start].any()
+        assert not allowed[:, seen.stop :].any()
+        assert allowed[:, seen.start].any()
+        assert allowed[:, seen.stop - 1].any()
+        torch.testing.assert_close(mask.rows(rows, seen)[0], allowed[:, seen])

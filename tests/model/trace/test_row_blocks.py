@@ -164,3 +164,40 @@ def test_no_buffer_is_larger_than_stated_however_long_the_text(tokens: int, monk
     row_blocks.log_sum_exp(inputs)
     row_blocks.pooled_weights(inputs, range(0, tokens + 1, 20), range(0, tokens + 1, 20))
     assert 10_000 < max(largest) <= 40_000
+
+
+def test_blocks_of_some_rows_and_keys_are_those_of_the_whole_weights_times_their_factors() -> None:
+    inputs, factors = inputs_of(50, 60, causal=True), torch.linspace(0.5, 3, 60)
+    found = row_blocks.pooled_weights(inputs, [10, 20, 35], [5, 9, 40], factors=factors)
+    products = inputs.scores_and_weights().weights * factors
+    expected = torch.stack(
+        [
+            torch.stack([products[:, top:bottom, left:right].amax((1, 2)) for left, right in ((5, 9), (9, 40))], -1)
+            for top, bottom in ((10, 20), (20, 35))
+        ],
+        1,
+    )
+    torch.testing.assert_close(found.maxima, expected, atol=1e-6, rtol=1e-5)
+    torch.testing.assert_close(found.log_sums, row_blocks.log_sum_exp(inputs)[:, 10:35])
+
+
+@pytest.mark.parametrize("case", [{"window": 4}, {"chunk": 9}, {"causal": True, "window": 6}, {"causal": True}])
+def test_keys_that_a_mask_forbids_to_all_rows_of_a_block_are_never_multiplied(
+    case: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_blocks, "VALUES_AT_ONCE", 700)
+    inputs = replace(inputs_of(90, 90), mask=AttentionMask(num_queries=90, num_keys=90, **case))  # type: ignore[arg-type]
+    multiplied: list[int] = []
+    room = row_blocks._Scores._room
+
+    def watched(scores: row_blocks._Scores, shape: tuple[int, int, int]) -> torch.Tensor:
+        multiplied.append(shape[1] * shape[2])
+        return room(scores, shape)
+
+    monkeypatch.setattr(row_blocks._Scores, "_room", watched)
+    edges = list(range(0, 91, 10))
+    found = row_blocks.pooled_weights(inputs, edges, edges, [1])
+    weights = inputs.scores_and_weights().weights[1]
+    expected = weights.unflatten(0, (9, 10)).unflatten(2, (9, 10)).amax((1, 3))
+    torch.testing.assert_close(found.maxima[0], expected, atol=1e-6, rtol=1e-5)
+    assert sum(multiplied) < 0.7 * 90 * 90

@@ -8,7 +8,7 @@ from typing import Never
 import pytest
 
 from model import interruption
-from model.errors import CancelledError, DataError
+from model.errors import CancelledError, DataError, TimeLimitError
 from viz.core import background_jobs, viewers
 from viz.core.background_jobs import Job, Progress, Task
 from viz.core.job_queue import JobQueue
@@ -151,4 +151,68 @@ def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:
     job.stop()
     assert job.wait(SOON)
     with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
+        job.result()
+
+
+def of_two_steps(reached: threading.Event, go_on: threading.Event) -> Task[str]:
+    def compute(progress: Progress) -> str:
+        progress(1)
+        reached.set()
+        assert go_on.wait(SOON)
+        progress(1)
+        return "done"
+
+    return Task(object(), 2, "units", compute)
+
+
+def test_a_second_long_job_of_a_viewer_says_for_which_it_waits_and_that_one_can_be_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(4, of_one=1))
+    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
+    monkeypatch.setattr(viewers, "browser", lambda: "browser")
+    reached, go_on = threading.Event(), threading.Event()
+    first = Job(of_two_steps(reached, go_on), "“Measure”")
+    assert reached.wait(SOON)
+    second_reached = threading.Event()
+    second = Job(of_two_steps(second_reached, go_on))
+    last = time.monotonic() + SOON
+    while (own := second.own_before) is None:
+        assert time.monotonic() < last, "it never waited"
+        time.sleep(0.01)
+    assert second.text == "Waits for your other computation (“Measure”: 1 of 2 units). Stop that one?"
+    assert not second_reached.is_set()
+    own.stop()
+    go_on.set()
+    assert second.wait(SOON)
+    assert second.result() == "done"
+    with pytest.raises(CancelledError):
+        first.result()
+
+
+def test_jobs_outside_of_a_page_are_of_no_common_viewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(4, of_one=1))
+    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
+    reached, go_on = (threading.Event(), threading.Event()), threading.Event()
+    jobs = [Job(of_two_steps(event, go_on)) for event in reached]
+    assert all(event.wait(SOON) for event in reached)
+    go_on.set()
+    assert all(job.wait(SOON) for job in jobs)
+
+
+@pytest.mark.usefixtures("shared")
+def test_on_a_shared_server_a_job_ends_after_its_time_between_two_steps_and_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began = time.monotonic()
+    monkeypatch.setattr(background_jobs, "monotonic", lambda: began + (time.monotonic() - began) * 10_000)
+
+    def compute(progress: Progress) -> Never:
+        while True:
+            time.sleep(0.01)
+            progress(1)
+
+    job = Job(Task(object(), 1_000_000, "rows", compute))
+    assert job.wait(SOON)
+    with pytest.raises(TimeLimitError, match=r"of 1,000,000 rows: this server is shared, and gives .* 120 seconds"):
         job.result()

@@ -57,3 +57,14 @@ def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
         concurrency_limit.acquire()
         assert in_thread(concurrency_limit.acquire) is None
     assert waited() < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
+def test_a_page_whose_work_waits_lets_another_compute_and_takes_a_slot_again() -> None:
+    with concurrency_limit.page_run():
+        concurrency_limit.acquire()
+        concurrency_limit.release()
+        assert in_thread(waited) < 0.2
+        concurrency_limit.acquire()
+        assert in_thread(waited) >= 0.2
+    assert in_thread(waited) < 0.2

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from model.errors import CancelledError
+from viz.core import job_queue
 from viz.core.job_queue import JobQueue, QueuedJob
 
 SOON = 10
@@ -76,3 +77,92 @@ def test_a_wait_ends_when_the_job_is_to_stop() -> None:
     with pytest.raises(CancelledError):
         queue.enter(job, stop)
     assert queue.before(job) is None
+
+
+def test_of_one_viewer_so_many_compute_though_there_is_room_and_the_next_knows_for_which_it_waits() -> None:
+    queue, entered = JobQueue(4, of_one=1), list[QueuedJob]()
+    first, second, third, other = QueuedJob("a", 1), QueuedJob("a", 2), QueuedJob("a", 3), QueuedJob("b", 4)
+    queue.enter(first, nothing)
+    thread = waiting(queue, second, entered)
+    waiting(queue, third, entered)
+    waiting(queue, other, entered).join(SOON)
+    assert entered == [other]
+    assert (queue.own_before(second), queue.own_before(third), queue.own_before(other)) == (first, first, None)
+    queue.leave(first)
+    thread.join(SOON)
+    assert entered == [other, second]
+    assert queue.own_before(third) is second
+
+
+def test_after_its_turn_a_job_lets_the_next_viewer_compute_and_goes_on_later() -> None:
+    queue, entered = JobQueue(1, turn=0.0), list[QueuedJob]()
+    long, short, own = QueuedJob("a", 1), QueuedJob("b", 2), QueuedJob("a", 3)
+    queue.enter(long, nothing)
+    waiting(queue, own, entered)
+    waiting(queue, short, entered)
+    resumed = threading.Thread(target=lambda: queue.give_way(long, nothing), daemon=True)
+    resumed.start()
+    last = time.monotonic() + SOON
+    while short not in entered:
+        assert time.monotonic() < last, "it never had its turn"
+        time.sleep(0.01)
+    # What was begun goes on before what the same viewer began after it.
+    assert (queue.before(long), queue.before(own)) == (0, 1)
+    queue.leave(short)
+    resumed.join(SOON)
+    assert not resumed.is_alive()
+    assert long.turns == 2
+    assert long.waited > 0
+    assert entered == [short]
+
+
+def test_a_job_gives_no_way_before_its_turn_is_over_nor_to_its_own_viewer() -> None:
+    queue, entered = JobQueue(1, turn=3_600.0), list[QueuedJob]()
+    job = QueuedJob("a", 1)
+    queue.enter(job, nothing)
+    waiting(queue, QueuedJob("b", 2), entered)
+    queue.give_way(job, nothing)
+    alone = JobQueue(1, turn=0.0)
+    alone.enter(job, nothing)
+    waiting(alone, QueuedJob("a", 2), entered)
+    alone.give_way(job, nothing)
+    assert (job.waited < 1, entered) == (True, [])
+
+
+def test_what_one_has_begun_is_not_begun_again_while_it_waits_for_its_next_turn() -> None:
+    queue, entered = JobQueue(1, turn=0.0), list[QueuedJob]()
+    begun, same, other = QueuedJob("a", "key"), QueuedJob("b", "key"), QueuedJob("c", "another")
+    queue.enter(begun, nothing)
+    waiting(queue, same, entered)
+    waiting(queue, other, entered)
+    resumed = threading.Thread(target=lambda: queue.give_way(begun, nothing), daemon=True)
+    resumed.start()
+    last = time.monotonic() + SOON
+    while other not in entered:
+        assert time.monotonic() < last, "it never had its turn"
+        time.sleep(0.01)
+    queue.leave(other)
+    resumed.join(SOON)
+    assert entered == [other]
+    queue.leave(begun, "answer")
+    assert same.answer == "answer"
+
+
+def test_a_job_that_comes_to_no_step_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_queue, "STALLED", 0.0)
+    queue, entered = JobQueue(1, of_one=1), list[QueuedJob]()
+    queue.enter(QueuedJob("a", 1), nothing)
+    waiting(queue, QueuedJob("a", 2), entered).join(SOON)
+    assert len(entered) == 1
+
+
+@pytest.mark.usefixtures("shared")
+def test_on_a_shared_server_a_viewer_computes_one_and_fills_no_queue() -> None:
+    queue, entered = JobQueue(4), list[QueuedJob]()
+    queue.enter(QueuedJob("greedy", 0), nothing)
+    for number in range(1, 9):
+        waiting(queue, QueuedJob("greedy", number), entered)
+    with pytest.raises(CancelledError, match="You have 8 computations waiting"):
+        queue.enter(QueuedJob("greedy", 9), nothing)
+    queue.enter(QueuedJob("modest", 10), nothing)
+    assert entered == []

@@ -2,6 +2,8 @@
 
 import threading
 import time
+from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
@@ -47,3 +49,49 @@ def test_what_was_undone_is_not_called(absent: set[str]) -> None:
     absent.add("leaves")
     assert other.wait(SOON)
     assert not called.is_set()
+
+
+def cookie(token: bytes, mask: bytes) -> str:
+    """A token as Streamlit writes it into a cookie: under a mask that is new every time."""
+    masked = bytes(value ^ mask[index % len(mask)] for index, value in enumerate(token))
+    return f"2|{mask.hex()}|{masked.hex()}|1700000000"
+
+
+@pytest.fixture
+def in_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], str]:
+    """Which viewer a session with this cookie belongs to."""
+
+    def viewer(session: str, sent: str) -> str:
+        monkeypatch.setattr(viewers, "current", lambda: session)
+        monkeypatch.setattr(viewers, "st", SimpleNamespace(context=SimpleNamespace(cookies={viewers.COOKIE: sent})))
+        return viewers.browser()
+
+    return viewer
+
+
+def test_two_tabs_of_one_browser_are_one_viewer_and_two_browsers_are_two(
+    in_session: Callable[[str, str], str],
+) -> None:
+    mine, theirs = b"m" * 16, b"t" * 16
+    first = in_session("tab 1", cookie(mine, b"\x01\x02\x03\x04"))
+    assert first == in_session("tab 2", cookie(mine, b"\xfa\xfb\xfc\xfd"))
+    assert first != in_session("tab 3", cookie(theirs, b"\x01\x02\x03\x04"))
+
+
+@pytest.mark.parametrize("sent", ["", "2", "2|zz|zz|1", "2||00|1", "1|00|00|1", "2|00||1", "x" * 10_000, "2|0|0|0|0"])
+def test_without_a_cookie_that_can_be_read_a_viewer_is_a_session(
+    in_session: Callable[[str, str], str], sent: str
+) -> None:
+    assert in_session("tab", sent) == "tab"
+
+
+def test_outside_of_a_page_there_is_no_viewer(in_session: Callable[[str, str], str]) -> None:
+    assert in_session("", cookie(b"m" * 16, b"abcd")) == ""
+
+
+def test_the_cookie_is_read_as_streamlit_writes_it(in_session: Callable[[str, str], str]) -> None:
+    from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+    written = [generate_xsrf_token_string(b"0123456789abcdef", 1_700_000_000) for _ in range(2)]
+    assert written[0] != written[1]
+    assert len({in_session(f"tab {number}", sent) for number, sent in enumerate(written)}) == 1

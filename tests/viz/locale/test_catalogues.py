@@ -2,6 +2,7 @@
 
 import ast
 import string
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,11 @@ def names(text: str) -> set[str]:
     return {f"{name}!{conversion}:{spec}" for _, name, spec, conversion in string.Formatter().parse(text) if name}
 
 
+def texts_of(value: str | Sequence[str]) -> Sequence[str]:
+    """A text, or the forms of one that counts."""
+    return (value,) if isinstance(value, str) else value
+
+
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
 def test_a_catalogue_holds_exactly_the_texts_of_the_source(path: Path) -> None:
     texts = {(message.id, message.context) for message in template() if message.id}
@@ -32,9 +38,8 @@ def test_no_translation_is_fuzzy_or_names_other_values(path: Path) -> None:
         if not message.id or not message.string:
             continue
         assert not message.fuzzy, message.id
-        ids = message.id if isinstance(message.id, tuple) else (message.id,)
-        known = set().union(*map(names, ids))
-        for text in message.string if isinstance(message.string, tuple) else (message.string,):
+        known = set[str]().union(*map(names, texts_of(message.id)))
+        for text in texts_of(message.string):
             assert names(text) <= known, message.id
             # What a sentence names once it has in every language.
             if isinstance(message.id, str):

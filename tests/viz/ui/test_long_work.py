@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.errors import DataError
+from viz.core import background_jobs
 from viz.core.background_jobs import Progress, Task
+from viz.core.job_queue import JobQueue
 from viz.ui import long_work
 
 SOON = 30
@@ -115,3 +117,29 @@ def test_an_error_of_awaited_work_is_raised_where_it_is_waited_for() -> None:
     TASKS["task"] = Task("awaited and wrong", 1, "units", compute)
     app = AppTest.from_function(before_a_page, default_timeout=SOON).run()
     assert "Expected a pair" in app.error[0].value
+
+
+def two_on_a_page() -> None:
+    import streamlit as st
+
+    from tests.viz.ui.test_long_work import TASKS
+    from viz.ui import long_work
+
+    st.write(long_work.outcome(TASKS["first"], "Measure", key="first", start=True) or "nothing yet")
+    st.write(long_work.outcome(TASKS["second"], "Search", key="second", start=True) or "nothing yet")
+
+
+def test_a_viewers_second_long_work_says_what_it_waits_for_and_can_stop_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(background_jobs, "LONG_JOBS", JobQueue(4, of_one=1))
+    monkeypatch.setattr(background_jobs, "SHORT", 0.0)
+    go_on = threading.Event()
+    TASKS["first"] = Task("the first of two", 2, "units", of_two(go_on))
+    TASKS["second"] = Task("the second of two", 2, "units", of_two(go_on))
+    app = AppTest.from_function(two_on_a_page, default_timeout=SOON).run()
+    shown = [bar.proto.text for bar in app.get("progress")]
+    assert "Waits for your other computation (“Measure”: 1 of 2 units). Stop that one?" in shown
+    assert [button.key for button in app.button] == ["first-stop", "second-stop-other", "second-stop"]
+    app.button(key="second-stop-other").click().run()
+    go_on.set()
+    until(app, "done")
+    assert [text.value.replace("\\", "") for text in app.info] == ["Stopped after 2 of 2 units."]

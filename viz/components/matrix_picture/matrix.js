@@ -1,8 +1,8 @@
 // @ts-check
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
-// The browser draws all of it. What another component already has of the next matrix, it announces by the event
-// `headlight-preview` on the window; that is drawn at once and makes way for Python's exact numbers.
-// A matrix too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
+// What another component already has of the next matrix, it announces by the event `headlight-preview` on the window;
+// that is drawn at once and makes way for Python's exact numbers. One too large to be sent whole comes as maxima of
+// blocks (matrix_tiles.js).
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
@@ -25,6 +25,7 @@ import { MatrixGestures } from "./matrix_gestures.js";
 import { KeptNumber } from "./matrix_kept.js";
 import { MatrixKeys, STEP } from "./matrix_keys.js";
 import { readCell } from "./matrix_reading.js";
+import { MatrixSearch } from "./matrix_search.js";
 import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
 
@@ -38,7 +39,6 @@ const [LOWEST, HIGHEST] = [60, 720];
 const WIDEST_CELL = 72;
 /** Of the picture's height, what is room between its parts. */
 const BESIDE_STAGE = 28;
-// The name of the rows runs upwards, about the middle.
 const ABOUT_HALF_A_NAME = 9;
 
 export class MatrixPicture extends View {
@@ -66,6 +66,7 @@ export class MatrixPicture extends View {
   stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: "heatmap" });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
+  search = new MatrixSearch(this);
   caption = element("div", "picture-caption only-saved");
   rowName = element("div", "row-name only-saved");
   columnName = element("div", "column-name only-saved");
@@ -79,6 +80,7 @@ export class MatrixPicture extends View {
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
     tools.prepend(
+      this.search.element,
       this.out,
       toolButton("+", "Zoom in", () => this.gestures.zoom(STEP)),
       this.whole,
@@ -146,6 +148,7 @@ export class MatrixPicture extends View {
       this.sizes = null;
     }
     this.describe();
+    this.search.show(header);
     this.tiles.show(header, this.scale);
     if (isNew) this.layOut();
     else this.draw();
@@ -172,8 +175,6 @@ export class MatrixPicture extends View {
     const bar = colourBar(number, `Colour scale of ${number}, from ${lowest} to ${highest}`, stops, marks);
     this.foot.replaceChildren(bar, this.extent, this.keys.status);
   }
-
-  // ---- layout and drawing ----
 
   layOut() {
     const available = this.root.clientWidth;
@@ -276,8 +277,6 @@ export class MatrixPicture extends View {
     this.tooltip.hide();
     this.keys.cursor.hidden = true;
   }
-
-  // ---- keeping and numbers ----
 
   /** @param {{ row: number | null, column: number | null }} target */
   keep({ row, column }) {

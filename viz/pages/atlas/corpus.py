@@ -19,7 +19,7 @@ from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.model_choice import ModelChoice
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, uploads
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -145,13 +145,12 @@ def _upload(
             st.session_state.pop(slot_key, None)
             return
         try:
-            rows, bad = read(file.getvalue(), file.name)
+            rows, bad = read(uploads.content(file), file.name)
             st.session_state[slot_key] = _Loaded(file.name, rows, tuple(bad))
         except HeadlightError as error:
             st.session_state[slot_key] = _Loaded(file.name, error=str(error))
 
-    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
-    st.file_uploader(label, key=key, help=help_text, on_change=take)
+    uploads.field(label, key=key, help_text=help_text, on_change=take)
     loaded: _Loaded[Row] | None = st.session_state.get(slot_key)
     if loaded is None:
         return None

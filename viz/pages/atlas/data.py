@@ -17,6 +17,7 @@ from jaxtyping import Float, Int
 
 from model.errors import DataError
 from viz.access.models import MAX_MODELS
+from viz.core import shared_server
 from viz.core.background_jobs import Progress, Task
 from viz.core.bounded_cache import BoundedCache
 from viz.core.caching import cached
@@ -194,7 +195,9 @@ def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
 
 
 def cache_folder() -> Path | None:
-    """Where atlases are kept: `headlight/atlases` in the person's cache directory; None if there is none."""
+    """Where atlases are kept: `headlight/atlases` in the person's cache; None if there is none, or many share it."""
+    if not shared_server.rules().keeps_files:
+        return None
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
         # The XDG specification: a relative path is to be ignored.

@@ -65,8 +65,8 @@ def test_log_sums_are_computed_once_for_a_head(trace: Trace, monkeypatch: pytest
 
     monkeypatch.setattr(head_matrix, "log_sum_exp", counted)
     values = weights_of(trace.attention("encoder.self", 0), 1)
-    values([0], [1])
-    values([3], [1])
+    values.part([0], [1])
+    values.part([3], [1])
     assert len(calls) == 1
 
 

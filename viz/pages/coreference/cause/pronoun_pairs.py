@@ -1,7 +1,7 @@
 """Choose the pair of sentences that an English–German translator is asked about: er, sie or es."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
@@ -18,7 +18,7 @@ from viz.pages.coreference.data import Pair, curated, scores_task
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.coreference import MARKS
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, uploads
 from viz.ui.controls import plain
 from viz.ui.sentence import Line
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
 
 OWN = ""
+#: Megabytes of a file with sentence pairs.
+LARGEST: Final = 2
 
 
 def chosen_pair() -> Pair:
@@ -83,10 +85,10 @@ def bleu() -> None:
                 most_pairs=pronouns.MOST_PAIRS,
             )
         )
-        file = st.file_uploader(_("Sentence pairs, UTF-8"), key="cause-pairs", max_upload_size=2)
+        file = uploads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
         if file is None:
             return
-        pairs = pronouns.uploaded_pairs(file.getvalue())
+        pairs = pronouns.uploaded_pairs(uploads.content(file, LARGEST))
         translator, choices = models.translator(state.current().model), state.current().coreference
         heads = all_heads(translator)
         chosen = switched_heads.chosen(heads)

@@ -18,7 +18,7 @@ from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
-from viz.ui import controls, formulas, frame, long_work, measures, number_controls
+from viz.ui import controls, formulas, frame, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
@@ -88,11 +88,11 @@ def _case_set() -> "data.CaseSet | None":
         return data.curated()
     with st.expander(_("What a file looks like"), key="measured-format"):
         st.markdown(FORMATS)
-    # The name of a type that is refused comes from Streamlit; our message says what was expected.
-    file = st.file_uploader(_("JSONL, TSV or WinoBias text, UTF-8, at most 5 MB"), key="measured-file")
+    label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=uploads.most())
+    file = uploads.field(label, key="measured-file")
     if file is None:
         return None
-    case_set = data.read_cases(file.getvalue(), file.name)
+    case_set = data.read_cases(uploads.content(file), file.name)
     if bad := case_set.cases.rejected:
         are = "line is" if len(bad) == 1 else "lines are"
         with st.expander(

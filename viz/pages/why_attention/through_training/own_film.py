@@ -9,6 +9,7 @@ from model.errors import HeadlightError
 from viz.core.messages import _
 from viz.pages.why_attention.through_training import data
 from viz.selection import state
+from viz.ui import uploads
 from viz.ui.controls import plain
 
 _SLOT: Final = "training-film/own"
@@ -39,13 +40,8 @@ def show() -> None:
     if loaded is not None and loaded.error:
         st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
     with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
-        # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
-        st.file_uploader(
-            _("A film of a training, .npz, at most {largest} MB", largest=LARGEST),
-            key=_FIELD,
-            max_upload_size=LARGEST,
-            on_change=_take,
-        )
+        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most(LARGEST))
+        uploads.field(label, key=_FIELD, megabytes=LARGEST, on_change=_take)
         if loaded is not None and loaded.film is not None:
             st.caption(plain(_("Shown is {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
@@ -64,7 +60,7 @@ def _take() -> None:
         _forget()
         return
     try:
-        st.session_state[_SLOT] = _Loaded(file.name, data.read(file.getvalue(), file.name))
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file, LARGEST), file.name))
         _open_anew()
     except HeadlightError as error:
         st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)

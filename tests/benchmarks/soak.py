@@ -1,0 +1,143 @@
+"""Hours of use in minutes: python -m tests.benchmarks.soak [--interactions 2000] [--viewers 12].
+
+Viewers come to one server, one after the other. Each walks through every tab of every page, by links and by typed
+sentences that nobody had before, as fast as the server answers. Printed are the server's memory over the interactions
+with its slope once the first 300 have filled the caches, its threads, and the bytes it wrote to the disk. Ends with an
+error if the memory grows by more than noise, a thread is left, or a page shows a traceback.
+"""
+
+import argparse
+import asyncio
+import os
+import tempfile
+import time
+from dataclasses import dataclass, field
+from itertools import count, cycle
+from pathlib import Path
+from typing import Final
+
+from scipy.stats import linregress
+
+from tests.benchmarks.crowd import resident, sentence, youngest_child
+from tests.benchmarks.forged import TABS, views
+from tests.benchmarks.hostile import PAGES
+from tests.benchmarks.wire_viewer import WireViewer
+from tests.browser.conftest import streamlit_server
+from tests.paths import ROOT
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import FIELDS
+
+#: Interactions after which caches are full, and between two looks at the server.
+WARM_UP, EVERY = 300, 10
+#: Interactions of one tab of the browser, before another link is followed.
+OF_A_TAB: Final = 4
+#: Seconds until what nobody waits for any more has ended.
+PAUSE: Final = 20.0
+#: A slope of so many standard errors is none of noise.
+ERRORS: Final = 3.0
+
+
+@dataclass
+class Soak:
+    """What was seen of the server.
+
+    Attributes:
+        memory: interactions done, and the server's bytes then.
+        threads: at the first look after the caches were full, and when everybody had left.
+        problems: errors and tracebacks that a page showed.
+        slowest: seconds of the slowest interaction.
+    """
+
+    memory: list[tuple[int, int]] = field(default_factory=list)
+    threads: list[int] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+
+    def slope(self) -> tuple[float, float]:
+        """Bytes an interaction once the caches are full, and the standard error of that."""
+        settled = [(at, held) for at, held in self.memory if at >= WARM_UP]
+        fitted = linregress([at for at, _ in settled], [held for _, held in settled])
+        return float(fitted.slope), float(fitted.stderr)
+
+
+def threads(process: int) -> int:
+    """Threads of a process (Linux)."""
+    return len(list(Path(f"/proc/{process}/task").iterdir()))
+
+
+def bytes_below(folder: Path) -> int:
+    """Bytes of all files of a folder and those within it."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+async def viewer(url: str, number: int, interactions: int, server: int, seen: Soak) -> None:
+    """One viewer, who opens tab after tab and types a new sentence into each a few times."""
+    walk, own = cycle(views()), count(number * interactions)
+    done = 0
+    while done < interactions:
+        view = next(walk)
+        async with WireViewer(url) as tab:
+            for visit in range(min(OF_A_TAB, interactions - done)):
+                text = sentence(next(own))
+                if visit == 0:
+                    params = {FIELDS[TABS[view.page]].param: view.tab, "text": text}
+                    run = await tab.open(PAGES[view.page][1], params)
+                else:
+                    run = await tab.type("text", text)
+                done += 1
+                seen.slowest = max(seen.slowest, run.done)
+                seen.problems += [f"{view.page} {view.tab!r}, {text}: {problem}" for problem in run.problems]
+                total = number * interactions + done
+                if total % EVERY == 0:
+                    seen.memory.append((total, resident(server)))
+                if total == WARM_UP:
+                    seen.threads.append(threads(server))
+
+
+def soak(interactions: int, viewers: int) -> tuple[Soak, int]:
+    """Let viewers come one after the other; what was seen, and the bytes that the server wrote."""
+    seen = Soak()
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder)
+        os.environ |= {ROOT_VARIABLE: str(ROOT / "checkpoints"), "TMPDIR": folder, "XDG_CACHE_HOME": folder}
+        log = written / "server.log"
+        with streamlit_server(ROOT / "app.py", (), log) as url:
+            server = youngest_child()
+            for number in range(viewers):
+                asyncio.run(viewer(url, number, interactions // viewers, server, seen))
+                at, held = seen.memory[-1]
+                print(f"  viewer {number + 1}: {at:,} interactions, {held / 1e6:,.0f} MB", flush=True)
+            time.sleep(PAUSE)
+            seen.threads.append(threads(server))
+            if "Traceback" in log.read_text(errors="replace"):
+                seen.problems.append("the server's log has a traceback")
+        return seen, bytes_below(written) - log.stat().st_size
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--interactions", type=int, default=2_000)
+    parser.add_argument("--viewers", type=int, default=12)
+    arguments = parser.parse_args()
+    began = time.perf_counter()
+    seen, written = soak(arguments.interactions, arguments.viewers)
+    slope, error = seen.slope()
+    settled, last = dict(seen.memory).get(WARM_UP, 0) / 1e6, seen.memory[-1][1] / 1e6
+    print(
+        f"{seen.memory[-1][0]:,} interactions of {arguments.viewers} viewers in {time.perf_counter() - began:,.0f} s, "
+        f"the slowest {seen.slowest:.1f} s\n"
+        f"memory: {settled:,.0f} MB after {WARM_UP}, {last:,.0f} MB at the end; {slope * 1e3 / 1e6:+.2f} ± "
+        f"{error * 1e3 / 1e6:.2f} MB a thousand interactions\n"
+        f"threads: {' → '.join(map(str, seen.threads))}\n"
+        f"written to the disk: {written / 1e6:,.1f} MB\n"
+        f"problems: {len(seen.problems)}"
+    )
+    for problem in seen.problems[:10]:
+        print(f"  {problem[:200]}")
+    is_grown = slope > ERRORS * error and slope * 1_000 > 5e6
+    if seen.problems or is_grown or seen.threads[-1] > seen.threads[0]:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""One person's tab without a browser: it stays open, and types, clicks and answers as the scripts of a page do.
+
+Speaks Streamlit's own protocol through its own classes. What a page is about knows who uses it.
+"""
+
+import json
+import time
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import urlencode, urlsplit
+from urllib.request import urlopen
+
+from streamlit.proto.Alert_pb2 import Alert
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
+
+from tests.benchmarks.wire_session import LARGEST
+
+#: How Streamlit names the widget that carries what a component triggers.
+_TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A widget of the page: what Streamlit calls it, and the part of the page that reruns with it ("" for all)."""
+
+    id: str
+    fragment: str
+
+
+@dataclass
+class Run:
+    """What came of one run: seconds until the title and until its end, and what was drawn.
+
+    Attributes:
+        title, done: seconds; 0 as long as it has not come.
+        components: seconds, key and bytes of each component.
+        problems: errors and tracebacks on the page.
+    """
+
+    title: float = 0.0
+    done: float = 0.0
+    components: list[tuple[float, str, bytes]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def browser_cookie(url: str) -> str:
+    """The cookie that a browser gets with its first page, and sends with all its tabs."""
+    with urlopen(f"{url}/_stcore/host-config", timeout=60) as answer:
+        return str(answer.headers["Set-Cookie"]).partition(";")[0]
+
+
+class WireViewer:
+    """A tab. As a context, its connection.
+
+    Args:
+        url: of the server.
+        cookie: of the browser; "" sends none.
+    """
+
+    def __init__(self, url: str, cookie: str = "") -> None:
+        self._url, self._cookie = url, cookie
+        self._page, self._query = "", ""
+        self.places: dict[str, Place] = {}
+        self._socket: ClientConnection
+
+    async def __aenter__(self) -> Self:
+        self._socket = await connect(
+            f"ws://{urlsplit(self._url).netloc}/_stcore/stream",
+            origin=Origin(self._url),
+            subprotocols=[Subprotocol("streamlit")],
+            additional_headers={"Cookie": self._cookie} if self._cookie else None,
+            max_size=LARGEST,
+            ping_interval=None,
+            open_timeout=120,
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._socket.close()
+
+    async def open(self, page: str, params: dict[str, str]) -> Run:
+        """Come by a link."""
+        asked = BackMsg()
+        asked.rerun_script.query_string = self._query = urlencode(params)
+        asked.rerun_script.page_name = page
+        return await self._run(asked)
+
+    async def type(self, key: str, text: str) -> Run:
+        """Put a text into a field."""
+        return await self._send(self.places[key], WidgetState(id=self.places[key].id, string_value=text))
+
+    async def press(self, key: str) -> Run:
+        """Click a button."""
+        return await self._send(self.places[key], WidgetState(id=self.places[key].id, trigger_value=True))
+
+    async def report(self, key: str, state: dict[str, Any]) -> Run:
+        """What a component says that it shows."""
+        return await self._send(self.places[key], WidgetState(id=self.places[key].id, json_value=json.dumps(state)))
+
+    async def trigger(self, key: str, event: str, value: dict[str, Any], state: dict[str, Any]) -> Run:
+        """What a person wants of a component that shows this state."""
+        place = self.places[key]
+        wanted = json.dumps([{"event": event, "value": value}])
+        return await self._send(
+            place,
+            WidgetState(id=_TRIGGER.format(place.id), json_trigger_value=wanted),
+            WidgetState(id=place.id, json_value=json.dumps(state)),
+        )
+
+    async def _send(self, place: Place, *states: WidgetState) -> Run:
+        asked = BackMsg()
+        asked.rerun_script.query_string = self._query
+        asked.rerun_script.page_script_hash = self._page
+        asked.rerun_script.fragment_id = place.fragment
+        asked.rerun_script.widget_states.widgets.extend(states)
+        return await self._run(asked)
+
+    async def _run(self, asked: BackMsg) -> Run:
+        seen, began = Run(), time.perf_counter()
+        await self._socket.send(asked.SerializeToString())
+        async for message in self._socket:
+            received = ForwardMsg.FromString(message)
+            at = time.perf_counter() - began
+            match received.WhichOneof("type"):
+                case "navigation":
+                    self._page = received.navigation.page_script_hash
+                case "page_info_changed":
+                    self._query = received.page_info_changed.query_string
+                case "delta" if received.delta.WhichOneof("type") == "new_element":
+                    self._take(received.delta.new_element, received.delta.fragment_id, seen, at)
+                case "script_finished" if received.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
+                    seen.done = at
+                    return seen
+        raise ConnectionError("the server ended the session before the run was over")
+
+    def _take(self, element: Any, fragment: str, seen: Run, at: float) -> None:
+        kind = element.WhichOneof("type")
+        drawn = getattr(element, kind) if kind else None
+        widget = str(getattr(drawn, "id", ""))
+        key = widget.split("-", 2)[-1] if widget.startswith("$$ID-") else ""
+        if key:
+            self.places[key] = Place(widget, fragment)
+        match kind:
+            case "heading" if element.heading.tag == "h1":
+                seen.title = seen.title or at
+            case "bidi_component":
+                seen.components.append((at, key, element.bidi_component.bytes))
+            case "alert" if element.alert.format == Alert.ERROR:
+                seen.problems.append(element.alert.body)
+            case "exception":
+                seen.problems.append(f"{element.exception.type}: {element.exception.message}")

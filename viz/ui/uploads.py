@@ -1,0 +1,55 @@
+"""Take files that people give: one field, with a limit on their size that holds whatever a browser sends."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import DataError
+from viz.core import shared_server
+
+if TYPE_CHECKING:
+    from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+#: Megabytes that a file may have where its field says nothing else.
+MEGABYTES: Final = 5
+
+
+def most(megabytes: int = MEGABYTES) -> int:
+    """Megabytes that a file may have in a field that usually takes so many."""
+    return shared_server.rules().most_megabytes(megabytes)
+
+
+def field(
+    label: str,
+    *,
+    key: str,
+    megabytes: int = MEGABYTES,
+    help_text: str | None = None,
+    on_change: Callable[[], None] | None = None,
+) -> "UploadedFile | None":
+    """A field for a file of at most so many megabytes, and the file that is in it.
+
+    Args:
+        label, key, help_text: of the field.
+        megabytes: that it usually takes; a shared server takes fewer.
+        on_change: called when there is another file, or none any more.
+    """
+    # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.
+    return st.file_uploader(label, key=key, help=help_text, max_upload_size=most(megabytes), on_change=on_change)
+
+
+def content(file: "UploadedFile", megabytes: int = MEGABYTES) -> bytes:
+    """What is in a file, as large as its field may take. The field's own limit holds in the browser only.
+
+    Raises:
+        DataError: it is larger.
+    """
+    if file.size > most(megabytes) * 1024**2:
+        raise DataError(
+            "{name} has {size:,.1f} MB; expected at most {most} MB. Give a smaller one.",
+            name=file.name,
+            size=file.size / 1024**2,
+            most=most(megabytes),
+        )
+    return file.getvalue()
