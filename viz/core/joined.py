@@ -24,6 +24,11 @@ def with_and(members: Iterable[str]) -> str:
     return _joined(members, lambda before, last: _("{before} and {last}", before=before, last=last))
 
 
+def clauses_with_and(clauses: Iterable[str]) -> str:
+    """What is so, and what is so too: "A keeps it and B takes it"."""
+    return _joined(clauses, lambda before, last: _("{before} and {clause}", before=before, clause=last))
+
+
 def with_or(members: Iterable[str]) -> str:
     """Members of which one is meant: "a or b"."""
     return _joined(members, lambda before, last: _("{before} or {last}", before=before, last=last))

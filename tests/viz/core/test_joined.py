@@ -9,12 +9,13 @@ def test_sentences_stand_a_space_apart_and_empty_ones_leave_none() -> None:
 
 
 def test_nothing_joined_is_nothing() -> None:
-    assert [join([]) for join in (joined.in_a_row, joined.with_commas, joined.with_and, joined.with_or)] == [""] * 4
+    assert [join([]) for join in (joined.in_a_row, joined.with_commas, joined.with_or)] == [""] * 3
 
 
 def test_lists_have_their_word_or_comma_between_two_members() -> None:
     assert joined.with_commas("abc") == "a, b, c"
     assert joined.with_and("ab") == "a and b"
+    assert joined.clauses_with_and("ab") == "a and b"
     assert joined.with_or("ab") == "a or b"
 
 
