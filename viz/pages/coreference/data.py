@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
 from viz.core.marks import Marks, word_spans
+from viz.core.messages import said
 from viz.selection.common import Measure
 
 if TYPE_CHECKING:
@@ -119,4 +120,4 @@ def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["Cor
         return measure_coreference(as_translator(reader), cases.cases, measure=MEASURES[measure], progress=progress)
 
     key = ("coreference", reader.key, cases.digest, measure)
-    return Task(key, len(cases.cases.cases), "sentences", compute)
+    return Task(key, len(cases.cases.cases), said("sentences"), compute)
