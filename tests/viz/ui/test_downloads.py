@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+import streamlit as st
 
 from viz.core.messages import language, speaking
 from viz.ui import downloads
@@ -18,7 +19,7 @@ def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: 
         def caption(self, text: str) -> None:
             pass
 
-    monkeypatch.setattr(downloads.st, "columns", lambda *sizes, **given: (Column(), Column()))
+    monkeypatch.setattr(st, "columns", lambda *sizes, **given: (Column(), Column()))
     offer = downloads.Offer("Page", "all of it", lambda: language().encode(), "page.html", "text/html", 2)
     with speaking("zh"):
         downloads.show_offer(offer)
