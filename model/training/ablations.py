@@ -13,6 +13,7 @@ from typing import Final
 from model.config import TransformerConfig
 from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
 from model.errors import DataError
+from model.messages import Message, said
 from model.model_config import ModelConfig
 from model.training.loop import TrainSettings
 
@@ -65,36 +66,38 @@ class Preset:
         settings: how it is trained.
     """
 
-    what: str
+    what: Message
     config: ModelConfig = FULL
     settings: TrainSettings = SETTINGS
 
 
 ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
     {
-        "full": Preset(what="4 heads, sinusoidal positions, pre-norm, dropout 0.1, label smoothing 0.1"),
-        "single-head": Preset(what="1 head of the same width in all", config=replace(FULL, num_heads=1)),
-        "two-heads": Preset(what="2 heads", config=replace(FULL, num_heads=2)),
-        "sixteen-heads": Preset(what="16 heads", config=replace(FULL, num_heads=16)),
-        "no-positions": Preset(what="no positional encoding", config=replace(FULL, positions="none")),
-        "learned-positions": Preset(what="learned positions", config=replace(FULL, positions="learned")),
-        "no-residual": Preset(what="no residual connections", config=replace(FULL, residual=False)),
+        "full": Preset(what=said("4 heads, sinusoidal positions, pre-norm, dropout 0.1, label smoothing 0.1")),
+        "single-head": Preset(what=said("1 head of the same width in all"), config=replace(FULL, num_heads=1)),
+        "two-heads": Preset(what=said("2 heads"), config=replace(FULL, num_heads=2)),
+        "sixteen-heads": Preset(what=said("16 heads"), config=replace(FULL, num_heads=16)),
+        "no-positions": Preset(what=said("no positional encoding"), config=replace(FULL, positions="none")),
+        "learned-positions": Preset(what=said("learned positions"), config=replace(FULL, positions="learned")),
+        "no-residual": Preset(what=said("no residual connections"), config=replace(FULL, residual=False)),
         # With 4 heads a dot product of 32 numbers spreads by no more than 5.7; with 1 head of 128, by 11.3.
         "unscaled": Preset(
-            what="1 head, dot products not divided by √d_k (d_k = 128; compare it with 1 head)",
+            what=said("1 head, dot products not divided by √d_k (d_k = 128; compare it with 1 head)"),
             config=replace(FULL, num_heads=1, score="dot"),
         ),
-        "additive": Preset(what="additive attention", config=replace(FULL, score="additive")),
-        "post-norm": Preset(what="post-norm, as in the paper", config=replace(FULL, norm="post")),
-        "no-smoothing": Preset(what="no label smoothing", settings=replace(SETTINGS, smoothing=0.0)),
-        "no-dropout": Preset(what="no dropout", config=replace(FULL, dropout=0.0)),
+        "additive": Preset(what=said("additive attention"), config=replace(FULL, score="additive")),
+        "post-norm": Preset(what=said("post-norm, as in the paper"), config=replace(FULL, norm="post")),
+        "no-smoothing": Preset(what=said("no label smoothing"), settings=replace(SETTINGS, smoothing=0.0)),
+        "no-dropout": Preset(what=said("no dropout"), config=replace(FULL, dropout=0.0)),
         # 839,800 and 841,524 parameters.
         "gru": Preset(
-            what="no Transformer: a bidirectional GRU, and a GRU with additive attention (Bahdanau et al. 2015)",
+            what=said("no Transformer: a bidirectional GRU, and a GRU with additive attention (Bahdanau et al. 2015)"),
             config=RecurrentConfig(vocab_size=1_300, d_model=128, hidden_size=140, alignment_size=128),
         ),
         "convolutional": Preset(
-            what="no Transformer: convolutions of 3 tokens, with an attention per layer (ConvS2S, Gehring et al. 2017)",
+            what=said(
+                "no Transformer: convolutions of 3 tokens, with an attention per layer (ConvS2S, Gehring et al. 2017)"
+            ),
             config=ConvolutionalConfig(vocab_size=1_300, d_model=112, num_layers=4, decoder_layers=4, kernel_size=3),
         ),
     }

@@ -12,7 +12,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
+<<<<<<< HEAD
 from viz.core import messages
+=======
+from viz.core import bundle, messages, script_texts
+>>>>>>> wt-zh5
 
 #: The colours of `.streamlit/config.toml`, which neither an iframe nor a file on a disk can see.
 LIGHT: Final = {
@@ -39,12 +43,18 @@ _ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)
 
 def script_json(value: object) -> str:
     """JSON that neither closes a script element nor breaks a line of JavaScript."""
-    text = json.dumps(value, separators=(",", ":"))
+    return _without_ends(json.dumps(value, separators=(",", ":")))
+
+
+def _without_ends(text: str) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def offline_page(*, title: str, style: str, body: str, libraries: Sequence[str], script: str) -> str:
-    """The page: `libraries` run before `body` is there, `script` after. Pictures may only be part of the page itself.
+def offline_page(
+    *, title: str, style: str, body: str, libraries: Sequence[str], script: str = "", entry: str = ""
+) -> str:
+    """The page, in the language in which it is made: `libraries` run before `body` is there, `script` and then `entry`
+    after. Pictures may only be part of the page itself.
 
     Args:
         title: as text.
@@ -52,7 +62,9 @@ def offline_page(*, title: str, style: str, body: str, libraries: Sequence[str],
         body: as HTML, in which everything of people is escaped.
         libraries: scripts that others wrote.
         script: the page's own, in which everything of people went through `script_json`.
+        entry: module of ours (its path in `viz`) that exports nothing and finds the texts of this language.
     """
+    script += _of_module(entry) if entry else ""
     for source in (*libraries, script):
         assert not _ENDS_ITS_ELEMENT.search(source), "a script must not be able to end its element"
     assert "</style" not in style.lower(), "a style sheet must not be able to end its element"
@@ -68,6 +80,13 @@ def offline_page(*, title: str, style: str, body: str, libraries: Sequence[str],
             f"</head><body>{body}<script>{script}</script></body></html>",
         )
     )
+
+
+def _of_module(entry: str) -> str:
+    """A module as the text of a script, after the language that `messages.js` begins with."""
+    language = script_texts.language_of(entry)
+    spoken = f"globalThis.headlightLanguage = {_without_ends(language)};\n" if language else ""
+    return spoken + bundle.classic_script(entry)
 
 
 def _sha256(script: str) -> str:

@@ -1,14 +1,19 @@
 """Offer files and links to take along."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from viz.access import models
+<<<<<<< HEAD
 from viz.core.messages import _, said, shown
+=======
+from viz.core.messages import _, language, speaking
+>>>>>>> wt-zh5
 from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -31,6 +36,8 @@ class Offer:
 
 def show_offer(offer: Offer) -> None:
     """The button that makes and saves a file, and what is in it. Nothing is made before it is pressed."""
+    # Who makes it, once the button is pressed, is no page run.
+    offer = replace(offer, make=partial(_made_in, language(), offer.make))
     button, inside = st.columns((3, 7), vertical_alignment="center")
     button.download_button(
         shown(offer.label),
@@ -44,6 +51,12 @@ def show_offer(offer: Offer) -> None:
         wrap=True,
     )
     inside.caption(_("{inside} (about {size})", inside=offer.inside, size=byte_count(offer.size)))
+
+
+def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
+    """A file in the language of the page that offers it."""
+    with speaking(code):
+        return make()
 
 
 def link(selection: Selection) -> str:

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from viz.core.messages import speaking
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"
@@ -26,3 +27,15 @@ def test_the_title_is_text() -> None:
 
 def test_both_palettes_name_the_same_colours() -> None:
     assert set(LIGHT) == set(DARK)
+
+
+def test_a_page_is_in_the_language_in_which_it_is_made() -> None:
+    entry = "pages/attention/bertviz/bertviz_page.js"
+    english = offline_page(title="", style="", body="", libraries=[], entry=entry)
+    with speaking("zh"):
+        chinese = offline_page(title="", style="", body="", libraries=[], entry=entry)
+    assert '<html lang="en">' in english
+    assert "globalThis.headlightLanguage = {" not in english
+    assert '<html lang="zh">' in chinese
+    spoken, module = chinese.index("globalThis.headlightLanguage = {"), chinese.index(".headlightLanguage ??")
+    assert spoken < module, "the language is there before messages.js looks for it"

@@ -16,10 +16,12 @@ from viz.ui import finding, frame, sentence
 
 head = frame.title(
     _("Attention"),
-    "Where every head of every layer looks, while the model reads the sentence and writes its translation. One tile is "
-    "one head: a row for each token that looks, a column for each token looked at; the lighter, the more weight. Click "
-    "a tile to open its head, or two words of the sentence for the heads that link them. Any weight can be followed "
-    "back to the numbers that it comes from.",
+    _(
+        "Where every head of every layer looks, while the model reads the sentence and writes its translation. One "
+        "tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the more "
+        "weight. Click a tile to open its head, or two words of the sentence for the heads that link them. Any weight "
+        "can be followed back to the numbers that it comes from."
+    ),
 )
 if state.current().attention.from_atlas:
     st.page_link("viz/pages/atlas/page.py", label=_("Back to the atlas"), icon=":material/arrow_back:")

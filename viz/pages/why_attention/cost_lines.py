@@ -6,6 +6,7 @@ from typing import Final
 
 import plotly.graph_objects as go
 
+from viz.core.messages import _
 from viz.pages.why_attention.amounts import duration, memory
 from viz.pages.why_attention.charts import axis, doubling_axis, headed
 
@@ -25,12 +26,12 @@ class Line:
 
 def time_lines(lines: Sequence[Line], size: str) -> go.Figure:
     """Seconds over the sizes; `size` says what they are."""
-    return _lines(lines, "<b>Time</b>", size, "s", duration)
+    return _lines(lines, _("<b>Time</b>"), size, "s", duration)
 
 
 def memory_lines(lines: Sequence[Line], size: str) -> go.Figure:
     """Bytes over the sizes; `size` says what they are."""
-    return _lines(lines, "<b>Memory</b>", size, "B", memory)
+    return _lines(lines, _("<b>Memory</b>"), size, "B", memory)
 
 
 def _lines(lines: Sequence[Line], heading: str, size: str, unit: str, written: Callable[[float], str]) -> go.Figure:

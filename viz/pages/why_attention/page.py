@@ -13,8 +13,10 @@ from viz.ui import finding, frame, sentence
 
 head = frame.title(
     _("Why attention?"),
-    "What “Attention Is All You Need” claims, beside what this program measures on this machine: each tab is a claim. "
-    "What is drawn from random numbers is drawn from the same ones every time.",
+    _(
+        "What “Attention Is All You Need” claims, beside what this program measures on this machine: each tab is a "
+        "claim. What is drawn from random numbers is drawn from the same ones every time."
+    ),
 )
 with frame.errors_shown():
     trace = sentence.read_and_show(state.current().common.text, head)

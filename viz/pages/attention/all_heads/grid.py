@@ -9,6 +9,7 @@ from viz.components.head_grid.component import Followed, HeadChoice, Ranking, Ti
 from viz.components.tiles.store import send_tiles
 from viz.core import sites
 from viz.core.file_names import file_name
+from viz.core.messages import _, shown
 from viz.selection import state
 from viz.selection.common import Measure
 from viz.ui import finding, head_jobs, measures
@@ -78,7 +79,9 @@ def draw(
         on_open=open_head,
         key="heads",
         name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
-        caption=f"{sites.label(site)}, {MEASURES[measure].label.lower()} of every head",
+        caption=_(
+            "{site}, {measure} of every head", site=sites.label(site), measure=shown(MEASURES[measure].label).lower()
+        ),
     )
     return addresses
 

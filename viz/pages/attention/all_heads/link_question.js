@@ -1,15 +1,17 @@
 // @ts-check
 // Asks which heads link two words; tells the words in the head of the page which two these are.
 // Data: the payload of link_question.py.
+import { _, said } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 import { onLooking, tellChosen } from "./picked_words.js";
 
 /** @import { Chosen } from "./picked_words.js" */
 
 /** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
 
-const THEN = "Now click the word it looks at; Esc leaves off.";
+const THEN = said("Now click the word it looks at; Esc leaves off.");
 
 class LinkQuestion extends View {
   /** @type {QuestionHeader} */ header;
@@ -33,16 +35,20 @@ class LinkQuestion extends View {
       element("b", part, tokenElement(name, ""));
     const question =
       looking !== null
-        ? ["Which heads link ", named(looking, "from"), " to …? "]
+        ? sentenceParts(_("Which heads link {from} to …?"), { from: named(looking, "from") })
         : asked
-          ? ["Which heads link ", named(asked[0], "from"), " to ", named(asked[1], "to"), "? "]
-          : ["Which heads link one word to another? "];
+          ? sentenceParts(_("Which heads link {from} to {to}?"), {
+              from: named(asked[0], "from"),
+              to: named(asked[1], "to"),
+            })
+          : [_("Which heads link one word to another?")];
     this.root.replaceChildren(
       element(
         "p",
         { className: "question", role: "status" },
         ...question,
-        element("span", "how", looking === null ? how : THEN),
+        " ",
+        element("span", "how", looking === null ? how : _(THEN)),
       ),
     );
   }

@@ -13,6 +13,8 @@ import streamlit as st
 from viz.access import word_links
 from viz.access.word_links import Link
 from viz.components.head_grid.component import TileMetric
+from viz.core import joined
+from viz.core.messages import _, said
 from viz.core.sites import CROSS, ENCODER, head_label
 from viz.core.token_text import display_token
 from viz.pages.attention.all_heads.link_question import NOTHING, Chosen, link_question
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 
 #: So many heads are listed.
 MOST: Final = 6
-LABEL: Final = "Two words' link"
-_CELLS: Final = "Click a cell of the open head, and here stand the heads that link its two tokens most."
-_WORDS: Final = "Click two words of the sentence above: the one that looks, then the one it looks at."
+LABEL: Final = said("Two words' link")
+_CELLS: Final = said("Click a cell of the open head, and here stand the heads that link its two tokens most.")
+_WORDS: Final = said("Click two words of the sentence above: the one that looks, then the one it looks at.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ def show(trace: "Trace", site: str) -> None:
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if word_lines(trace) else _CELLS
-    link_question(NOTHING if question is None else question.words, names, how, key="link-question")
+    link_question(NOTHING if question is None else question.words, names, _(how), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)
@@ -88,15 +90,20 @@ def show(trace: "Trace", site: str) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
             # A key by rank: with other words the same button says another head.
-            again = " again" if link.is_second_look else ""
-            label = f"{head_label(layer, head, link.site)} · {weight:.4f}{again}"
-            if st.button(label, key=f"linked-{rank}"):
+            if st.button(_button_label(weight, link, layer, head), key=f"linked-{rank}"):
                 _open(link, layer, head)
                 # The choice of an attention stands outside of this part of the page.
                 st.rerun()
-    said = _how(trace, question, [link for _, link, _, _ in ranked[:MOST]])
-    if said:
-        st.caption(said)
+    how_counted = _how(trace, question, [each[1] for each in ranked[:MOST]])
+    if how_counted:
+        st.caption(how_counted)
+
+
+def _button_label(weight: float, link: Link, layer: int, head: int) -> str:
+    name = head_label(layer, head, link.site)
+    if link.is_second_look:
+        return _("{head} · {weight:.4f} again", head=name, weight=weight)
+    return f"{name} · {weight:.4f}"
 
 
 def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
@@ -107,9 +114,16 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         return None
     kept = finding.kept(trace)[0]
     link = next((link for link in links if kept == link.rows[0]), links[0])
-    rows = " in the row that reads it" if link.is_second_look else ""
-    note = f"In each head the weight from “{question.names[0]}”{rows} to “{question.names[1]}”."
-    return TileMetric("Weight", word_links.weights(trace, link), 2, "", note)
+    looking, looked_at = question.names
+    if link.is_second_look:
+        note = _(
+            "In each head the weight from “{looking}” in the row that reads it to “{looked_at}”.",
+            looking=looking,
+            looked_at=looked_at,
+        )
+    else:
+        note = _("In each head the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
+    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note)
 
 
 def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
@@ -187,27 +201,39 @@ def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, 
 def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
     if question.links:
-        return "None: the mask lets no head look there, for that token is written later."
+        return _("None: the mask lets no head look there, for that token is written later.")
     sides = {word is not None and word_links.words(trace).is_source(word) for word in question.words}
     if len(sides) == 1:
-        return f"This model has no self-attention that could lead from “{looking}” to “{looked_at}”."
-    return (
-        f"No attention leads from “{looking}” to “{looked_at}”: the text is read before a word of the translation is "
-        f"written. The other way round, from “{looked_at}” to “{looking}”, cross-attention does."
+        return _(
+            "This model has no self-attention that could lead from “{looking}” to “{looked_at}”.",
+            looking=looking,
+            looked_at=looked_at,
+        )
+    return _(
+        "No attention leads from “{looking}” to “{looked_at}”: the text is read before a word of the translation is "
+        "written. The other way round, from “{looked_at}” to “{looking}”, cross-attention does.",
+        looking=looking,
+        looked_at=looked_at,
     )
 
 
 def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
     """Which rows look, and how the pieces of words were taken together."""
-    said, pronoun = [], finding.of(trace).link
+    sentences, pronoun = [], finding.of(trace).link
     if pronoun is not None and len({link.site for link in listed}) > 1:
-        said.append(
-            f"“{plain(pronoun.pronoun)}” looks where the encoder reads it, and where it is written in translation."
+        sentences.append(
+            _(
+                "“{pronoun}” looks where the encoder reads it, and where it is written in translation.",
+                pronoun=plain(pronoun.pronoun),
+            )
         )
     if any(link.is_second_look for link in listed):
-        said.append(
-            f"“{plain(question.names[0])}” looks in the row that writes it, and again in the row that reads it."
+        sentences.append(
+            _(
+                "“{word}” looks in the row that writes it, and again in the row that reads it.",
+                word=plain(question.names[0]),
+            )
         )
     if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
-        said.append("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each.")
-    return " ".join(said)
+        sentences.append(_("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each."))
+    return joined.in_a_row(sentences)

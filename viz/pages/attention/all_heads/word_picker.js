@@ -3,6 +3,7 @@
 // click at which it looks; until the second one Python hears of nothing.
 // Data: the payload of word_picker.py. Sends back the trigger `pair`: { looking, lookedAt }.
 import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
+import { _, plural, said } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { onChosen, tellLooking } from "./picked_words.js";
@@ -16,7 +17,7 @@ import { onChosen, tellLooking } from "./picked_words.js";
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */
 
-const HOW = "Click two words, the one that looks and the one it looks at, for the heads that link them.";
+const HOW = said("Click two words, the one that looks and the one it looks at, for the heads that link them.");
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {
@@ -61,7 +62,9 @@ class WordPicker extends View {
       let ends = -1;
       words.forEach((word, index) => {
         const shown = tokenElement(word, pieces[index] ? "word rare" : "word");
-        shown.title = pieces[index] ? `${pieces[index]} pieces. ${HOW}` : HOW;
+        shown.title = pieces[index]
+          ? `${plural("{count} piece.", "{count} pieces.", pieces[index])} ${_(HOW)}`
+          : _(HOW);
         shown.role = "button";
         this.words.push(shown);
         if (index === ends) into = line;

@@ -4,6 +4,7 @@
 // These are the elements of bertviz 1.4.1.
 
 import { headLabel } from "../../../components/shared/head_label.js";
+import { _ } from "../../../components/shared/messages.js";
 
 /** @param {Element} target @param {string} type */
 const fire = (target, type) => target.dispatchEvent(new MouseEvent(type, { bubbles: true }));
@@ -33,7 +34,7 @@ function rove(shapes, columns, act) {
 /** @param {SVGElement[]} squares */
 function equipHeads(squares) {
   squares.forEach((square, head) =>
-    Object.assign(square, { role: "button", ariaLabel: `Head ${head + 1}, on or off` }),
+    Object.assign(square, { role: "button", ariaLabel: _("Head {number}, on or off", { number: head + 1 }) }),
   );
   rove(squares, squares.length, (square) => fire(square, "click"));
 }
@@ -42,7 +43,7 @@ function equipHeads(squares) {
 function equipTokens(side) {
   const tokens = [...side.querySelectorAll("text")].map((text) => /** @type {SVGElement} */ (text.parentNode));
   for (const token of tokens) {
-    Object.assign(token, { role: "img", ariaLabel: `Lines of ${token.textContent}` });
+    Object.assign(token, { role: "img", ariaLabel: _("Lines of {token}", { token: token.textContent }) });
     token.addEventListener("focus", () => fire(token, "mouseover"));
     token.addEventListener("blur", () => fire(side, "mouseleave"));
   }
@@ -75,7 +76,7 @@ function equip(root) {
 
 export function reachByKeyboard() {
   const root = /** @type {HTMLElement} */ (document.getElementById("vis"));
-  document.getElementById("layer")?.setAttribute("aria-label", "Layer");
+  document.getElementById("layer")?.setAttribute("aria-label", _("Layer"));
   // Another layer is another picture.
   new MutationObserver(() => equip(root)).observe(root, { childList: true });
   equip(root);

@@ -1,6 +1,7 @@
 // @ts-check
 // Buttons that save what bertviz has drawn, as PNG, SVG or PDF. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
+import { _ } from "../../../components/shared/messages.js";
 import { printPicture, rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";
 
 const STYLED = "text, rect";
@@ -28,7 +29,10 @@ export function buildSaveButtons() {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = format;
-    button.title = `Save the picture as ${format}${format === "PDF" ? ", by the browser's print window" : ""}`;
+    button.title =
+      format === "PDF"
+        ? _("Save the picture as PDF, by the browser's print window")
+        : _("Save the picture as {format}", { format });
     button.addEventListener("click", async () => {
       const { width, height, text } = copied(/** @type {Element} */ (document.querySelector("#vis svg")));
       const name = String(bar.dataset.name);

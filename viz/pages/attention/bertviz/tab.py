@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import sites
-from viz.core.messages import _
+from viz.core import joined, sites
+from viz.core.messages import _, said
 from viz.selection import state
 from viz.ui import controls, frame
 
@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from model import Trace
 
 _HOW_TO_READ: Final = {
-    "Head view": "A line leads from a token on the left to one it attends to; its strength is the weight, its colour "
-    "the head. Point at a token to see its lines alone; click a coloured square to switch a head off or on, "
-    "double-click it to see only that head.",
-    "Model view": "One small picture is one head, one colour a layer; lines lead from the tokens on the left to those "
-    "on the right, first token on top. Click a head to see it large, with its tokens.",
+    "Head view": said(
+        "A line leads from a token on the left to one it attends to; its strength is the weight, its colour the head. "
+        "Point at a token to see its lines alone; click a coloured square to switch a head off or on, double-click it "
+        "to see only that head."
+    ),
+    "Model view": said(
+        "One small picture is one head, one colour a layer; lines lead from the tokens on the left to those on the "
+        "right, first token on top. Click a head to see it large, with its tokens."
+    ),
 }
-_WHY_SO_SHORT: Final = (
+_WHY_SO_SHORT: Final = said(
     "In a narrow window the view scrolls sideways. By keyboard: Tab, arrow keys, Enter. Offered up to 64 tokens, "
     "because bertviz draws every weight as a line: at 64 it takes several seconds to appear, at 256 the better part of "
     "a minute, in which the browser answers nothing."
@@ -37,7 +41,7 @@ def show(trace: "Trace") -> None:
             _(
                 "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and start it "
                 "anew. All heads, and the lines of an opened head, show the same weights without it.",
-                missing=" and ".join(missing),
+                missing=joined.with_and(missing),
             )
         )
         return
@@ -49,6 +53,6 @@ def show(trace: "Trace") -> None:
     st.iframe(
         bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
         height=bertviz_height(trace, site, view),
-        alt=_("bertviz's {view}: {label}", view=view.lower(), label=sites.label(site)),
+        alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
     )
-    st.caption(f"{_HOW_TO_READ[view]} {_WHY_SO_SHORT}")
+    st.caption(joined.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model.errors import InputTextError
-from viz.core import bundle
 from viz.core.file_names import file_name
+from viz.core.messages import _
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 from viz.core.theme import HEAD_COLOURS
 from viz.core.token_text import display_tokens
@@ -123,12 +123,12 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
             script = script.replace(narrow, wide)
     name = escape(file_name("bertviz", site, view, sentence=trace.text))
     return offline_page(
-        title=f"{view} of attention, drawn by bertviz",
+        title=_("{view} of attention, drawn by bertviz", view=_(view)),
         style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
-        body=f'<div id="save" data-name="{name}"></div>{markup}',
+        body=f'<div id="save" data-name="{name}"></div>{markup.replace("Layer:", escape(_("Layer:")))}',
         libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
-        script=_with_data_once(script, trace.row_names(site), layer)
-        + bundle.classic_script("pages/attention/bertviz/bertviz_page.js"),
+        script=_with_data_once(script, trace.row_names(site), layer),
+        entry="pages/attention/bertviz/bertviz_page.js",
     )
 
 
@@ -190,7 +190,7 @@ def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
     assert start is not None, "bertviz's script has another form than that of version 1.4.1"
     params, end = json.JSONDecoder().raw_decode(script, start.end())
     # Drop what follows on the line: the comment "HACK: … is a template marker", in which the data stands again.
-    rest = script[script.index("\n", end) :]
+    rest = _translated(script[script.index("\n", end) :])
     for view in params["attention"]:
         # In float64: a rounded float32 prints as 0.30000001192092896.
         view["left_text"] = display_tokens(row_names)
@@ -202,6 +202,17 @@ def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
     if "layer" in params:
         params["layer"] = params["include_layers"][layer]
     return f"{script[: start.end()]}{script_json(params)};{rest}"
+
+
+def _translated(code: str) -> str:
+    """bertviz's code with the words that its model view writes in the language of the page."""
+    of_head = "'Layer ' + config.layers[layerIndex] + \", Head \" + config.heads[headIndex]"
+    template = script_json(_("Layer {layer}, Head {head}"))
+    numbers = '.replace("{layer}", config.layers[layerIndex]).replace("{head}", config.heads[headIndex])'
+    words = {'"Heads"': script_json(_("Heads")), '"Layers"': script_json(_("Layers")), of_head: template + numbers}
+    for english, own in words.items():
+        code = code.replace(f".text({english})", f".text({own})")
+    return code
 
 
 @cache

@@ -7,6 +7,7 @@ from jaxtyping import Float
 
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model.analysis.head_circuits import HeadCircuits
@@ -46,4 +47,4 @@ def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]
         assert isinstance(reader, TextReader)
         return library_copying(reader, progress).numpy()
 
-    return Task(("copying", reader.key, site), len(reader.abilities.heads[site]), "layers", compute)
+    return Task(("copying", reader.key, site), len(reader.abilities.heads[site]), said("layers"), compute)

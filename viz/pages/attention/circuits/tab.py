@@ -31,6 +31,14 @@ _WRITES: Final = (
     html.Column(said("Writes most")),
     html.Column(said("Itself"), is_number=True),
 )
+_OV_OF_ENCODER: Final = said(
+    "OV: the value of each token times W_O, the tokens that it is likest to, whatever sentence it stands in. Itself: "
+    "the token's own place among {num_vocabulary:,}; 1 where the head copies it."
+)
+_OV_OF_DECODER: Final = said(
+    "OV: the value of each token times W_O, by logits, whatever sentence it stands in. Itself: the token's own place "
+    "among {num_vocabulary:,}; 1 where the head copies it."
+)
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
 
@@ -78,20 +86,13 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
                 most=plain(most[kept]),
             )
         )
-    where = "the tokens that it is likest to" if site == sites.ENCODER else "by logits"
-    st.caption(
-        _(
-            "OV: the value of each token times W_O, {where}, whatever sentence it stands in. Itself: the token's own "
-            "place among {num_vocabulary:,}; 1 where the head copies it.",
-            where=where,
-            num_vocabulary=len(vocabulary),
-        )
-    )
+    how = _OV_OF_ENCODER if site == sites.ENCODER else _OV_OF_DECODER
+    st.caption(_(how, num_vocabulary=len(vocabulary)))
 
 
 def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) -> None:
     """How much each head of the attention copies."""
-    figure = head_map(copying, title="copying score", centre=0.0, floor=1.0, marked=(layer, head))
+    figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head))
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
     st.caption(

@@ -1,5 +1,6 @@
 // @ts-check
 // Above the lines: a chip for every head, the threshold, and the buttons that save the picture.
+import { _ } from "../../../components/shared/messages.js";
 import { button, element } from "../../../components/shared/picture.js";
 
 /**
@@ -18,18 +19,18 @@ export class LineBar {
   constructor(headNames, colours, act) {
     this.act = act;
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
-    const ariaLabel = "Heads. Enter adds a head or takes it away, Shift + Enter shows that head only.";
+    const ariaLabel = _("Heads. Enter adds a head or takes it away, Shift + Enter shows that head only.");
     const chips = { className: "chips", role: "group", ariaLabel };
     const threshold = (/** @type {boolean} */ isFinal) => act.threshold(Number(this.slider.value), isFinal);
     this.slider.addEventListener("input", () => threshold(false));
     this.slider.addEventListener("change", () => threshold(true));
     const saveButton = (/** @type {string} */ name, /** @type {() => void} */ save) =>
-      button({ className: "save", title: `Save the picture as ${name}` }, save, name);
+      button({ className: "save", title: _("Save the picture as {format}", { format: name }) }, save, name);
     this.element = element(
       "div",
       "bar",
-      ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", "Heads"), ...this.chips)] : []),
-      element("label", "threshold", element("span", "bar-name", "Lines from"), this.slider, this.least),
+      ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", _("Heads")), ...this.chips)] : []),
+      element("label", "threshold", element("span", "bar-name", _("Lines from")), this.slider, this.least),
       element(
         "div",
         "saving",
@@ -42,7 +43,7 @@ export class LineBar {
 
   /** @param {string} name @param {number} head @param {string} colour */
   buildChip(name, head, colour) {
-    const title = `${name}: click adds it or takes it away, double-click shows it only`;
+    const title = _("{head}: click adds it or takes it away, double-click shows it only", { head: name });
     const look = { className: "chip", title, ariaLabel: name, style: `--head:${colour}` };
     const chip = element("button", look, element("span", "swatch"), element("span", "", String(head + 1)));
     chip.type = "button";

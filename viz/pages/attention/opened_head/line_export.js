@@ -1,6 +1,7 @@
 // @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
 import { strength } from "../../../components/shared/line_strength.js";
+import { _ } from "../../../components/shared/messages.js";
 import { weightOf } from "../../../components/shared/payload.js";
 import { contextOf, element } from "../../../components/shared/picture.js";
 import { escapeXml, PICTURE_SCALE } from "../../../components/shared/picture_file.js";
@@ -63,8 +64,8 @@ export function sceneOf(drawn) {
   };
   const name = (/** @type {string} */ text, /** @type {number} */ x, /** @type {"start" | "end"} */ anchor) =>
     items.push({ kind: "text", x, y: NAMES_AT, text, anchor, size: 12, weight: 400 });
-  name("query", left - 8, "end");
-  name("key", left + middle + 8, "start");
+  name(_("query"), left - 8, "end");
+  name(_("key"), left + middle + 8, "start");
   queryTokens.forEach((token, index) => label(token, index, "query"));
   keyTokens.forEach((token, index) => label(token, index, "key"));
   return { width: left + middle + right, height: top + height + 8, items, ink, paper };

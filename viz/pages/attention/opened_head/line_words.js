@@ -1,7 +1,9 @@
 // @ts-check
 // What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
+import { _ } from "../../../components/shared/messages.js";
 import { weightOf } from "../../../components/shared/payload.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 import { strongestPartner } from "./line_scene.js";
 
 /** @import { LinesHeader } from "./line_export.js" */
@@ -19,7 +21,8 @@ export function formatNumber(value, digits = 2) {
 /** How many lines are drawn of how many there could be. @param {number} drawn @param {number} all */
 export function countSentence(drawn, all) {
   const [some, every] = [drawn, all].map((count) => count.toLocaleString("en"));
-  return `Lines drawn: ${some} of ${every}${drawn < all ? ", the strongest" : ""}.`;
+  if (drawn < all) return _("Lines drawn: {some} of {every}, the strongest.", { some, every });
+  return _("Lines drawn: {some} of {every}.", { some, every });
 }
 
 /**
@@ -36,5 +39,7 @@ export function partnerSentence({ queryTokens, keyTokens, headNames, top }, matr
   });
   const left = heads.length - parts.length;
   const token = tokenElement(own[focus.index], "token own");
-  return [token, isQuery ? " looks at " : " is looked at by ", ...parts, left > 0 ? ` and ${left} more` : ""];
+  const sentence = isQuery ? _("{token} looks at {others}") : _("{token} is looked at by {others}");
+  const named = element("span", "", ...parts, left > 0 ? _(" and {count} more", { count: left }) : "");
+  return sentenceParts(sentence, { token, others: named });
 }

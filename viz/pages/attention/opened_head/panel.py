@@ -14,13 +14,12 @@ from viz.components.matrix_picture.component import ColourScale, Kept, MatrixDat
 from viz.components.tiles.server import tile_server
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, said, shown
 from viz.core.tile_source import Source
-from viz.pages.attention.opened_head import picture_panel
+from viz.pages.attention.opened_head import captions, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.selection import state
 from viz.selection.attention import DrawnAs
-from viz.selection.common import Common
 from viz.ui import controls, finding, frame, head_jobs, measures
 from viz.ui.measures import MEASURES, Measure
 
@@ -32,17 +31,7 @@ if TYPE_CHECKING:
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | long_texts.LongHead
 
-_NOTHING_LEFT: Final = "Nothing but special tokens stands here: show them to see something."
-HOW_TO_READ: Final = {
-    "Heatmap": (
-        "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "
-        "zoom, then drag to move; double-click to see the whole again."
-    ),
-    "Lines": (
-        "A line leads from a query, left, to a key, right; the stronger, the more. Point at a token to see its lines "
-        "alone, with a box a head beside the tokens they lead to; click it to keep that."
-    ),
-}
+_NOTHING_LEFT: Final = said("Nothing but special tokens stands here: show them to see something.")
 
 
 def settings(trace: "Trace", site: str) -> None:
@@ -54,7 +43,7 @@ def settings(trace: "Trace", site: str) -> None:
         st.caption(
             _(
                 "{label} are shown of the open head; the tiles of so long a text keep to weights.",
-                label=MEASURES[name].label,
+                label=shown(MEASURES[name].label),
             )
         )
     with st.container(horizontal=True):
@@ -63,15 +52,10 @@ def settings(trace: "Trace", site: str) -> None:
     with st.container(horizontal=True, gap="medium"):
         controls.switch("whole_words", _("Whole words"), _("Joins the pieces of a word."))
         controls.switch(
-            "special_tokens", _("Special tokens"), _("Shows {named}, where heads often rest.", named=_named(trace))
+            "special_tokens",
+            _("Special tokens"),
+            _("Shows {named}, where heads often rest.", named=captions.special_tokens(trace)),
         )
-
-
-def _named(trace: "Trace") -> str:
-    """The special tokens of this text, as people write them."""
-    there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
-    names = list(there)[:3] or ["tokens that stand for no text"]
-    return controls.plain(" and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names))
 
 
 def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
@@ -85,10 +69,10 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     picture_panel.show(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, previews):
-        st.caption(HOW_TO_READ[drawn_as])
+        st.caption(_(captions.HOW_TO_READ[drawn_as]))
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
-    st.caption(_caption(trace, measure, site, common))
+    st.caption(captions.of_measure(trace, measure, site, common))
 
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
@@ -152,16 +136,10 @@ def _draw_long(
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
         _heatmap(_with_roles(data, trace, opened.keys), opened, finding.kept(trace), addresses)
         _serve(opened.source)
-        st.caption(_of_overview(opened, measure))
+        st.caption(captions.of_overview(opened, measure))
     else:
         _lines_of_window(trace, site, layer, measure)
     return True
-
-
-def _of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
-    tall, wide = opened.block
-    said = f"From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow."
-    return said if measure.is_share else f"{said} The colours go up to the largest number of this head."
 
 
 @st.fragment
@@ -181,38 +159,9 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     # A kept token stands in the middle.
     start = controls.window(max(1, count - length), 0 if around is None else around - length // 2)
     opened = long_texts.window(trace, reader, site, layer, start, view)
-    st.caption(_of_window(opened, site, start, count))
+    st.caption(captions.of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
     _lines(opened, finding.kept(trace), site, measure, top)
-
-
-def _of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:
-    """Which part of the text the lines join, and how much of it they leave out."""
-    shown = f"Queries {start + 1:,} to {start + len(opened.queries.labels):,} of {count:,}"
-    where = "the keys as far along the source" if site == sites.CROSS else "the same keys"
-    return (
-        f"{shown} and {where}: more lines could not be told apart. The slider and its arrow keys move "
-        "on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
-    )
-
-
-def _caption(trace: "Trace", measure: Measure, site: str, common: Common) -> str:
-    meaning, formula = measure.explained_at(site)
-    if measure is MEASURES["weights"] and trace.knows_inputs:
-        inputs = trace.attention(site, common.layer)
-        formula = measures.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
-    elif measure is MEASURES["norms"] and not models.abilities(state.current().model).has("output projection"):
-        meaning, formula = "How long the vector is that the head adds for a key.", measures.NORMS_WITHOUT_PROJECTION
-    sentences = [meaning, f"${formula}$"]
-    if common.whole_words:
-        sentences.append("Of a word's pieces, keys are summed and queries averaged.")
-    if not common.special_tokens and measure.is_share:
-        sentences.append("Special tokens are hidden, so rows do not sum to 1.")
-    elif not common.special_tokens:
-        sentences.append("Special tokens are hidden.")
-    if not measure.is_per_head:
-        sentences.append("All heads are one here, so there is no head to choose.")
-    return "  \n".join(sentences)
 
 
 def _matrix_data(
@@ -226,19 +175,20 @@ def _matrix_data(
     address: str = "",
 ) -> MatrixData:
     common = state.current().common
-    shown = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
+    name = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
+    what = {"site": sites.label(site), "measure": shown(measure.label).lower()}
     return MatrixData(
         values=values,
         row_tokens=queries.labels,
         column_tokens=keys.labels,
-        scale=ColourScale.root(measure.number, top),
+        scale=ColourScale.root(shown(measure.number), top),
         title=head_jobs.title(site, common.layer, common.head if measure.is_per_head else None),
-        label=f"{sites.label(site)}, {measure.label.lower()} of one head as a heatmap.",
-        note="" if measure.is_share else "no upper bound",
-        caption=f"{sites.label(site)}, {measure.label.lower()}",
-        row_name="query",
-        column_name="key",
-        file_name=file_name(shown, common.measure, sentence=common.text),
+        label=_("{site}, {measure} of one head as a heatmap.", **what),
+        note="" if measure.is_share else _("no upper bound"),
+        caption=_("{site}, {measure}", **what),
+        row_name=_("query"),
+        column_name=_("key"),
+        file_name=file_name(name, common.measure, sentence=common.text),
         block=block,
         address=address,
     )
@@ -251,13 +201,13 @@ def _with_roles(data: MatrixData, trace: "Trace", keys: "Axis") -> MatrixData:
 
 def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:
     common = state.current().common
-    shown = addresses.get(common.site)
+    address = addresses.get(common.site)
     matrix_picture(
         data,
         Kept(*_kept(opened, cell)),
         on_keep=lambda kept: _keep_in_heatmap(kept, opened, cell),
         key="open-head",
-        preview=Preview((shown, common.layer, common.head), tuple(addresses.values())) if shown else None,
+        preview=Preview((address, common.layer, common.head), tuple(addresses.values())) if address else None,
     )
 
 
@@ -280,7 +230,7 @@ def _lines(opened: attention.OpenedLayer, cell: Cell, site: str, measure: Measur
         head_names=tuple(
             sites.head_label(common.layer, head if measure.is_per_head else None) for head in range(count)
         ),
-        number=measure.number,
+        number=shown(measure.number),
         title=sites.label(site),
         file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
     )

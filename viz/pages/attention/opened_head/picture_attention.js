@@ -2,6 +2,7 @@
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of picture_component.py. Sends back the trigger `query`: { query }.
 import { consume, isCombination } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { formatWeight } from "../../../components/shared/payload.js";
 import {
@@ -15,6 +16,7 @@ import {
   tokenElement,
 } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
 /**
  * What `pack_picture` packs.
@@ -45,7 +47,7 @@ class PictureAttention extends View {
   tooltip = new Tooltip(this.root);
 
   start() {
-    this.stage.ariaLabel = "Patches of the picture: arrow keys move, Enter makes one the query";
+    this.stage.ariaLabel = _("Patches of the picture: arrow keys move, Enter makes one the query");
     this.stage.append(this.canvas, this.queryFrame, this.nearFrame);
     const save = pictureButtons(this.root, () => this.data.fileName);
     this.root.replaceChildren(this.title, this.bar, this.stage, this.below, this.status, save, this.tooltip.box);
@@ -107,13 +109,14 @@ class PictureAttention extends View {
     this.leave();
     const written = (/** @type {number} */ share) => (share * top).toPrecision(2).replace(/\.?0+$/, "");
     const ticks = [0, 0.1, 0.4, 1].map((share) => /** @type {[number, string]} */ ([Math.sqrt(share), written(share)]));
-    const name = `${data.number[0].toUpperCase()}${data.number.slice(1)} (√ scale)`;
-    const label = `Colour scale: ${data.number} from 0, dark, to ${ticks[3][1]}, light`;
+    const name = _("{number} (√ scale)", { number: data.number[0].toUpperCase() + data.number.slice(1) });
+    const label = _("Colour scale: {number} from 0, dark, to {top}, light", { number: data.number, top: ticks[3][1] });
     this.below.replaceChildren(colourBar(name, label, data.stops, ticks));
     // Which token looks, and how much of it goes to what has no place in the picture.
     const outside = this.specials.map((token, i) => `${token} ${formatWeight(this.numberOf(i))}`).join(", ");
-    const note = outside && ` Outside the picture: ${outside}.`;
-    this.status.replaceChildren("Query ", tokenElement(data.tokens[data.query]), `.${note}`);
+    const token = tokenElement(data.tokens[data.query]);
+    const sentence = outside ? _("Query {token}. Outside the picture: {outside}.") : _("Query {token}.");
+    this.status.replaceChildren(...sentenceParts(sentence, { token, outside }));
   }
 
   /** The tokens that are no patches. */
@@ -127,7 +130,7 @@ class PictureAttention extends View {
       return button(look, () => this.choose(i), tokenElement(token));
     });
     const muted = (/** @type {string} */ text) => element("span", "muted", text);
-    this.bar.replaceChildren(...(choices.length ? [muted("Query"), ...choices, muted("or click a patch")] : []));
+    this.bar.replaceChildren(...(choices.length ? [muted(_("Query")), ...choices, muted(_("or click a patch"))] : []));
   }
 
   /** @param {number} patch @param {number} width @param {number} height */

@@ -7,7 +7,7 @@ import streamlit as st
 from viz.access import attention, long_texts, models
 from viz.access.attention import MatrixView
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, shown
 from viz.core.sites import head_label
 from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
 from viz.selection import state
@@ -47,7 +47,7 @@ def show(trace: "Trace", site: str) -> None:
             first_patch=picture.first_patch,
             tokens=tokens,
             values=values,
-            number=measure.number,
+            number=shown(measure.number),
             title=head_label(common.layer, head if measure.is_per_head else None),
             file_name=file_name("picture", head_name(site, common.layer, head), sentence=trace.text),
         ),

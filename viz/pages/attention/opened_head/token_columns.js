@@ -1,6 +1,7 @@
 // @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
 import { closest, reachByTab } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { clamp, element, tokenElement } from "../../../components/shared/picture.js";
 
 /** @typedef {"query" | "key"} Side */
@@ -11,17 +12,15 @@ import { clamp, element, tokenElement } from "../../../components/shared/picture
 /** @param {Token | null} a @param {Token | null} b */
 export const isSameToken = (a, b) => a?.side === b?.side && a?.index === b?.index;
 
-/** @param {Side} side @param {string} name */
-const columnElement = (side, name) =>
-  element("div", {
-    className: `column ${side}`,
-    role: "listbox",
-    ariaLabel: `${name}. Arrow keys move, Enter keeps a token, Escape lets it go.`,
-  });
+/** @param {Side} side @param {string} ariaLabel */
+const columnElement = (side, ariaLabel) => element("div", { className: `column ${side}`, role: "listbox", ariaLabel });
 
 export class TokenColumns {
-  query = columnElement("query", "Queries: tokens that look");
-  key = columnElement("key", "Keys: tokens looked at");
+  query = columnElement(
+    "query",
+    _("Queries: tokens that look. Arrow keys move, Enter keeps a token, Escape lets it go."),
+  );
+  key = columnElement("key", _("Keys: tokens looked at. Arrow keys move, Enter keeps a token, Escape lets it go."));
   /** The option that is kept. @type {HTMLElement | null} */ kept = null;
   /** The option in focus. @type {HTMLElement | null} */ emphasised = null;
 

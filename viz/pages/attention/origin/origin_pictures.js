@@ -2,6 +2,7 @@
 // The pictures of the origin story: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
 import { colourAt, svg } from "../../../components/shared/drawing.js";
+import { _ } from "../../../components/shared/messages.js";
 import { clamp } from "../../../components/shared/picture.js";
 
 /** @import { Attributes, InkedScale } from "../../../components/shared/drawing.js" */
@@ -207,7 +208,10 @@ export class Picture {
       const { fill, ink } = signedColour(scale, value, bound);
       const x = GUTTER + i * width;
       const box = { x, y: top, width: width - (width > 6 ? 0.5 : 0), height, fill, class: "cell" };
-      this.add("rect", { ...box, "data-note": `dimension ${i}: ${exactNumber(value)}` });
+      this.add("rect", {
+        ...box,
+        "data-note": _("dimension {number}: {value}", { number: i, value: exactNumber(value) }),
+      });
       if (width < NARROWEST_NUMBERED || height < 30) return;
       const [middle, line] = [x + width / 2, top + height / 2];
       const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};

@@ -1,6 +1,7 @@
 // @ts-check
 // The seven pictures of the origin story, one a step.
 import { colourAt } from "../../../components/shared/drawing.js";
+import { _ } from "../../../components/shared/messages.js";
 import { clamp } from "../../../components/shared/picture.js";
 import {
   exactNumber,
@@ -92,7 +93,8 @@ export class StepPictures {
       const height = Math.max(Math.abs(value) * scale, 0.75);
       const corner = { x: GUTTER + i * width, y: value < 0 ? zero : zero - height };
       const size = { width: width - (width > 4 ? 1 : 0), height };
-      const note = `dimension ${i}: ${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
+      const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
+      const note = _("dimension {number}: {value}", { number: i, value: product });
       picture.add("rect", { ...corner, ...size, style: `fill:${realColour}`, "data-note": note });
     });
     picture.line("zero", [GUTTER, stripEnd], [zero, zero]);
@@ -186,7 +188,7 @@ export class StepPictures {
       numbers.forEach((value, i) => {
         const { fill } = signedColour(signed, value, bound);
         const product = from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "";
-        const note = `dimension ${i}: ${product}${exactNumber(value)}`;
+        const note = _("dimension {number}: {value}", { number: i, value: product + exactNumber(value) });
         picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
       });
     const { weights, restWeight } = this.shown;
@@ -224,10 +226,11 @@ export class StepPictures {
       picture.write(text, left + widthOf(Math.max(length, other ?? 0)) + 6, y + 6, `number ${className}`);
     };
     lengths.forEach((length, i) => {
-      if (i === head) bar(i, `Head ${i + 1}`, length, `fill:${realColour};opacity:1`, "strong", otherLength);
-      else bar(i, `Head ${i + 1}`, length, `fill:${realColour};opacity:0.38`);
+      const name = _("Head {number}", { number: i + 1 });
+      if (i === head) bar(i, name, length, `fill:${realColour};opacity:1`, "strong", otherLength);
+      else bar(i, name, length, `fill:${realColour};opacity:0.38`);
     });
-    bar(lengths.length, "All heads", allLength, "fill:currentColor;opacity:0.3");
+    bar(lengths.length, _("All heads"), allLength, "fill:currentColor;opacity:0.3");
     return picture;
   }
 }

@@ -3,6 +3,7 @@
 // all of them; a click, or Enter, follows it. The tokens on top are the keyboard's way in.
 // Data: the payload of component.py. Sends back the trigger `follow`: { key }.
 import { consume, isCombination, reachByTab } from "../../../components/shared/items.js";
+import { _, plural } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { button, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -29,7 +30,7 @@ class OriginStory extends View {
   tooltip = new Tooltip(this.root);
 
   start() {
-    this.heads.ariaLabel = "Keys: arrow keys move, Enter follows a key";
+    this.heads.ariaLabel = _("Keys: arrow keys move, Enter follows a key");
     const save = pictureButtons(this.root, () => this.data.name);
     this.root.replaceChildren(this.first, this.heads, this.list, save, this.status, this.tooltip.box);
     this.root.addEventListener("pointermove", (event) => this.point(event));
@@ -91,7 +92,7 @@ class OriginStory extends View {
       );
       return element("tr", "", element("th", { className: "muted", scope: "row" }, name), ...texts);
     });
-    const titles = [element("td"), element("th", "real", "The model"), element("th", "other", changed)];
+    const titles = [element("td"), element("th", "real", _("The model")), element("th", "other", changed)];
     const table = element("table", "", ...(changed ? [element("tr", "", ...titles)] : []), ...rows);
     this.summary.replaceChildren(table, ...(note ? [element("p", "muted", note)] : []));
     this.summary.style.setProperty("--real", this.data.realColour);
@@ -110,7 +111,11 @@ class OriginStory extends View {
     });
     const hadFocus = this.heads.matches(":focus-within");
     const style = `left:${columns.middle(columns.restAt)}px`;
-    const rest = element("span", { className: "key rest muted", style }, `${data.restCount} others`);
+    const rest = element(
+      "span",
+      { className: "key rest muted", style },
+      plural("{count} other", "{count} others", data.restCount),
+    );
     this.heads.replaceChildren(...this.tokens, ...(data.restCount ? [rest] : []));
     if (hadFocus) this.tokens[data.followed].focus();
   }
@@ -164,10 +169,12 @@ class OriginStory extends View {
     const { note } = /** @type {HTMLElement | SVGElement} */ (event.target).dataset;
     const key = columns[column];
     if (key || (column === this.columns.restAt && restCount)) {
-      const [title, token] = key ? [`key ${key.key + 1}`, key.label] : ["summed up", `${restCount} keys`];
+      const [title, token] = key
+        ? [_("key {number}", { number: key.key + 1 }), key.label]
+        : [_("summed up"), plural("{count} key", "{count} keys", restCount)];
       this.tooltip.show(event, title, query, token, [...this.describe(column), ...(note ? [note] : [])].join("\n"));
     } else if (note) {
-      const shown = this.isFirst(event) ? columns[followed].label : "output";
+      const shown = this.isFirst(event) ? columns[followed].label : _("output");
       this.tooltip.show(event, "", query, shown, note);
     } else this.tooltip.hide();
   }
@@ -177,11 +184,14 @@ class OriginStory extends View {
     const { score, dots, restDots, real, other, changed } = this.data;
     const isRest = column === this.columns.restAt;
     const range = (/** @type {Range | null} */ ends) => (ends ?? []).map(exactNumber).join(" … ");
-    const scaledScore = (/** @type {Path} */ { scaled, cut, restScaled }) =>
-      isRest ? `s  ${range(restScaled)}` : `  ${exactNumber(scaled[column])}${cut[column] ? ", masked: −∞" : ""}`;
+    const scaledScore = (/** @type {Path} */ { scaled, cut, restScaled }) => {
+      if (isRest) return _("scores  {range}", { range: range(restScaled) });
+      const number = exactNumber(scaled[column]);
+      return cut[column] ? _("score  {number}, masked: −∞", { number }) : _("score  {number}", { number });
+    };
     const path = (/** @type {Path} */ shown) => [
-      `score${scaledScore(shown)}`,
-      `weight  ${exactNumber(isRest ? shown.restWeight : shown.weights[column])}`,
+      scaledScore(shown),
+      _("weight  {number}", { number: exactNumber(isRest ? shown.restWeight : shown.weights[column]) }),
     ];
     const lines = [`${score}  ${isRest ? range(restDots) : exactNumber(dots[column])}`, ...path(real)];
     return other ? [...lines, `${changed}:`, ...path(other)] : lines;

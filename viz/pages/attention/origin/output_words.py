@@ -1,5 +1,7 @@
 """What the last step of the story says of a head's part of the output."""
 
+from viz.core.messages import _
+
 
 def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> tuple[str, str, str]:
     """Title, formula and sentence.
@@ -10,14 +12,24 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
         has_projection: whether Wᴼ follows.
     """
     if not has_projection:
-        text = f"No matrix follows: the {d_v} numbers are the context that the decoder reads; below, how long it is."
-        return "The context", "c = z", text
+        text = _(
+            "No matrix follows: the {d_v} numbers are the context that the decoder reads; below, how long it is.",
+            d_v=d_v,
+        )
+        return _("The context"), "c = z", text
+    title = _("This head's part of the output")
     if heads == 1:
-        text = f"Wᴼ turns the {d_v} numbers into {d_model}. There is no other head; below, how long its part is."
-        return "This head's part of the output", "z · Wᴼ", text
-    return (
-        "This head's part of the output",
-        "z · Wᴼ (this head's rows)",
-        f"Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long "
-        "each is. They point in different directions, so lengths do not add up.",
+        text = _(
+            "Wᴼ turns the {d_v} numbers into {d_model}. There is no other head; below, how long its part is.",
+            d_v=d_v,
+            d_model=d_model,
+        )
+        return title, "z · Wᴼ", text
+    text = _(
+        "Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long each is. "
+        "They point in different directions, so lengths do not add up.",
+        d_v=d_v,
+        d_model=d_model,
+        heads=heads,
     )
+    return title, _("z · Wᴼ (this head's rows)"), text

@@ -3,7 +3,6 @@
 Everything here is plain data for `component.py`; the same row gives the same story.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -12,11 +11,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
+from viz.core.messages import _
 from viz.core.numbers import signed
-from viz.core.sites import CROSS, DECODER
 from viz.core.token_text import display_token
-from viz.pages.attention.origin.output_words import output_step
 from viz.pages.attention.origin.score_words import SCORES
+from viz.pages.attention.origin.step_words import steps
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow
@@ -134,8 +133,9 @@ def changed(origin: Origin) -> str:
     """What the thrown switches leave out; empty where the model is as it is."""
     if origin.other is None:
         return ""
-    left_out = [name for name, is_out in (("√dₖ", not origin.is_scaled), ("mask", origin.looks_ahead)) if is_out]
-    return f"Without {' and '.join(left_out)}"
+    if origin.is_scaled:
+        return _("Without mask") if origin.looks_ahead else ""
+    return _("Without √dₖ and mask") if origin.looks_ahead else _("Without √dₖ")
 
 
 def summary(origin: Origin) -> list[dict[str, Any]]:
@@ -144,119 +144,38 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
     tops = [(strongest(row), float(row.weights.max())) for row in rows]
     lines: list[dict[str, Any]] = [
         {
-            "name": "Looks most at",
+            "name": _("Looks most at"),
             "cells": [
                 {"token": display_token(origin.key_tokens[key]), "text": f"{weight:.3f}"} for key, weight in tops
             ],
         },
         {
-            "name": "Entropy",
-            "cells": [{"text": f"{abs(row.entropy):.2f} of at most {row.max_entropy:.2f} bits"} for row in rows],
+            "name": _("Entropy"),
+            "cells": [
+                {"text": _("{own:.2f} of at most {most:.2f} bits", own=abs(row.entropy), most=row.max_entropy)}
+                for row in rows
+            ],
         },
     ]
     if origin.other is not None:
         change = (origin.other.weights - origin.real.weights).numpy()
         key = int(np.abs(change).argmax())
         moved = {"token": display_token(origin.key_tokens[key]), "text": signed(float(change[key]), 3)}
-        lines.append({"name": "Largest change", "cells": [{"text": ""}, moved]})
+        lines.append({"name": _("Largest change"), "cells": [{"text": ""}, moved]})
     return lines
-
-
-def steps(origin: Origin) -> list[dict[str, str]]:
-    """Title, formula and sentence of each of the seven steps."""
-    d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
-    sentences = (
-        (
-            words.title,
-            words.formula,
-            f"A query and a key are {d_k} numbers each. {words.how}: the two match if much of it is positive. Click "
-            "another key to follow it.",
-        ),
-        ("The same for every key", f"{words.short}ⱼ", "The higher the bar, the better the key matches the query."),
-        (
-            _scaling_title(origin),
-            _scaling_formula(origin),
-            _scaling_sentence(origin),
-        ),
-        ("Mask left out" if origin.looks_ahead else "Mask", "sⱼ = −∞ where the mask says no", _mask_sentence(origin)),
-        ("Softmax", "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)", _softmax_sentence(origin)),
-        (
-            "Weights × values",
-            "z = Σ αⱼ vⱼ",
-            f"Each key's value, {d_v} numbers from top to bottom, times its weight. Added up from left to right they "
-            "are the head's output z.",
-        ),
-        output_step(len(origin.real.head_output), *origin.parts.shape, has_projection=origin.has_projection),
-    )
-    return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
-
-
-def _scaling_formula(origin: Origin) -> str:
-    divisor, score = 1 / origin.real.scale, f"{SCORES[origin.score].short}ⱼ"
-    formula = f"{score} ÷ {divisor:.3g}" if origin.is_scaled else f"{score} ÷ 1"
-    is_paper = math.isclose(divisor**2, len(origin.real.query), rel_tol=1e-4)
-    return f"{formula}, since √{len(origin.real.query)} = {divisor:.3g}" if is_paper and origin.is_scaled else formula
-
-
-def _scaling_title(origin: Origin) -> str:
-    if origin.real.scale == 1:
-        return "This model does not divide by √dₖ"
-    return "Divide by √dₖ" if origin.is_scaled else "Division by √dₖ left out"
-
-
-def _scaling_sentence(origin: Origin) -> str:
-    if origin.is_scaled and origin.added:
-        return origin.added
-    if origin.is_scaled:
-        return "On the same ruler as above; the outline is what was there before."
-    return f"The scores stay {1 / origin.real.scale:.3g} times as large as the model's, which are outlined in blue."
-
-
-def _mask_sentence(origin: Origin) -> str:
-    cut = int((~origin.real.allowed).sum())
-    if origin.looks_ahead:
-        return (
-            f"The row looks ahead at {_keys(cut)} written after it, marked ▲. While translating they do not exist "
-            "yet; the recording is complete, so their k and v are known."
-        )
-    if cut and origin.site != CROSS and _cuts_before(origin):
-        return f"This mask is a window: a row may not look at what lies too far from it. {_keys(cut)} cut off."
-    if cut:
-        return f"A row may not look at what is written after it: {_keys(cut)} cut off. exp(−∞) is 0, so no weight."
-    if origin.site == DECODER:
-        return "The last row: nothing is written after it, so nothing is cut off."
-    return "A text on its own has no padding, so the mask lets every key through and changes nothing."
-
-
-def _cuts_before(origin: Origin) -> bool:
-    """Whether a key is cut off that stands before one that is not."""
-    allowed = origin.real.allowed.numpy()
-    return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
-
-
-def _softmax_sentence(origin: Origin) -> str:
-    sentence = (
-        "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
-        "add up to 1."
-    )
-    if origin.other is None:
-        return sentence
-    before, after = (abs(row.entropy) for row in (origin.real, origin.other))
-    return f"{sentence} Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits."
 
 
 def _note(drawn: int, left_out: int) -> str:
     if not left_out:
         return ""
-    return (
-        f"Drawn are the {drawn} strongest of {drawn + left_out} keys, in reading order; a dotted line stands where "
-        f"keys are left out. The last column sums up the other {left_out}: the range of their scores, the sum of "
-        "their weights. Choose any of them as key to see it."
+    return _(
+        "Drawn are the {drawn} strongest of {count} keys, in reading order; a dotted line stands where keys are left "
+        "out. The last column sums up the other {left_out}: the range of their scores, the sum of their weights. "
+        "Choose any of them as key to see it.",
+        drawn=drawn,
+        count=drawn + left_out,
+        left_out=left_out,
     )
-
-
-def _keys(count: int) -> str:
-    return "1 key" if count == 1 else f"{count} keys"
 
 
 def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, object]:

@@ -1,12 +1,12 @@
 """Where the weights of one row come from: its story, the two switches, the proof, and the paper's alternative."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import attention, models
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.numbers import decimal, scientific
 from viz.core.sites import DECODER
 from viz.pages.attention.origin.component import origin_story
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """One row of one head, from q and k to its part of the output."""
     abilities = models.abilities(state.current().model)
-    instead = "The grid, the heatmap, the lines and bertviz show its weights."
+    instead = _("The grid, the heatmap, the lines and bertviz show its weights.")
     if frame.lacking(abilities, "scores", instead) or frame.lacking(abilities, "norms", instead):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -58,10 +58,7 @@ def show(trace: "Trace") -> None:
     )
     name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
     origin_story(origin, on_follow=lambda key: state.change(key_token=key), key="origin", name=name)
-    st.caption(
-        "From the second step on every column is a key: point at one to follow it, click it for its dot product."
-        + ("" if cuts_off else f" The mask cuts nothing off here: {_why_all_allowed(site)}.")
-    )
+    st.caption(_how_to_read(site, cuts_off=cuts_off))
     frame.lacking(abilities, "output projection", _("The last step is the context once more."))
     _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
@@ -70,29 +67,46 @@ def show(trace: "Trace") -> None:
 def _switches(*, divides: bool, cuts_off: bool) -> tuple[bool, bool]:
     """Whether to scale and whether to mask, one above the other, where the model divides and where a key is masked."""
     with st.container(width="content", gap=None):
-        return _switch("scaled", "Divide by √dₖ", offered=divides), _switch("masked", "Mask", offered=cuts_off)
+        return _switch("scaled", _("Divide by √dₖ"), offered=divides), _switch("masked", _("Mask"), offered=cuts_off)
 
 
 def _switch(field: str, label: str, *, offered: bool) -> bool:
     return not offered or st.toggle(label, key=state.bind(field), on_change=state.take, args=(field,))
 
 
-def _why_all_allowed(site: str) -> str:
-    return "it is the last row" if site == DECODER else "a text on its own has no padding"
+def _how_to_read(site: str, *, cuts_off: bool) -> str:
+    if cuts_off:
+        return _(
+            "From the second step on every column is a key: point at one to follow it, click it for its dot product."
+        )
+    if site == DECODER:
+        return _(
+            "From the second step on every column is a key: point at one to follow it, click it for its dot product. "
+            "The mask cuts nothing off here: it is the last row."
+        )
+    return _(
+        "From the second step on every column is a key: point at one to follow it, click it for its dot product. The "
+        "mask cuts nothing off here: a text on its own has no padding."
+    )
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:
     check = attention.output_check(trace, site, layer)
-    figure = f"largest difference {scientific(check.deviation)}"
-    explained = (
-        f"Over all heads of this layer, whose outputs reach {decimal(check.largest)}. Rounding explains differences up "
-        f"to {scientific(check.tolerance)}."
+    difference = scientific(check.deviation)
+    explained = _(
+        "Over all heads of this layer, whose outputs reach {largest}. Rounding explains differences up to {tolerance}.",
+        largest=decimal(check.largest),
+        tolerance=scientific(check.tolerance),
     )
     if check.deviation <= check.tolerance:
-        proof = f"weights · values = the model's own head output: {figure}"
+        proof = _(
+            "weights · values = the model's own head output: largest difference {difference}", difference=difference
+        )
         st.badge(proof, icon=":material/check:", color="green", help=explained)
     else:
-        proof = f"weights · values ≠ the model's own head output: {figure}"
+        proof = _(
+            "weights · values ≠ the model's own head output: largest difference {difference}", difference=difference
+        )
         st.badge(proof, icon=":material/warning:", color="red", help=explained)
 
 
@@ -100,9 +114,6 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
     spread = attention.dot_product_spread(trace, site, layer, head)
     inputs = trace.attention(site, layer)
     d_k = inputs.query.shape[-1]
-    measured = f"**{spread.before:.2f}** before and **{spread.after:.2f}** after dividing"
-    if inputs.scale == 1:
-        measured = f"**{spread.before:.2f}**; this model does not divide"
     st.subheader(_("Why dot products, and why divide"), anchor=False)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
@@ -119,14 +130,18 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
         with st.container():
             st.markdown(_("**The reason to divide: large sums**"))
             st.latex(r"\mathrm{Var}(q \cdot k) = \textstyle\sum_{i=1}^{d_k} \mathrm{Var}(q_i k_i) = d_k")
-            st.markdown(
-                _(
-                    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation "
-                    "of $\\sqrt{{{d_k}}}$ = {d_k_2:.2f}, and a softmax so sharp that hardly any gradient is left. "
-                    "Measured of the scores of this head, over {pairs:,} pairs of this sentence: {measured}.",
-                    d_k=d_k,
-                    d_k_2=d_k**0.5,
-                    pairs=spread.pairs,
-                    measured=measured,
-                )
-            )
+            measured = _NOT_DIVIDED if inputs.scale == 1 else _DIVIDED
+            numbers = {"d_k": d_k, "root": d_k**0.5, "pairs": spread.pairs, "before": spread.before}
+            st.markdown(_(measured, **numbers, after=spread.after))
+
+
+_DIVIDED: Final = said(
+    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
+    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}** before and **{after:.2f}** after dividing."
+)
+_NOT_DIVIDED: Final = said(
+    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
+    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}**; this model does not divide."
+)

@@ -13,7 +13,7 @@ from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, shown
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.ui import controls, downloads, finding, frame, sentence, token_labels, trace_tables
@@ -77,25 +77,33 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     queries, keys = map(len, trace.axis_tokens(site))
     count = trace_tables.num_weights(trace, site)
     label = sites.head_label(layer, head)
-    inside = f"{queries} × {keys} weights: a row for each query token, a column for each key token"
+    inside = _(
+        "{queries} × {keys} weights: a row for each query token, a column for each key token",
+        queries=queries,
+        keys=keys,
+    )
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
         offer = _csv(trace, label, inside, make, head_name(site, layer, head), 14 * queries * keys)
     else:
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
-        inside = f"{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds"
+        inside = _(
+            "{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds",
+            queries=queries,
+            keys=keys,
+        )
         offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
     downloads = [offer, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
-    inside = "entropy, mean distance and the other metrics that tiles can carry: a row for each head"
+    inside = _("entropy, mean distance and the other metrics that tiles can carry: a row for each head")
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
-    downloads.append(_csv(trace, "Metrics of heads", inside, of_metrics, f"{site} figures", 60 * heads))
+    downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} figures", 60 * heads))
     if count <= trace_tables.MAX_ROWS:
-        inside = f"{count:,} weights, one a row: layer, head, query, key, weight"
+        inside = _("{count:,} weights, one a row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
-        downloads.append(_csv(trace, "All heads", inside, of_heads, f"{site} all heads", 38 * count))
+        downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", 38 * count))
     return downloads
 
 
@@ -109,10 +117,14 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     opened = attention.opened_layer(trace, reader, site, layer, MatrixView.of(common))
     values = opened.values[head if measure.is_per_head else 0]
     between = "words" if common.whole_words else "tokens"
-    inside = f"{measure.label} between {values.shape[0]} × {values.shape[1]} {between}, as “All heads” shows them now"
+    numbers = {"measure": shown(measure.label), "queries": values.shape[0], "keys": values.shape[1]}
+    if common.whole_words:
+        inside = _("{measure} between {queries} × {keys} words, as “All heads” shows them now", **numbers)
+    else:
+        inside = _("{measure} between {queries} × {keys} tokens, as “All heads” shows them now", **numbers)
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
     name = f"{head_name(site, layer, head)} {common.measure} {between}"
-    return [_csv(trace, "The same, as shown", inside, make, name, 14 * values.size)]
+    return [_csv(trace, _("The same, as shown"), inside, make, name, 14 * values.size)]
 
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
@@ -120,11 +132,19 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     row = state.position("token", len(token_labels.row_labels(trace, site)), finding.default_cell(trace, site)[0])
     scaled, masked = state.current().attention.scaled, state.current().attention.masked
     keys = trace.axis_tokens(site)[1]
-    how = "" if scaled and masked else ", with the switches as they stand there"
+    numbers = {"query": row + 1, "keys": len(keys)}
+    if scaled and masked:
+        inside = _("of query {query}: q·k, scaled, masked and weight of each of {keys} keys", **numbers)
+    else:
+        inside = _(
+            "of query {query}: q·k, scaled, masked and weight of each of {keys} keys, with the switches as they stand "
+            "there",
+            **numbers,
+        )
     return _csv(
         trace,
-        "One row's origin",
-        f"of query {row + 1}: q·k, scaled, masked and weight of each of {len(keys)} keys{how}",
+        _("One row's origin"),
+        inside,
         lambda: trace_tables.row_origin(
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
         ),
@@ -139,21 +159,22 @@ def _metrics(trace: "Trace", site: str) -> bytes:
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
-    inside = "of both sides, with their ids"
-    offers = [_csv(trace, "Tokens", inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
+    inside = _("of both sides, with their ids")
+    offers = [_csv(trace, _("Tokens"), inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
     if trace.steps:
-        inside = "each step's token, its probability, entropy and candidates"
+        inside = _("each step's token, its probability, entropy and candidates")
         offers.append(
-            _csv(trace, "Decoding", inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
+            _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
         )
     if "positional encodings" in models.abilities(state.current().model).lacks:
         return offers
     d_model = trace.positional["source"].shape[1]
-    inside = f"the encoding added to each token, {d_model} dimensions"
+    inside = _("the encoding added to each token, {d_model} dimensions", d_model=d_model)
+    labels = {"source": _("Positions, source"), "target": _("Positions, target")}
     for side, count in sides.items():
         make = partial(trace_tables.positional_encoding, trace, side)
         name = f"positional encoding {side}"
-        offers.append(_csv(trace, f"Positions, {side}", inside, make, name, 12 * d_model * count))
+        offers.append(_csv(trace, labels[side], inside, make, name, 12 * d_model * count))
     return offers
 
 
@@ -176,9 +197,10 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
     make = partial(_page, lines, trace, site, layer, head, _link(), *models.identity(state.current().model))
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
-    inside = "sentence, open head, all heads, decoding: one file that opens anywhere, offline"
+    inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
     queries, keys = map(len, trace.axis_tokens(site))
-    show_offer(Offer("HTML page", inside, make, name, "text/html", _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys))
+    size = _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys
+    show_offer(Offer(_("HTML page"), inside, make, name, "text/html", size))
 
 
 def _page(
@@ -203,17 +225,26 @@ def _offer_arrays(trace: "Trace") -> None:
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     size = trace_files.size(trace)
     has_weights = trace_files.has_weights(trace)
-    inside = f"{'every weight, ' * has_weights}query, key and value of all attentions, tokens and steps"
-    show_offer(
-        Offer("NumPy arrays", inside, partial(trace_files.content, trace), name, "application/octet-stream", size)
-    )
-    weights = "`decoder.cross/weights` is `[layer, head, query, key]`. `load_trace(file)` makes it a trace again."
-    if not has_weights:
-        weights = (
-            "The weights of so long a text are too many for a file and left out: `load_trace(file)` makes it a "
-            "trace again, and its `weights(site, layer, heads, rows)` derives those that you want."
+    inside = _("query, key and value of all attentions, tokens and steps")
+    if has_weights:
+        inside = _("every weight, query, key and value of all attentions, tokens and steps")
+    make = partial(trace_files.content, trace)
+    show_offer(Offer(_("NumPy arrays"), inside, make, name, "application/octet-stream", size))
+    if has_weights:
+        st.caption(
+            _(
+                "`numpy.load(file)` reads it without Headlight and without pickle. `decoder.cross/weights` is `[layer, "
+                "head, query, key]`. `load_trace(file)` makes it a trace again."
+            )
         )
-    st.caption(_("`numpy.load(file)` reads it without Headlight and without pickle. {weights}", weights=weights))
+    else:
+        st.caption(
+            _(
+                "`numpy.load(file)` reads it without Headlight and without pickle. The weights of so long a text are "
+                "too many for a file and left out: `load_trace(file)` makes it a trace again, and its `weights(site, "
+                "layer, heads, rows)` derives those that you want."
+            )
+        )
 
 
 def _tell_of_pictures() -> None:
@@ -232,8 +263,11 @@ def _tell_of_pictures() -> None:
 def _show_link() -> None:
     downloads.show_link(
         f"?{_link()}",
-        "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, attention, "
-        "layer, head and every other choice that was changed. It names the checkpoint, never a place on a disk.",
+        _(
+            "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, "
+            "attention, layer, head and every other choice that was changed. It names the checkpoint, never a place "
+            "on a disk."
+        ),
     )
 
 

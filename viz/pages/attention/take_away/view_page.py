@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from plotly.offline import get_plotlyjs
 
-from viz.core import bundle
 from viz.core.html import Column, literal, table
 from viz.core.messages import _
 from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
@@ -79,11 +78,12 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
     # Without plotly's own template, which would bring its colours along, and in the reader's colours alone.
     figure.update_layout(template=None).update_xaxes(tickfont_color=None).update_yaxes(tickfont_color=None)
     drawn = json.loads(figure.to_json())
+    alt = _("Weights of the open head, a row for each query token")
     body = "".join(
         (
             "<main>",
             _heading(trace, view),
-            '<div id="figure" role="img" aria-label="Weights of the open head, a row for each query token"></div>',
+            f'<div id="figure" role="img" aria-label="{escape(alt)}"></div>',
             _all_heads(weights, view),
             _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
@@ -91,13 +91,13 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
         )
     )
     page = offline_page(
-        title=f"Headlight: {trace.text[:80]}",
+        title=_("Headlight: {text}", text=trace.text[:80]),
         style=_style(weights.shape),
         body=body,
         libraries=[get_plotlyjs()],
         script=f"const figure = {script_json(drawn)};\n"
-        f"const palettes = {script_json({'light': LIGHT, 'dark': DARK})};\n"
-        + bundle.classic_script("pages/attention/take_away/view_page.js"),
+        f"const palettes = {script_json({'light': LIGHT, 'dark': DARK})};\n",
+        entry="pages/attention/take_away/view_page.js",
     )
     return page.encode("utf-8")
 
@@ -117,33 +117,44 @@ def _heading(trace: "Trace", view: OpenView) -> str:
         f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'
         for mark, language, text in view.lines
     )
-    return (
-        f"<h1>Attention</h1>{shown}"
-        f"<h2>{escape(view.site_label)}, {head_label(view.layer, view.head)}</h2>"
-        '<p class="note">One row is a token that looks, one column a token looked at; the lighter, the more weight. '
-        "Each row adds up to 1. Point at a cell for its number.</p>"
+    name = _("{site}, {head}", site=view.site_label, head=head_label(view.layer, view.head))
+    note = _(
+        "One row is a token that looks, one column a token looked at; the lighter, the more weight. Each row adds up "
+        "to 1. Point at a cell for its number."
     )
+    return f'<h1>{escape(_("Attention"))}</h1>{shown}<h2>{escape(name)}</h2><p class="note">{escape(note)}</p>'
 
 
 def _all_heads(weights: np.ndarray[tuple[int, ...], np.dtype[np.float32]], view: OpenView) -> str:
-    names = "".join(f'<span class="name">Head {head + 1}</span>' for head in range(weights.shape[1]))
+    of_heads = [_("Head {number}", number=head + 1) for head in range(weights.shape[1])]
+    names = "".join(f'<span class="name">{escape(name)}</span>' for name in of_heads)
     rows = []
     for layer, urls in enumerate(tile_urls(weights)):
-        rows.append(f"<span>Layer {layer + 1}</span>")
+        rows.append(f"<span>{escape(_('Layer {number}', number=layer + 1))}</span>")
         for head, url in enumerate(urls):
             mark = ' class="open"' if (layer, head) == (view.layer, view.head) else ""
             name = head_label(layer, head)
             rows.append(f'<img{mark} src="{url}" alt="{name}" title="{name}">')
+    title = _("All heads of the {site}", site=view.site_label[:1].lower() + view.site_label[1:])
+    note = _(
+        "The same for every head of every layer, coloured by the square root of the weight as above. The head that is "
+        "open has a frame."
+    )
     return (
-        f"<h2>All heads of the {escape(view.site_label[:1].lower() + view.site_label[1:])}</h2>"
-        '<p class="note">The same for every head of every layer, coloured by the square root of the weight as above. '
-        f'The head that is open has a frame.</p><div class="heads"><span></span>{names}{"".join(rows)}</div>'
+        f'<h2>{escape(title)}</h2><p class="note">{escape(note)}</p>'
+        f'<div class="heads"><span></span>{names}{"".join(rows)}</div>'
     )
 
 
 def _decoding(trace: "Trace") -> str:
-    titles = ("Step", "Read", "Written", "Probability", "Entropy (nats)", "Most probable")
-    columns = [Column(title, is_number=title in ("Step", "Probability", "Entropy (nats)")) for title in titles]
+    columns = [
+        Column(_("Step"), is_number=True),
+        Column(_("Token read")),
+        Column(_("Token written")),
+        Column(_("Probability"), is_number=True),
+        Column(_("Entropy (nats)"), is_number=True),
+        Column(_("Most probable")),
+    ]
     rows = [
         (
             str(step.index + 1),
@@ -155,17 +166,24 @@ def _decoding(trace: "Trace") -> str:
         )
         for read, step in zip(trace.target_tokens, trace.steps, strict=True)
     ]
-    return (
-        '<h2>The decoding</h2><p class="note">One row is one step: the token read, the token written after it, how '
-        "probable that was, how undecided the model was (0 is certain), and what it found most probable.</p>"
-        + table(columns, rows, label=_("Decoding steps"))
+    note = _(
+        "One row is one step: the token read, the token written after it, how probable that was, how undecided the "
+        "model was (0 is certain), and what it found most probable."
+    )
+    return f'<h2>{escape(_("The decoding"))}</h2><p class="note">{escape(note)}</p>' + table(
+        columns, rows, label=_("Decoding steps")
     )
 
 
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
-    facts = (("Checkpoint", checkpoint), ("Its digest", digest), ("In the address", f"?{view.query_string}"))
-    listed = "".join(f"<dt>{name}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
-    return (
-        '<h2>Where this comes from</h2><p class="note">Headlight shows the same again when what stands below is put '
-        f"behind its address, if it has this checkpoint. Numbers there count from 0.</p><dl>{listed}</dl>"
+    facts = (
+        (_("Checkpoint"), checkpoint),
+        (_("Its digest"), digest),
+        (_("In the address"), f"?{view.query_string}"),
     )
+    listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
+    note = _(
+        "Headlight shows the same again when what stands below is put behind its address, if it has this checkpoint. "
+        "Numbers there count from 0."
+    )
+    return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'

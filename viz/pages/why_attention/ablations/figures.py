@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.pages.why_attention.ablations.data.measured import Row
 from viz.pages.why_attention.ablations.texts import label, signed
 from viz.pages.why_attention.charts import axis, headed, upright
@@ -23,19 +24,19 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
     shown = [row for row in rows if dev_set in row.sets and row.sets[dev_set].differences]
     names = [label(row.preset) for row in shown]
     seeds = [
-        (value, name, f"seed {seed}: {signed(value)}")
+        (value, name, _("seed {seed}: {value}", seed=seed, value=signed(value)))
         for row, name in zip(shown, names, strict=True)
         for seed, value in row.sets[dev_set].differences.items()
     ]
     others = [
         [
-            (value, name, f"{said}: {signed(value)}")
+            (value, name, f"{source}: {signed(value)}")
             for value, name in zip(values, names, strict=True)
             if value is not None
         ]
-        for said, values in (
-            ("often claimed", [row.claimed for row in shown]),
-            ("Table 3", [row.paper for row in shown]),
+        for source, values in (
+            (_("often claimed"), [row.claimed for row in shown]),
+            (_("Table 3"), [row.paper for row in shown]),
         )
     ]
     marks = (("circle", SEED), ("diamond-open", CLAIMED), ("square-open", PAPER))
@@ -43,7 +44,7 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
     names_axis = axis() | {"type": "category", "categoryarray": names[::-1], "automargin": True, "ticksuffix": "  "}
     return go.Figure(
         traces,
-        headed(len(names) * ROW + REST, f"<b>BLEU</b> less the full model's, {dev_set}")
+        headed(len(names) * ROW + REST, _("<b>BLEU</b> less the full model's, {set}", set=dev_set))
         | {"xaxis": axis(), "yaxis": names_axis | {"range": [-0.6, len(names) - 0.4]}, "shapes": [upright(0)]},
     )
 
@@ -52,7 +53,7 @@ def _points(points: Sequence[tuple[float, str, str]], symbol: str, colour: str) 
     return go.Scatter(
         x=[value for value, _, _ in points],
         y=[name for _, name, _ in points],
-        customdata=[said for _, _, said in points],
+        customdata=[text for _, _, text in points],
         mode="markers",
         marker={"symbol": symbol, "color": colour, "size": 9, "opacity": 0.85, "line": {"width": 1.5, "color": colour}},
         hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",

@@ -8,9 +8,9 @@ import streamlit as st
 from viz.access import models
 from viz.access.texts import word_diff
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.core import html, sites
+from viz.core import html, joined, sites
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, plural, said, shown
 from viz.pages.why_attention.ablations import texts
 from viz.pages.why_attention.ablations.data import compared
 from viz.pages.why_attention.ablations.data.compared import Comparison, Measured, OpenHead
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5
-SUREST: Final = "Surest"
+SUREST: Final = said("Surest")
 #: So tall that the maps of two columns begin side by side.
 _WORDS: Final = "min-height:8.2rem;line-height:1.4"
 
@@ -61,11 +61,11 @@ def show(trace: "Trace") -> None:
         return
     if trace.text != text:
         st.caption(_("The sentence is: {text}", text=plain(text)))
-    shown = tuple(one.output.preset for one in found.shown)
-    state.propose(ablations=shown)
+    presets = tuple(one.output.preset for one in found.shown)
+    state.propose(ablations=presets)
     with above:
-        site, layer, head = _widgets(names, shown)
-    with st.grid(3 if len(shown) == 3 else 2, min_column_width=310 if len(shown) == 3 else 330, gap="medium"):
+        site, layer, head = _widgets(names, presets)
+    with st.grid(3 if len(presets) == 3 else 2, min_column_width=310 if len(presets) == 3 else 330, gap="medium"):
         for one in found.shown:
             with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
                 _column(one, found, site, layer, head)
@@ -111,7 +111,7 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
         site = controls.dropdown("ablation_site", _("Attention"), labels, width=155)
         shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]
         layers, heads = map(max, zip(*shapes, strict=True))
-        layer, head = _number("ablation_layer", "Layer", layers), _number("ablation_head", "Head", heads)
+        layer, head = _number("ablation_layer", _("Layer"), layers), _number("ablation_head", _("Head"), heads)
     return site, layer, head
 
 
@@ -141,13 +141,12 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
         trace = compared.trace(preset, device, selection.common.text)
         opened = compared.open_head(trace, site, layer, head)
         if opened is None:
-            counts = zip(trace.shapes[site], ("layer", "head"), strict=True)
-            layers, heads = (f"{count} {name}{'s' if count > 1 else ''}" for count, name in counts)
+            layers, heads = trace.shapes[site]
             frame.note(
                 _(
                     "There is no such head here: this model has {layers} of {heads} of this attention.",
-                    layers=layers,
-                    heads=heads,
+                    layers=plural("{count} layer", "{count} layers", layers),
+                    heads=plural("{count} head", "{count} heads", heads),
                 )
             )
         else:
@@ -174,24 +173,29 @@ def _words(one: Measured, reference: str, reference_translation: str) -> str:
         f'<div style="{_WORDS}"><p style="margin:0"><strong>{html.literal(texts.label(preset))}</strong> '
         f'<span style="font-size:0.85rem;opacity:0.75">{html.literal(compared.what(preset))}</span></p>'
         f'<p lang="{language}" dir="auto" style="margin:0.15rem 0;font-size:1.1rem;overflow-wrap:anywhere">'
-        f"{translation or '(nothing)'}</p>"
+        f"{translation or html.literal(_('(nothing)'))}</p>"
         f'<p style="margin:0;font-size:0.9rem">{html.literal(texts.findings(one, reference))}</p></div>'
     )
 
 
 def _map(opened: OpenHead, preset: str, site: str) -> None:
-    name = sites.head_label(opened.layer, opened.head)
+    name, phrase = sites.head_label(opened.layer, opened.head), sites.NAMES[site].phrase
     matrix_picture(
         MatrixData(
             values=opened.weights,
             row_tokens=opened.rows,
             column_tokens=opened.keys,
-            scale=ColourScale.root("weight", 1.0),
-            title=f"{name}, {sites.NAMES[site].phrase}",
-            label=f"{texts.label(preset)}: weights of {name} of the {sites.NAMES[site].phrase} as a heatmap.",
-            caption=f"{texts.label(preset)}: {compared.what(preset)}",
-            row_name="query",
-            column_name="key",
+            scale=ColourScale.root(_("weight"), 1.0),
+            title=_("{head}, {site}", head=name, site=phrase),
+            label=_(
+                "{model}: weights of {head} of the {site} as a heatmap.",
+                model=texts.label(preset),
+                head=name,
+                site=phrase,
+            ),
+            caption=f"{texts.label(preset)}: {shown(compared.what(preset))}",
+            row_name=_("query"),
+            column_name=_("key"),
             file_name=file_name(
                 preset, head_name(site, opened.layer, opened.head), sentence=state.current().common.text
             ),
@@ -205,7 +209,10 @@ def _map(opened: OpenHead, preset: str, site: str) -> None:
 def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
     """Buttons that choose this model and open another page with it, at the head that is shown here."""
     with st.container(horizontal=True):
-        pages = (("Attention page", ":material/grid_view:", "attention"), ("Film", ":material/movie:", "decoding"))
+        pages = (
+            (_("Attention page"), ":material/grid_view:", "attention"),
+            (_("Film"), ":material/movie:", "decoding"),
+        )
         for label, icon, page in pages:
             if not st.button(label, key=f"ablation-{page}-{preset}", icon=icon, type="tertiary"):
                 continue
@@ -218,17 +225,21 @@ def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
 
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
     reference = texts.reference_name(found.outputs[0].preset)
-    said = (
-        f"**Marked** is what {reference} does not write there. Each map has the weights of one head, rows are queries "
+    how = _(
+        "**Marked** is what {reference} does not write there. Each map has the weights of one head, rows are queries "
         "and columns keys, on the same colours; **surest** is the head whose rows give one key most of their weight on "
         "average, the end of the sentence left out. The models are small and were trained for minutes: none "
-        "translates well, what counts is the difference."
+        "translates well, what counts is the difference.",
+        reference=reference,
     )
     farthest = compared.farthest(found.outputs)
     if not is_proposed or farthest is None:
-        return said
-    least = min(output.likeness for output in found.outputs)
-    return (
-        f"{said} The tab opens on {reference} and the model whose translation of this sentence is least like it by "
-        f"chrF, of equal ones the first of the table below: **{texts.label(farthest)}**, with {least:.1f} of 100."
+        return how
+    opens_on = _(
+        "The tab opens on {reference} and the model whose translation of this sentence is least like it by chrF, of "
+        "equal ones the first of the table below: **{farthest}**, with {least:.1f} of 100.",
+        reference=reference,
+        farthest=texts.label(farthest),
+        least=min(output.likeness for output in found.outputs),
     )
+    return joined.in_a_row((how, opens_on))

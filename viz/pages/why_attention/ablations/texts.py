@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+from viz.core import joined
+from viz.core.messages import _
 from viz.pages.why_attention.ablations.data.compared import Measured
 from viz.pages.why_attention.ablations.data.measured import Row
 
@@ -20,7 +22,7 @@ def label(preset: str) -> str:
 
 def reference_name(preset: str) -> str:
     """What the model is called that others are compared with, within a sentence."""
-    return "the full model" if preset == FULL else f"the model “{label(preset)}”"
+    return _("the full model") if preset == FULL else _("the model “{name}”", name=label(preset))
 
 
 def findings(measured: Measured, reference: str) -> str:
@@ -31,41 +33,56 @@ def findings(measured: Measured, reference: str) -> str:
         reference: the model that it is compared with.
     """
     is_reference = measured.output.preset == reference
-    said = ["The others are compared with it."] if is_reference else [_of_words(measured, reference_name(reference))]
+    sentences = [_("The others are compared with it.")]
+    if not is_reference:
+        sentences = [_of_words(measured, reference_name(reference))]
     repetition = measured.repetition
     if repetition.count >= REPEATED:
-        said.append(f"It writes “{repetition.token.removeprefix('▁')}” {repetition.count} times in a row.")
+        token = repetition.token.removeprefix("▁")
+        sentences.append(_("It writes “{token}” {count} times in a row.", token=token, count=repetition.count))
     if not measured.has_ended:
-        said.append(f"It does not end by itself: the limit stops it after {measured.tokens} tokens.")
+        sentences.append(
+            _("It does not end by itself: the limit stops it after {tokens} tokens.", tokens=measured.tokens)
+        )
     if measured.same_backwards:
-        said.append("With the words of the sentence in reverse order it writes the very same.")
+        sentences.append(_("With the words of the sentence in reverse order it writes the very same."))
     elif is_reference:
-        said.append("With the words of the sentence in reverse order it writes something else.")
+        sentences.append(_("With the words of the sentence in reverse order it writes something else."))
     if measured.stunted:
-        said.append(f"{measured.stunted} of {OTHERS} other sentences become one or two different words, or none.")
+        sentences.append(
+            _(
+                "{stunted} of {others} other sentences become one or two different words, or none.",
+                stunted=measured.stunted,
+                others=OTHERS,
+            )
+        )
     elif is_reference:
-        said.append(f"None of {OTHERS} other sentences becomes fewer than three different words.")
-    return " ".join(said)
+        sentences.append(_("None of {others} other sentences becomes fewer than three different words.", others=OTHERS))
+    return joined.in_a_row(sentences)
 
 
 def _of_words(measured: Measured, reference: str) -> str:
     words = measured.words
     if not words.total:
-        return f"There is nothing to compare: {reference} wrote no word."
+        return _("There is nothing to compare: {reference} wrote no word.", reference=reference)
     if not words.shared:
-        return f"It has none of the {words.total} words that {reference} wrote."
+        return _("It has none of the {total} words that {reference} wrote.", total=words.total, reference=reference)
     if measured.output.likeness == 100:
-        return f"It writes what {reference} wrote, word for word."
-    has = f"all words of {reference}" if words.shared == words.total else _of(words.shared, words.total, reference)
+        return _("It writes what {reference} wrote, word for word.", reference=reference)
+    if words.shared == words.total:
+        which = _("all words of {reference}", reference=reference)
+    else:
+        which = _(
+            "{shared} of the {total} words that {reference} wrote",
+            shared=words.shared,
+            total=words.total,
+            reference=reference,
+        )
     if words.shared == 1:
-        return f"It has {has}."
-    return (
-        f"It has {has}, {'in the same order' if words.in_order == words.shared else f'{words.in_order} in its order'}."
-    )
-
-
-def _of(shared: int, total: int, reference: str) -> str:
-    return f"{shared} of the {total} words that {reference} wrote"
+        return _("It has {words}.", words=which)
+    if words.in_order == words.shared:
+        return _("It has {words}, in the same order.", words=which)
+    return _("It has {words}, {in_order} in its order.", words=which, in_order=words.in_order)
 
 
 def signed(value: float) -> str:

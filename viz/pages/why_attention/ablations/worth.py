@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, plural, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.ablations import figures, texts
 from viz.pages.why_attention.ablations.data import measured
@@ -21,7 +21,12 @@ if TYPE_CHECKING:
 COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experiments"
 #: Parameters of the paper's base model (Table 3), and BLEU of both full models that others speak of.
 PAPER_PARAMETERS: Final = 65e6
-CLAIMED_FULL, PAPER_FULL = "of 28.4", "of 25.8"
+CLAIMED_FULL, PAPER_FULL = said("of 28.4"), said("of 25.8")
+_LEGEND: Final = (
+    (figures.SEED, said("a seed here")),
+    (figures.CLAIMED, said("often claimed")),
+    (figures.PAPER, said("Table 3")),
+)
 
 
 def show() -> None:
@@ -51,19 +56,22 @@ def _table(results: "AblationResults") -> None:
     sets = tuple(dict.fromkeys(name for row in rows for name in row.sets))
     columns = [html.Column(_("Model"))]
     for name in sets:
-        titles = (f"BLEU {name}", "from full", "chrF")
+        titles = (f"BLEU {name}", _("from full"), "chrF")
         columns += [html.Column(title, is_number=True) for title in titles]
-    columns += [html.Column(title, is_number=True) for title in ("tokens/s", "often claimed", "Table 3")]
+    columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("often claimed"), _("Table 3"))]
     with st.container(key="ablations-table"):
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_how_to_read(results, rows, sets))
     with st.grid(2, min_column_width=330, gap="medium"):
         for name in sets:
-            alt = f"BLEU on {name} of each seed less that of the full model with the same seed, for every model"
+            alt = _(
+                "BLEU on {set} of each seed less that of the full model with the same seed, for every model", set=name
+            )
             frame.chart(figures.seed_points(rows, name), f"ablation-points-{name}", file_name("ablations", name), alt)
-    legend = [(figures.SEED, "a seed here"), (figures.CLAIMED, "often claimed"), (figures.PAPER, "Table 3")]
-    st.html(html.swatches(legend))
-    number_controls.table_button("Every run (CSV)", partial(tables.ablations, results), file_name("ablations", "runs"))
+    st.html(html.swatches(_LEGEND))
+    number_controls.table_button(
+        _("Every run (CSV)"), partial(tables.ablations, results), file_name("ablations", "runs")
+    )
 
 
 def _row(row: Row, sets: Sequence[str]) -> list[str]:
@@ -85,28 +93,41 @@ def _how_to_read(results: "AblationResults", rows: Sequence[Row], sets: Sequence
     parameters = max(run.parameters for run in results.runs)
     seeds = {row.runs for row in rows}
     runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
-    return (
-        f"Greedy translations by models of {parameters / 1e6:.2f} M parameters at most: mean ± standard deviation over "
-        f"{runs} {'seed' if seeds == {1} else 'seeds'}; **from full** is the mean difference in BLEU from the full "
-        "model of the same seed; **tokens/s** is what one thread trains on in a second of its processor. "
-        f"{_unscaled(rows, sets)}{_noise(rows, sets)} "
-        "**Often claimed** is BLEU less than a full model's 28.4, as notes about the paper have it, with no source. "
-        "**Table 3** is what the paper measured on newstest2013, less its base model's 25.8; it has no row without "
-        "positions or residual connections. Both speak of a model that has been trained far longer, with "
-        f"{PAPER_PARAMETERS / parameters:.0f} times as many parameters: compare the order of the rows, not the numbers."
+    sentences = (
+        plural(
+            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "{runs} seed; **from full** is the mean difference in BLEU from the full model of the same seed; "
+            "**tokens/s** is what one thread trains on in a second of its processor.",
+            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "{runs} seeds; **from full** is the mean difference in BLEU from the full model of the same seed; "
+            "**tokens/s** is what one thread trains on in a second of its processor.",
+            max(seeds),
+            millions=parameters / 1e6,
+            runs=runs,
+        ),
+        _unscaled(rows, sets),
+        _noise(rows, sets),
+        _(
+            "**Often claimed** is BLEU less than a full model's 28.4, as notes about the paper have it, with no "
+            "source. **Table 3** is what the paper measured on newstest2013, less its base model's 25.8; it has no row "
+            "without positions or residual connections. Both speak of a model that has been trained far longer, with "
+            "{times:.0f} times as many parameters: compare the order of the rows, not the numbers.",
+            times=PAPER_PARAMETERS / parameters,
+        ),
     )
+    return joined.in_a_row(sentences)
 
 
 def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     """For which models seeds differ more than the models do."""
     if all(row.runs < 2 for row in rows):
-        return "With a single seed nothing says how far chance alone goes."
-    said = []
+        return _("With a single seed nothing says how far chance alone goes.")
+    parts = []
     for name in sets:
         found = texts.within_spread(rows, name)
-        listed = ", ".join(map(texts.label, found)) if found else "no model"
-        said.append(f"on {name} for {listed}")
-    return f"The spread over seeds is **larger than the difference** {'; '.join(said)}."
+        listed = joined.with_commas(map(texts.label, found)) if found else _("no model")
+        parts.append(_("on {set} for {models}", set=name, models=listed))
+    return _("The spread over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
 
 
 def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
@@ -115,9 +136,12 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
     if not {"unscaled", "single-head"} <= found.keys():
         return ""
     one, other = found["unscaled"].sets, found["single-head"].sets
-    said = [
-        f"{texts.signed(one[name].bleu[0] - other[name].bleu[0])} on {name}"
+    parts = [
+        _("{difference} on {set}", difference=texts.signed(one[name].bleu[0] - other[name].bleu[0]), set=name)
         for name in sets
         if name in one.keys() & other.keys()
     ]
-    return f"**unscaled** has one head too, so √dₖ is the difference from **single head**: {', '.join(said)}. "
+    return _(
+        "**unscaled** has one head too, so √dₖ is the difference from **single head**: {differences}.",
+        differences=joined.with_commas(parts),
+    )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import EditError
 from viz.core.background_jobs import Progress, Task
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model import Translator
@@ -51,9 +52,9 @@ def sentence_task(translator: "Translator", text: str, offs: "tuple[PartOff, ...
     return Task(
         ("sentence without parts", translator.key, text, offs),
         1 + len(offs),
-        "translations",
+        said("translations"),
         compute,
-        "Translating without each part: {done} of {total}",
+        said("Translating without each part: {done} of {total}"),
     )
 
 
@@ -64,7 +65,7 @@ def _without(translator: "Translator", text: str, off: "PartOff", progress: Prog
         return Without(off, translate_without(translator, [text], off, progress)[0])
     except EditError as error:
         progress(1)
-        return Without(off, lacking=str(error))
+        return Without(off, lacking=error.message)
 
 
 def score_task(translator: "Translator", offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
@@ -74,7 +75,7 @@ def score_task(translator: "Translator", offs: "tuple[PartOff, ...]") -> "Task[t
     return Task(
         ("parts off", translator.key, offs),
         SENTENCES * (1 + len(offs)),
-        "translations",
+        said("translations"),
         lambda progress: score_without(translator, offs, progress),
-        "Translating: {done} of {total}, about {left:.0f} s left",
+        said("Translating: {done} of {total}, about {left:.0f} s left"),
     )

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.pages.why_attention.charts import axis, headed
 
 ROW, REST = 30, 66
@@ -21,8 +22,8 @@ def bleu_bars(names: Sequence[str], bleu: Sequence[float], unchanged: Sequence[f
         textposition="outside",
         cliponaxis=False,
         customdata=[f"{share:.0%}" for share in unchanged],
-        hovertemplate="%{y}<br>BLEU %{x:.1f}<br>%{customdata} of the translations unchanged<extra></extra>",
+        hovertemplate=_("%{y}<br>BLEU %{x:.1f}<br>%{customdata} of the translations unchanged") + "<extra></extra>",
     )
-    layout = headed(len(names) * ROW + REST, "<b>BLEU</b> against the whole model's own translations")
+    layout = headed(len(names) * ROW + REST, _("<b>BLEU</b> against the whole model's own translations"))
     names_axis = axis() | {"autorange": "reversed", "automargin": True, "ticksuffix": "  ", "showgrid": False}
     return go.Figure(bars, layout | {"bargap": 0.35, "yaxis": names_axis, "xaxis": axis() | {"range": [0, 108]}})

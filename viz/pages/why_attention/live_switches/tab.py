@@ -8,7 +8,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.core import html
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import Message, _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.live_switches import data, figures
 from viz.pages.why_attention.shortened import shortened
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from model.analysis.interventions.parts_off import Part, PartOff, PartScore
 
 #: What the paper measured of a model that was trained without the part, if anything.
-PAPER: "Final[dict[Part, str]]" = {
-    "positions": "no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)",
-    "scaling": "no such row; a suspicion (§3.2.1)",
-    "heads": "trained with one head: 24.9 for 25.8 (Table 3, A)",
-    "residuals": "no such row",
-    "norms": "no such row",
+PAPER: "Final[dict[Part, Message]]" = {
+    "positions": said("no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)"),
+    "scaling": said("no such row; a suspicion (§3.2.1)"),
+    "heads": said("trained with one head: 24.9 for 25.8 (Table 3, A)"),
+    "residuals": said("no such row"),
+    "norms": said("no such row"),
 }
 
 #: Seconds until the page shows how far the translations are.
@@ -82,7 +82,7 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
     if choices.kept_head >= heads:
         state.change(kept_head=0)
     with st.container(horizontal=True):
-        names = {0: "All layers", **{number: f"Layer {number}" for number in range(1, layers + 1)}}
+        names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
         chosen = controls.dropdown("off_layer", _("Taken out of"), names, width=150)
         kept = controls.dropdown(
             "kept_head", _("Head that stays"), {head: f"H{head + 1}" for head in range(heads)}, width=150
@@ -92,19 +92,22 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
 
 def _name(off: "PartOff") -> str:
     names: dict[Part, str] = {
-        "positions": "No positions",
-        "scaling": "No division by √dₖ",
-        "heads": f"Only H{off.kept_head + 1} of each attention",
-        "residuals": "No residual connections",
-        "norms": "No layer norms",
+        "positions": _("No positions"),
+        "scaling": _("No division by √dₖ"),
+        "heads": _("Only H{head} of each attention", head=off.kept_head + 1),
+        "residuals": _("No residual connections"),
+        "norms": _("No layer norms"),
     }
     return names[off.part]
 
 
 def _where(layer: int | None) -> str:
     if layer is None:
-        return "Each part is taken out of all layers of both stacks."
-    return f"Each part is taken out of layer {layer + 1} of both stacks; positions are added before the first layer."
+        return _("Each part is taken out of all layers of both stacks.")
+    return _(
+        "Each part is taken out of layer {layer} of both stacks; positions are added before the first layer.",
+        layer=layer + 1,
+    )
 
 
 def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> None:
@@ -115,12 +118,12 @@ def _translations(found: data.Translations, scores: "tuple[PartScore, ...]") -> 
     columns.append(html.Column(_("In the paper")))
     bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
     own = ["100.0"] if scores else []
-    rows: list[list[str | html.Marked]] = [["Nothing", found.whole, *own, "25.8 (base model)"]]
+    rows: list[list[str | html.Marked]] = [[_("Nothing"), found.whole, *own, _("25.8 (base model)")]]
     for one in found.without:
-        said: str | html.Marked = one.lacking
+        shown: str | html.Marked = one.lacking
         if not one.lacking:
-            said = marked(texts.word_diff(found.whole, shortened(one.translation)))
-        rows.append([_name(one.off), said, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
+            shown = marked(texts.word_diff(found.whole, shortened(one.translation)))
+        rows.append([_name(one.off), shown, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
     with st.container(key="live-switches"):
         st.html(html.table(columns, rows, label=_("The sentence translated without each part")))
 
@@ -147,4 +150,6 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
             unchanged=same.unchanged,
         )
     )
-    number_controls.table_button("These scores (CSV)", partial(tables.parts_off, measured), file_name("parts", "bleu"))
+    number_controls.table_button(
+        _("These scores (CSV)"), partial(tables.parts_off, measured), file_name("parts", "bleu")
+    )

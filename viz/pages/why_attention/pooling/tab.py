@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.core import html
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.pooling import data, figures
 from viz.selection import state
@@ -21,6 +21,13 @@ FORMULA: Final = (
 )
 
 
+_LEGEND: Final = (
+    (figures.CURVE, said("pooled value")),
+    (figures.POINT, said("given points")),
+    (figures.TRUE, said("curve they come from")),
+)
+
+
 @frame.fragment
 def show(trace: object) -> None:
     """The width and the query, the curve beside the weights, and the error by width."""
@@ -28,12 +35,11 @@ def show(trace: object) -> None:
     found = data.regression(width, query)
     name = file_name("pooling", f"sigma{width}")
     with st.grid(2, min_column_width=330, gap="medium"):
-        alt = "Forty points, the curve that pooling predicts from them, and the weight of each point for one query"
+        alt = _("Forty points, the curve that pooling predicts from them, and the weight of each point for one query")
         frame.chart(figures.pooled_curve(found, query / 100), "pooling-curve", f"{name}-curve", alt)
-        alt = "The weights of fifty-one queries over forty keys"
+        alt = _("The weights of fifty-one queries over forty keys")
         frame.chart(figures.weight_rows(found, query / 100), "pooling-weights", f"{name}-weights", alt)
-    legend = [(figures.CURVE, "pooled value"), (figures.POINT, "given points"), (figures.TRUE, "curve they come from")]
-    st.html(html.swatches(legend))
+    st.html(html.swatches(_LEGEND))
     st.caption(_how_to_read(found, width, query))
     st.latex(FORMULA)
     widths, errors = [one / 100 for one in data.TRIED], data.errors()
@@ -50,33 +56,37 @@ def show(trace: object) -> None:
             "that is given. **Here** the equation of the model computes the picture: the kernel is a dot product "
             "scaled by 1/σ² and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all "
             "others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard lookup at "
-            "{widths} has {errors:.2f}, a nearly plain mean at {widths_2:.0f} has {errors_2:.2f}. A Transformer "
+            "{narrowest} has {hard_error:.2f}, a nearly plain mean at {widest:.0f} has {even_error:.2f}. A Transformer "
             "learns queries and keys, and with them how hard each head looks.",
             best_width=data.best_width() / 100,
             least_errors=min(errors),
-            widths=widths[0],
-            errors=errors[0],
-            widths_2=widths[-1],
-            errors_2=errors[-1],
+            narrowest=widths[0],
+            hard_error=errors[0],
+            widest=widths[-1],
+            even_error=errors[-1],
         )
     )
-    number_controls.table_button("These weights (CSV)", partial(tables.pooling, found), f"{name}-weights")
+    number_controls.table_button(_("These weights (CSV)"), partial(tables.pooling, found), f"{name}-weights")
 
 
 def _widgets() -> tuple[int, int]:
     state.propose(pooling_width=data.best_width())
-    number_controls.settle("pooling_width", data.NARROWEST, data.WIDEST, "A width of", number_controls.hundredths)
-    number_controls.settle("pooling_query", 0, data.LAST_QUERY, "A query at", number_controls.hundredths)
+    number_controls.settle("pooling_width", data.NARROWEST, data.WIDEST, _("A width of"), number_controls.hundredths)
+    number_controls.settle("pooling_query", 0, data.LAST_QUERY, _("A query at"), number_controls.hundredths)
     with st.container(horizontal=True, gap="large"):
         number_controls.hundredths_slider(
             "pooling_width",
-            "σ, width of the kernel",
+            _("σ, width of the kernel"),
             data.NARROWEST,
             data.WIDEST,
-            help_text="Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all.",
+            help_text=_("Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all."),
         )
         number_controls.hundredths_slider(
-            "pooling_query", "Query", 0, data.LAST_QUERY, help_text="Where the query lies whose weights are shown."
+            "pooling_query",
+            _("Query"),
+            0,
+            data.LAST_QUERY,
+            help_text=_("Where the query lies whose weights are shown."),
         )
     choices = state.current().why_attention
     return choices.pooling_width, choices.pooling_query
@@ -84,14 +94,19 @@ def _widgets() -> tuple[int, int]:
 
 def _how_to_read(found: data.Regression, width: int, query: int) -> str:
     largest = float(found.row.max())
-    kind = "a soft lookup"
+    kind = _("a soft lookup")
     if found.keys_used < HARD:
-        kind = "a hard lookup"
+        kind = _("a hard lookup")
     elif found.keys_used > EVEN:
-        kind = "nearly a plain mean"
-    return (
-        f"On the left, a point is as large as the weight that the query at {query / 100:.2f} gives it; the largest has "
-        f"{largest:.0%}. On the right, each row is a query and each column a key, dark for nothing; the framed row is "
-        f"this query. With σ = {width / 100:.2f} a query averages over **{found.keys_used:.1f}** of 40 keys (2 to the "
-        f"power of its entropy): {kind}."
+        kind = _("nearly a plain mean")
+    return _(
+        "On the left, a point is as large as the weight that the query at {query:.2f} gives it; the largest has "
+        "{largest:.0%}. On the right, each row is a query and each column a key, dark for nothing; the framed row is "
+        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of its "
+        "entropy): {kind}.",
+        query=query / 100,
+        largest=largest,
+        width=width / 100,
+        keys_used=found.keys_used,
+        kind=kind,
     )

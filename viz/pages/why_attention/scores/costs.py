@@ -18,10 +18,14 @@ from viz.ui import controls, frame, long_work, number_controls
 if TYPE_CHECKING:
     from model.analysis.scoring.costs import ScoreCost
 
-N: Final = "n, queries and keys"
+N: Final = said("n, queries and keys")
+_ALTS: Final = {
+    "seconds": said("time of the scores over n, a line for each function"),
+    "num_bytes": said("memory of the scores over n, a line for each function"),
+}
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 _COLUMNS: Final = (
-    html.Column(said("Score")),
+    html.Column(said("Score function")),
     html.Column(said("Multiply-adds"), is_number=True),
     html.Column("tanh", is_number=True),
     html.Column(said("On")),
@@ -36,7 +40,7 @@ def show(width: int) -> None:
     st.subheader(_("What each costs on this machine"), anchor=False)
     with st.container(width=460):
         size = controls.stepped(
-            "score_size", N, data.SIZES, help_text=_("Measured from 64 on, each time twice as many.")
+            "score_size", _(N), data.SIZES, help_text=_("Measured from 64 on, each time twice as many.")
         )
     st.caption(
         _(
@@ -60,10 +64,10 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     with st.grid(2, min_column_width=330, gap="medium"):
         for what, draw in (("seconds", time_lines), ("num_bytes", memory_lines)):
             frame.chart(
-                draw([_line(measured, name, device, what) for name in data.COSTED for device in devices], N),
+                draw([_line(measured, name, device, what) for name in data.COSTED for device in devices], _(N)),
                 f"score-cost-{what}",
                 file_name("scores", "cost", what, f"dk{width}"),
-                _("{what} of the scores over n, a line for each function", what=what),
+                _(_ALTS[what]),
             )
     last = [one for one in measured if one.size == max(other.size for other in measured)]
     dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
@@ -82,7 +86,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
             )
         )
     st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
-    dashed = " Dashed lines are the GPU." if len(devices) > 1 else ""
+    dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
     st.caption(
         _(
             "The table is n = {size:,}. Both axes of the picture are logarithmic: a line that is four times as high "
@@ -96,7 +100,9 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     )
     say_unsteady(data.unsteadiness(measured))
     number_controls.table_button(
-        "All measurements (CSV)", partial(tables.score_costs, measured, width), file_name("scores", "costs", f"n{size}")
+        _("All measurements (CSV)"),
+        partial(tables.score_costs, measured, width),
+        file_name("scores", "costs", f"n{size}"),
     )
 
 
@@ -104,7 +110,7 @@ def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) 
     """Seconds or bytes of one function on one device."""
     of_line = [one for one in measured if (one.name, one.device) == (name, device)]
     return Line(
-        f"{figures.LABELS[name][0]}, {DEVICES[device]}",
+        f"{_(figures.LABELS[name][0])}, {DEVICES[device]}",
         figures.COLOURS[name],
         tuple(one.size for one in of_line),
         tuple(getattr(one.measured, what) for one in of_line),

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from viz.core.background_jobs import Task
 from viz.core.caching import cached
-from viz.core.sites import head_label
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model import Trace
@@ -60,12 +60,12 @@ class Heads:
     """All heads of a trace, scored in one way.
 
     Attributes:
-        labels: of each head.
+        places: site, layer and head of each, from 0.
         widths: d_k of each.
         spread, evenness, gradient: medians over a head's rows; evenness is entropy as a share of the most there can be.
     """
 
-    labels: tuple[str, ...]
+    places: tuple[tuple[str, int, int], ...]
     widths: tuple[int, ...]
     spread: Float[np.ndarray, "head"]
     evenness: Float[np.ndarray, "head"]
@@ -92,19 +92,19 @@ def heads(trace: "Trace") -> Mapping[str, Heads]:
     """ "dot" and "scaled" → every head of a trace, scored so."""
     from model.analysis.scoring.head_saturation import head_saturation
 
-    labels, widths = [], []
+    places, widths = [], []
     found: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {"dot": [], "scaled": []}
     for site in trace.sites:
         for layer in range(trace.layers_of(site)):
             inputs = trace.attention(site, layer)
-            labels += [head_label(layer, head, site) for head in range(inputs.num_heads)]
+            places += [(site, layer, head) for head in range(inputs.num_heads)]
             widths += [inputs.query.size(-1)] * inputs.num_heads
             for name, of_layer in head_saturation(trace, site, layer).items():
                 medians = of_layer.medians
                 values = (medians.spread, of_layer.evenness, medians.gradient)
                 found[name].append(tuple(value.numpy() for value in values))  # type: ignore[arg-type]
     return {
-        name: Heads(tuple(labels), tuple(widths), *(np.concatenate(parts) for parts in zip(*values, strict=True)))
+        name: Heads(tuple(places), tuple(widths), *(np.concatenate(parts) for parts in zip(*values, strict=True)))
         for name, values in found.items()
     }
 
@@ -155,7 +155,7 @@ def cost_task(largest: int, width: int) -> "Task[tuple[ScoreCost, ...]]":
     return Task(
         ("score costs", largest, width),
         total,
-        "measurements",
+        said("measurements"),
         lambda progress: costs.score_costs(largest, width, places, progress),
-        "Measuring: {done} of {total}, about {left:.0f} s left",
+        said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )

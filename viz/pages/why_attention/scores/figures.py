@@ -8,17 +8,19 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import Message, _, said
 from viz.core.numbers import decimal, scientific
+from viz.core.sites import head_label
 from viz.figures.axes import token_labels
 from viz.pages.why_attention.charts import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.pages.why_attention.scores.data import Heads, Quartiles, Sample
 
 #: Function → its name, its formula and its colour.
-LABELS: Final[Mapping[str, tuple[str, str]]] = {
-    "dot": ("Dot product", "q · k"),
-    "scaled": ("Scaled", "q · k / √d<sub>k</sub>"),
-    "additive": ("Additive", "v · tanh(q + k)"),
-    "general": ("Bilinear", "q · W k"),
+LABELS: Final[Mapping[str, tuple[Message, str]]] = {
+    "dot": (said("Dot product"), "q · k"),
+    "scaled": (said("Scaled"), "q · k / √d<sub>k</sub>"),
+    "additive": (said("Additive"), "v · tanh(q + k)"),
+    "general": (said("Bilinear"), "q · W k"),
 }
 COLOURS: Final = {
     "dot": theme.HEAD_COLOURS[3],
@@ -41,15 +43,18 @@ def example_row(sample: Sample) -> go.Figure:
         x=np.arange(1, keys + 1),
         y=sample.example,
         marker={"color": COLOURS[sample.name], "line": {"width": 0}},
-        hovertemplate="key %{x} by weight<br>weight %{y:.4f}<extra></extra>",
+        hovertemplate=_("key %{x} by weight<br>weight %{y:.4f}") + "<extra></extra>",
     )
     name, formula = LABELS[sample.name]
-    measured = (
-        f"spread of scores  <b>{sample.spread.median:.2f}</b><br>"
-        f"entropy  <b>{sample.entropy.median:.2f}</b> of {np.log2(keys):.0f} bits<br>"
-        f"gradient  <b>{_short(sample.gradient.median)}</b>"
+    measured = _(
+        "spread of scores  <b>{spread:.2f}</b><br>entropy  <b>{entropy:.2f}</b> of {most:.0f} bits<br>"
+        "gradient  <b>{gradient}</b>",
+        spread=sample.spread.median,
+        entropy=sample.entropy.median,
+        most=np.log2(keys),
+        gradient=_short(sample.gradient.median),
     )
-    layout = headed(ROWS_HEIGHT, f"<b>{name}</b>  {formula}")
+    layout = headed(ROWS_HEIGHT, f"<b>{_(name)}</b>  {formula}")
     layout["annotations"].append(note(measured, 1, 1, "right", -4))
     return go.Figure(
         bars,
@@ -67,30 +72,33 @@ def variance_curve(samples: Mapping[str, Sequence[Sample]], width: int) -> go.Fi
     lines = []
     for of_name in samples.values():
         expected, measured = ([getattr(one, part) for one in of_name] for part in ("expected", "variance"))
-        lines.append(_line(of_name, expected, "formula %{y:,.3g}", {"dash": "dot", "width": 1.5}))
-        lines.append(_line(of_name, measured, "variance %{y:,.3g}", {"width": 2.5}))
-    return _over_width(lines, "<b>Variance</b> of the scores", powers_axis(), samples, width)
+        lines.append(_line(of_name, expected, _("formula %{y:,.3g}"), {"dash": "dot", "width": 1.5}))
+        lines.append(_line(of_name, measured, _("variance %{y:,.3g}"), {"width": 2.5}))
+    return _over_width(lines, _("<b>Variance</b> of the scores"), powers_axis(), samples, width)
 
 
 def entropy_curve(samples: Mapping[str, Sequence[Sample]], width: int) -> go.Figure:
     """The entropy of the weights over d_k, the median of all rows."""
-    lines = [
-        _medians(of_name, [one.entropy for one in of_name], "entropy %{y:.2f} bits") for of_name in samples.values()
-    ]
-    return _over_width(lines, "<b>Entropy</b> of the weights, bits", axis() | {"rangemode": "tozero"}, samples, width)
+    text = _("entropy %{y:.2f} bits")
+    lines = [_medians(of_name, [one.entropy for one in of_name], text) for of_name in samples.values()]
+    return _over_width(
+        lines, _("<b>Entropy</b> of the weights, bits"), axis() | {"rangemode": "tozero"}, samples, width
+    )
 
 
 def gradient_curve(samples: Mapping[str, Sequence[Sample]], width: int) -> go.Figure:
     """The norm of the softmax's Jacobian over d_k, the median of all rows."""
-    lines = [_medians(of_name, [one.gradient for one in of_name], "gradient %{y:.2g}") for of_name in samples.values()]
-    return _over_width(lines, "<b>Gradient</b> ‖∂ weights / ∂ scores‖", powers_axis(), samples, width)
+    text = _("gradient %{y:.2g}")
+    lines = [_medians(of_name, [one.gradient for one in of_name], text) for of_name in samples.values()]
+    return _over_width(lines, _("<b>Gradient</b> ‖∂ weights / ∂ scores‖"), powers_axis(), samples, width)
 
 
 def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
     """Every head twice, scaled and not: how far its scores spread, and the gradient that its softmax lets through."""
     traces = []
     for name, of_name in heads.items():
-        about = np.stack((of_name.labels, [f"{value:.0%}" for value in of_name.evenness]), axis=-1)
+        labels = [head_label(layer, head, site) for site, layer, head in of_name.places]
+        about = np.stack((labels, [f"{value:.0%}" for value in of_name.evenness]), axis=-1)
         traces.append(
             go.Scatter(
                 x=of_name.spread,
@@ -99,16 +107,18 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
                 mode="markers",
                 marker={"color": COLOURS[name], "size": 8, "opacity": 0.8},
                 hovertemplate=(
-                    f"<b>%{{customdata[0]}}</b>, {LABELS[name][0].lower()}<br>spread of scores %{{x:.2f}}<br>"
-                    "gradient %{y:.2g}<br>entropy %{customdata[1]} of the most<extra></extra>"
+                    f"<b>%{{customdata[0]}}</b>, {_(LABELS[name][0]).lower()}<br>"
+                    + _("spread of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of the most")
+                    + "<extra></extra>"
                 ),
             )
         )
     return go.Figure(
         traces,
-        headed(HEADS_HEIGHT, "<b>Gradient</b> of every head over the spread of its scores")
+        headed(HEADS_HEIGHT, _("<b>Gradient</b> of every head over the spread of its scores"))
         | {
-            "xaxis": axis("spread of a row's scores, nats") | {"type": "log", "tickvals": SPREADS, "showgrid": False},
+            "xaxis": axis(_("spread of a row's scores, nats"))
+            | {"type": "log", "tickvals": SPREADS, "showgrid": False},
             "yaxis": powers_axis(),
         },
     )
@@ -117,14 +127,14 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
 def head_row(weights: Mapping[str, Float[np.ndarray, "key"]], key_tokens: Sequence[str]) -> go.Figure:
     """The weights of one row of a head, by each way of scoring, bars beside one another for each key."""
     labels = token_labels(key_tokens)
-    positions = list(range(len(labels)))
+    positions, weight = list(range(len(labels))), _("weight %{y:.4f}")
     bars = [
         go.Bar(
             x=positions,
             y=values,
             customdata=labels,
             marker={"color": COLOURS[name], "line": {"width": 0}},
-            hovertemplate=f"<b>%{{customdata}}</b>, {LABELS[name][0].lower()}<br>weight %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"<b>%{{customdata}}</b>, {_(LABELS[name][0]).lower()}<br>{weight}<extra></extra>",
         )
         for name, values in weights.items()
     ]
@@ -132,7 +142,7 @@ def head_row(weights: Mapping[str, Float[np.ndarray, "key"]], key_tokens: Sequen
     ticks = {"tickvals": positions[::stride], "ticktext": labels[::stride], "tickangle": -90}
     return go.Figure(
         bars,
-        headed(HEADS_HEIGHT, "<b>Weights</b> of one row")
+        headed(HEADS_HEIGHT, _("<b>Weights</b> of one row"))
         | {
             "barmode": "group",
             "bargap": 0.25,
@@ -154,22 +164,21 @@ def _over_width(
     return go.Figure(list(lines), headed(CURVES_HEIGHT, heading) | axes | {"shapes": [upright(width)]})
 
 
-def _medians(of_name: Sequence[Sample], quartiles: Sequence[Quartiles], said: str) -> go.Scatter:
-    line = _line(
-        of_name, [one.median for one in quartiles], said + "<br>half of the rows: %{customdata}", {"width": 2.5}
-    )
-    line.customdata = [f"{_short(one.low)} to {_short(one.high)}" for one in quartiles]
+def _medians(of_name: Sequence[Sample], quartiles: Sequence[Quartiles], text: str) -> go.Scatter:
+    half = _("half of the rows: %{customdata}")
+    line = _line(of_name, [one.median for one in quartiles], f"{text}<br>{half}", {"width": 2.5})
+    line.customdata = [_("{low} to {high}", low=_short(one.low), high=_short(one.high)) for one in quartiles]
     return line
 
 
-def _line(of_name: Sequence[Sample], values: Sequence[float], said: str, line: theme.PlotlySpec) -> go.Scatter:
+def _line(of_name: Sequence[Sample], values: Sequence[float], text: str, line: theme.PlotlySpec) -> go.Scatter:
     name = of_name[0].name
     return go.Scatter(
         x=[one.width for one in of_name],
         y=list(values),
         mode="lines",
         line={"color": COLOURS[name]} | line,
-        hovertemplate=f"{LABELS[name][0]}, d_k = %{{x}}<br>{said}<extra></extra>",
+        hovertemplate=f"{_(LABELS[name][0])}, d_k = %{{x}}<br>{text}<extra></extra>",
     )
 
 

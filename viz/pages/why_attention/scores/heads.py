@@ -1,13 +1,13 @@
 """The trained heads of the chosen model, scored with the scaling and without it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name, head_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.sites import head_label
 from viz.pages.why_attention.scores import data, figures
 from viz.selection import state
@@ -32,7 +32,8 @@ def show(trace: "Trace") -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site, layer, head, row = _chosen_row(trace)
     st.html(swatches)
-    name, which = file_name("scores", "heads", sentence=trace.text), f"row {row + 1} of {head_label(layer, head, site)}"
+    name = file_name("scores", "heads", sentence=trace.text)
+    which = _("row {row} of {head}", row=row + 1, head=head_label(layer, head, site))
     with st.grid(2, min_column_width=330, gap="medium"):
         frame.chart(
             figures.head_cloud({name: heads[name] for name in ("dot", "scaled")}),
@@ -57,22 +58,33 @@ def show(trace: "Trace") -> None:
 
 def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:
     widths = sorted(set(heads[name].widths))
-    root = " or ".join(f"√{width}" for width in widths)
-    return f"scores divided by {root}" if name == "scaled" else "the same, not divided"
+    root = joined.with_or(f"√{width}" for width in widths)
+    return _("scores divided by {root}", root=root) if name == "scaled" else _("the same, not divided")
 
 
 def _cloud_caption(trace: "Trace", heads: "Mapping[str, data.Heads]") -> str:
     scaled, dot = heads["scaled"], heads["dot"]
-    divides = data.own_scale(trace) != 1.0
-    own = "divides" if divides else "does not divide"
-    place = "with the division in place: a model trained without it" if divides else "without it: one trained with it"
-    return (
-        f"On the left a point is a head of this sentence, by the medians of its rows. This model {own}. Taking queries "
-        f"and keys as they are, the division leaves {np.median(scaled.evenness):.0%} of the largest possible entropy "
-        f"in the middle head, and no division {np.median(dot.evenness):.0%}; the gradient is "
-        f"{np.median(scaled.gradient):.3f} and {np.median(dot.gradient):.3f}. Training chose queries and keys "
-        f"{place} could have made them {'smaller' if divides else 'larger'}."
+    return _(
+        _OF_DIVIDING if data.own_scale(trace) != 1.0 else _OF_UNDIVIDED,
+        scaled=np.median(scaled.evenness),
+        dot=np.median(dot.evenness),
+        scaled_gradient=np.median(scaled.gradient),
+        dot_gradient=np.median(dot.gradient),
     )
+
+
+_OF_DIVIDING: Final = said(
+    "On the left a point is a head of this sentence, by the medians of its rows. This model divides. Taking queries "
+    "and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle head, and no "
+    "division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose queries and keys "
+    "with the division in place: a model trained without it could have made them smaller."
+)
+_OF_UNDIVIDED: Final = said(
+    "On the left a point is a head of this sentence, by the medians of its rows. This model does not divide. Taking "
+    "queries and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle "
+    "head, and no division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose "
+    "queries and keys without it: one trained with it could have made them larger."
+)
 
 
 def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:

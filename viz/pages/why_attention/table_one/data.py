@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from viz.core.background_jobs import Task
 from viz.core.caching import cached
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind
@@ -76,7 +77,7 @@ def times_task(length: int, width: int, kernel: int, window: int) -> "Task[Layer
     return Task(
         ("layer times", length, width, kernel, window),
         len(places) * len(kinds.KINDS) * sizes,
-        "measurements",
+        said("measurements"),
         lambda progress: times.layer_times(length, width, settings, places, progress),
-        "Measuring: {done} of {total}, about {left:.0f} s left",
+        said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )

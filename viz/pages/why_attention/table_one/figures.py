@@ -8,17 +8,18 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import Message, _, plural, said
 from viz.pages.why_attention.charts import axis, note
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind
 
-NAMES: "Final[Mapping[Kind, str]]" = {
-    "self-attention": "Self-attention",
-    "recurrent": "Recurrent (GRU)",
-    "convolution": "Convolution",
-    "dilated": "Dilated conv.",
-    "restricted": "Restricted att.",
+NAMES: "Final[Mapping[Kind, Message]]" = {
+    "self-attention": said("Self-attention"),
+    "recurrent": said("Recurrent (GRU)"),
+    "convolution": said("Convolution"),
+    "dilated": said("Dilated conv."),
+    "restricted": said("Restricted att."),
 }
 COLOURS: "Final[Mapping[Kind, str]]" = {
     "self-attention": theme.HEAD_COLOURS[0],
@@ -61,14 +62,14 @@ def influence_maps(influences: Sequence[Float[np.ndarray, "output input"]], name
                 showscale=False,
                 xaxis=f"x{end}",
                 yaxis=f"y{end}",
-                hovertemplate="output %{y}, input %{x}<br>%{customdata:.2g} of the largest<extra></extra>",
+                hovertemplate=_("output %{y}, input %{x}<br>%{customdata:.2g} of the largest") + "<extra></extra>",
             )
         )
         bare = axis() | {"showgrid": False, "showticklabels": False, "ticks": ""}
         layout[f"xaxis{end}"] = bare | {"anchor": f"y{end}"}
         span = [max(0.0, top - SIDE / inner), top]
         layout[f"yaxis{end}"] = bare | {"anchor": f"x{end}", "domain": span, "autorange": "reversed"}
-        layers = "1 layer" if depth == 0 else f"{depth + 1} layers"
+        layers = plural("{count} layer", "{count} layers", depth + 1)
         text = f"<b>{name}</b><br>{layers}" if depth == 0 else layers
         notes.append(note(text, 0, 1, "left", 2) | {"xref": f"x{end} domain", "yref": f"y{end} domain"})
     return go.Figure(maps, layout | {"annotations": notes})

@@ -33,6 +33,14 @@ _COLUMNS: Final = (
 )
 
 
+_LEGEND: Final = (
+    (theme.SEQUENTIAL[0], said("none at all")),
+    (theme.SEQUENTIAL[2], said("1/100,000 of the largest")),
+    (theme.SEQUENTIAL[5], said("about 1/1,000")),
+    (theme.SEQUENTIAL[9], said("the largest")),
+)
+
+
 @frame.fragment
 def show(trace: object) -> None:
     """Influence after 1 to 4 layers, the table as counted, and the times."""
@@ -44,13 +52,15 @@ def show(trace: object) -> None:
     influences = data.influences(kernel, window)
     with st.grid(len(data.KINDS), min_column_width=125, gap="small"):
         for kind in data.KINDS:
-            name = figures.NAMES[kind]
-            alt = f"{name}: influence of each input on each output after 1 to {data.LAYERS} layers"
+            name = _(figures.NAMES[kind])
+            alt = _(
+                "{name}: influence of each input on each output after 1 to {layers} layers",
+                name=name,
+                layers=data.LAYERS,
+            )
             figure = figures.influence_maps(influences[kind], name)
             frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
-    legend = [(theme.SEQUENTIAL[0], "none at all"), (theme.SEQUENTIAL[2], "1/100,000 of the largest"),
-              (theme.SEQUENTIAL[5], "about 1/1,000"), (theme.SEQUENTIAL[9], "the largest")]  # fmt: skip
-    st.html(html.swatches(legend))
+    st.html(html.swatches(_LEGEND))
     st.caption(
         _(
             "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly "
@@ -72,7 +82,7 @@ def _table(kernel: int, window: int) -> None:
     for kind in data.KINDS:
         operations, steps, layers = data.counted(kind, length, width, kernel, window)
         paper = PAPER[kind]
-        met = f"{layers:,}" if kind != "recurrent" else f"1, of {length:,} steps"
+        met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
         rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper beside what is counted")))
     st.caption(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
 from viz.core.messages import _, said
 from viz.pages.why_attention import tables
@@ -29,11 +29,11 @@ _COLUMNS: Final = (
     html.Column(said("Time"), is_number=True),
     html.Column(said("Multiply-adds a second"), is_number=True),
     html.Column(said("n to the …, paper"), is_number=True),
-    html.Column("counted", is_number=True),
-    html.Column("measured", is_number=True),
+    html.Column(said("counted"), is_number=True),
+    html.Column(said("measured"), is_number=True),
     html.Column(said("d to the …, paper"), is_number=True),
-    html.Column("counted", is_number=True),
-    html.Column("measured", is_number=True),
+    html.Column(said("counted"), is_number=True),
+    html.Column(said("measured"), is_number=True),
 )
 
 
@@ -57,22 +57,23 @@ def show(kernel: int, window: int) -> None:
     devices = tuple(dict.fromkeys(one.device for one in times.over_length))
     st.html(html.swatches([(figures.COLOURS[kind], figures.NAMES[kind]) for kind in data.KINDS]))
     with st.grid(2, min_column_width=330, gap="medium"):
-        for over_length, size in ((True, f"n, positions (d = {width:,})"), (False, "d, components (n = 128)")):
+        sizes = ((True, _("n, positions (d = {width:,})", width=width)), (False, _("d, components (n = 128)")))
+        for over_length, size in sizes:
             lines = [_line(times, kind, device, over_length) for device in devices for kind in data.KINDS]
             which = "n" if over_length else "d"
-            alt = f"Time of one layer over {which}, a line for each kind"
+            alt = _("Time of one layer over {size}, a line for each kind", size=which)
             frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
-        st.caption(_crossing(times, device) + " " + _bends(times, device))
+        st.caption(joined.in_a_row((_crossing(times, device), _bends(times, device))))
     say_unsteady(times.unsteadiness)
-    number_controls.table_button("All measurements (CSV)", partial(tables.layer_times, times), file_name("layers"))
+    number_controls.table_button(_("All measurements (CSV)"), partial(tables.layer_times, times), file_name("layers"))
 
 
 def _line(times: "LayerTimes", kind: "Kind", device: str, over_length: bool) -> Line:
     curve = times.of(kind, device, over_length=over_length)
     return Line(
-        f"{figures.NAMES[kind]}, {DEVICES[device]}",
+        f"{_(figures.NAMES[kind])}, {DEVICES[device]}",
         figures.COLOURS[kind],
         tuple(one.length if over_length else one.width for one in curve),
         tuple(one.seconds for one in curve),
@@ -104,38 +105,65 @@ def _rate(times: "LayerTimes", kind: "Kind", device: str) -> float:
 
 def _crossing(times: "LayerTimes", device: str) -> str:
     """Where self-attention and the recurrent layer cross, by count and by the clock."""
-    found, on = data.crossing(times, device), DEVICES[device]
-    by_count = f"By count, self-attention and the GRU cross at n = d = {times.width:,}."
+    found, known = data.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
     if found is None:
-        where = f"they do not cross up to n = {times.length:,}: self-attention stays faster"
-    elif found == 0:
-        where = "self-attention takes longer at every n that was measured"
-    else:
-        where = f"they cross at **n ≈ {found:,.0f}**"
-    return f"{by_count} By the clock of the {on} {where}."
+        return _(
+            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they do not "
+            "cross up to n = {length:,}: self-attention stays faster.",
+            **known,
+            length=times.length,
+        )
+    if found == 0:
+        return _(
+            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} "
+            "self-attention takes longer at every n that was measured.",
+            **known,
+        )
+    return _(
+        "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they cross at "
+        "**n ≈ {length:,.0f}**.",
+        **known,
+        length=found,
+    )
 
 
 def _bends(times: "LayerTimes", device: str) -> str:
     """Where the hardware bends an O(·): what is told from the measured figures alone."""
     rates = {kind: _rate(times, kind, device) for kind in data.KINDS}
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
-    said = [
-        "**Where the hardware bends the O(·):** it does not do all multiply-adds equally fast. "
-        f"{figures.NAMES[fastest]} gets through {amount(rates[fastest])} a second, {figures.NAMES[slowest]} through "
-        f"{amount(rates[slowest])}, {rates[fastest] / rates[slowest]:.0f} × fewer."
+    sentences = [
+        _(
+            "**Where the hardware bends the O(·):** it does not do all multiply-adds equally fast. {fastest} gets "
+            "through {most} a second, {slowest} through {least}, {times:.0f} × fewer.",
+            fastest=figures.NAMES[fastest],
+            most=amount(rates[fastest]),
+            slowest=figures.NAMES[slowest],
+            least=amount(rates[slowest]),
+            times=rates[fastest] / rates[slowest],
+        )
     ]
     if rates["recurrent"] < rates["self-attention"]:
-        said.append(
-            f"The GRU's {times.length:,} steps wait for one another, each too small to fill "
-            "the machine: O(n) steps in turn are what it pays for."
+        sentences.append(
+            _(
+                "The GRU's {length:,} steps wait for one another, each too small to fill the machine: O(n) steps in "
+                "turn are what it pays for.",
+                length=times.length,
+            )
         )
     if rates["restricted"] < rates["self-attention"]:
-        said.append(
-            "Restricted attention has fewer to do but reads every key r times, in small products; one large product "
-            "over all keys runs nearer to what the machine can do."
+        sentences.append(
+            _(
+                "Restricted attention has fewer to do but reads every key r times, in small products; one large "
+                "product over all keys runs nearer to what the machine can do."
+            )
         )
     exponents = {kind: times.exponents(kind, device, over_length=True) for kind in data.KINDS}
     flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
     if flat:
-        said.append(f"Flatter in n than counted, for the fixed cost of a call still shows: {', '.join(flat)}.")
-    return " ".join(said)
+        sentences.append(
+            _(
+                "Flatter in n than counted, for the fixed cost of a call still shows: {kinds}.",
+                kinds=joined.with_commas(flat),
+            )
+        )
+    return joined.in_a_row(sentences)

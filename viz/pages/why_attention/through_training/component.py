@@ -12,7 +12,7 @@ from typing import Any
 from viz.components.declare import declare
 from viz.components.player.exchange import Command, Exchange, converse, next_command
 from viz.core import payload
-from viz.pages.why_attention.through_training.payload import FilmView
+from viz.pages.why_attention.through_training.payload import FilmView, words
 
 _FOLDER = "pages/why_attention/through_training"
 _COMPONENT = declare(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
@@ -45,7 +45,7 @@ def training_film(
         reported = None if last is None else read_state(view, value, last.command)
         command = next_command(last, asked, reported, view.digest)
         own = {"digest": view.digest, "name": name, "finding": finding, "threshold": threshold}
-        packed = payload.pack({**view.header, **own, "command": command.packed()}, *view.deflated)
+        packed = payload.pack({**view.header, **words(view), **own, "command": command.packed()}, *view.deflated)
         return _COMPONENT(data=packed, key=key, on_view_change=_nothing), command
 
     return converse(show, partial(read_state, view), asked, key=key)

@@ -63,7 +63,7 @@ def _take() -> None:
         st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file, LARGEST), file.name))
         _open_anew()
     except HeadlightError as error:
-        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=str(error))
+        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)
 
 
 def _forget() -> None:

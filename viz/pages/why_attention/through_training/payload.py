@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from viz.components.matrix_picture.component import ColourScale
 from viz.core import fingerprint, payload, theme
 from viz.core.html import visible
+from viz.core.messages import _, shown
 from viz.core.sites import ENCODER
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
 from viz.core.token_text import display_tokens
@@ -40,7 +41,10 @@ class FilmView:
     """Ready to be sent.
 
     Attributes:
-        header: all but what a person chooses.
+        header: all but what a person chooses, and words.
+        site: the attention.
+        metric: of the heads.
+        jobs: the surest job of each head that has one, at each frame that is sent: which head, the job, its number.
         deflated: the weights, and the metric of each frame and head, compressed.
         frames: the frames of the film that are sent.
         shape: layers and heads.
@@ -48,6 +52,9 @@ class FilmView:
     """
 
     header: Mapping[str, object]
+    site: str
+    metric: str
+    jobs: tuple[tuple[tuple[int, str, float], ...], ...]
     deflated: tuple[NDArray[np.uint8], ...]
     frames: tuple[int, ...]
     shape: tuple[int, int]
@@ -92,30 +99,41 @@ def pack_view(
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
     numbers = values[chosen].astype("<f4").ravel().view(np.uint8)
     deflated = tuple(np.frombuffer(payload.deflate(part), np.uint8) for part in (planes, numbers))
-    scale = ColourScale.root("weight", 1.0)
     header: dict[str, object] = {
         "layers": layers,
         "heads": heads,
         "rowTokens": [cut(token, 2 * MOST_TOKEN) for token in display_tokens(tokens[0])],
         "columnTokens": [cut(token, MOST_TOKEN) for token in display_tokens(tokens[1])],
-        "sides": ["queries", "keys"],
-        "rowsNote": "" if site == ENCODER else "A row reads the first token and writes the second.",
         "source": cut(visible(sentence.source)),
         "target": cut(visible(sentence.target)),
         "translations": [cut(visible(sentence.translations[frame])) for frame in frames],
         "steps": [film.steps[frame] for frame in frames],
         "losses": [None if isnan(film.losses[frame]) else film.losses[frame] for frame in frames],
         "scores": _scores(film, frames),
-        "jobs": [_jobs(jobs[frame], heads) for frame in frames],
-        "metric": _metric(metric, site),
         "stops": theme.SEQUENTIAL,
         "ticks": theme.SQRT_TICKS,
-        "marks": scale.marks,
+        "marks": ColourScale.root("", 1.0).marks,
         "keptColour": theme.HEAD_COLOURS[1],
         "firstCell": FIRST_CELL.tolist(),
         "firstThousandth": FIRST_THOUSANDTH.tolist(),
     }
-    return FilmView(header, deflated, frames, (layers, heads), fingerprint.digest(repr(header), *deflated))
+    surest = tuple(_jobs(jobs[frame], heads) for frame in frames)
+    digest = fingerprint.digest(repr((header, site, metric, surest)), *deflated)
+    return FilmView(header, site, metric, surest, deflated, frames, (layers, heads), digest)
+
+
+def words(view: FilmView) -> dict[str, object]:
+    """What the header lacks, for views are kept for all viewers: words, in the language of this page run."""
+    return {
+        "sides": [_("queries"), _("keys")],
+        "jobs": [[_job(*job) for job in of_frame] for of_frame in view.jobs],
+        "metric": _metric(view.metric, view.site),
+    }
+
+
+def rows_note(site: str) -> str:
+    """How the rows of an attention are named, where that needs a word."""
+    return "" if site == ENCODER else _("A row reads the first token and writes the second.")
 
 
 def cut(text: str, most: int = MOST_TEXT) -> str:
@@ -128,24 +146,26 @@ def _scores(film: "Film", frames: Sequence[int]) -> list[tuple[str, list[float]]
     return [(cut(visible(name), MOST_SET_NAME), [values[frame] for frame in frames]) for name, values in shown]
 
 
-def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> list[tuple[int, str, str]]:
-    """The surest job of each head that has one: which head, the word under its tile, and all of it."""
-    return [
-        (
-            layer * heads + head,
-            head_jobs.NAMES[of[0].metric][1],
-            f"{head_jobs.NAMES[of[0].metric][0]} {of[0].value:.2f}",
-        )
-        for (layer, head), of in of_heads.items()
-    ]
+def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> tuple[tuple[int, str, float], ...]:
+    return tuple((layer * heads + head, of[0].metric, of[0].value) for (layer, head), of in of_heads.items())
+
+
+def _job(index: int, metric: str, value: float) -> tuple[int, str, str]:
+    """Which head, the word under its tile, and all of the job."""
+    name, short = map(shown, head_jobs.NAMES[metric])
+    return index, short, f"{name} {value:.2f}"
 
 
 def _metric(metric: str, site: str) -> dict[str, object]:
     text = names.TEXTS[metric]
     return {
-        "name": text.name,
-        "unit": text.unit,
+        "name": shown(text.name),
+        "unit": shown(text.unit),
         "decimals": text.decimals,
         "isShare": metric not in names.NO_SHARES,
-        "note": f"{text.name}: {names.meaning(metric, site)}. Mean over all sentences of the film.",
+        "note": _(
+            "{name}: {meaning}. Mean over all sentences of the film.",
+            name=shown(text.name),
+            meaning=names.meaning(metric, site),
+        ),
     }

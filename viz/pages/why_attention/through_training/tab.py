@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.core import html
+from viz.core import html, joined
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import Message, _, said, shown
 from viz.core.sites import CROSS, NAMES, head_label
 from viz.core.sites import label as site_label
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.through_training import data, names, own_film
 from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.pages.why_attention.through_training.component import FilmState, training_film
-from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large
+from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large, rows_note
 from viz.selection import catalogue, state
 from viz.ui import controls, frame, head_jobs, number_controls
 
@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
 #: Pieces of a run's settings that say what was trained.
-_TOLD: Final = {"preset": "preset", "num_layers": "layers", "num_heads": "heads", "d_model": "d_model", "seed": "seed"}
+_TOLD: Final[Mapping[str, Message]] = {
+    "preset": said("preset {value}"),
+    "num_layers": said("layers {value}"),
+    "num_heads": said("heads {value}"),
+    "d_model": said("d_model {value}"),
+    "seed": said("seed {value}"),
+}
 
 
 @frame.fragment
@@ -39,7 +45,7 @@ def show(trace: object) -> None:
         try:
             opened = data.at(path)
         except HeadlightError as error:
-            st.error(controls.plain(str(error)), icon=":material/error:")
+            st.error(controls.plain(error.message), icon=":material/error:")
     if opened is None:
         frame.note(
             _(
@@ -58,7 +64,7 @@ def _training(films: Mapping[str, Path]) -> str:
     """The model whose training is shown; one without a film becomes the first."""
     if state.current().why_attention.film_of not in films:
         state.change(film_of=next(iter(films)))
-    labels = {name: html.visible(catalogue.label(name)) if name else "Full model, from nothing" for name in films}
+    labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from nothing") for name in films}
     return controls.dropdown("film_of", _("Training"), labels, width=210)
 
 
@@ -93,7 +99,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     _explain(opened, view, site)
     _arrivals(opened, site)
     number_controls.table_button(
-        "Metrics of each head (CSV)",
+        _("Metrics of each head (CSV)"),
         partial(tables.film_metrics, opened.film.steps, data.metrics(opened, site)),
         file_name("training", site, "metrics"),
     )
@@ -146,33 +152,40 @@ def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:
 
 def _finding(opened: data.OpenFilm, found: Opening) -> str:
     """Which head of the attention becomes what, and when."""
-    head = f"{NAMES[found.site].phrase} {head_label(found.layer, found.head)}"
+    head = _("{site} {head}", site=NAMES[found.site].phrase, head=head_label(found.layer, found.head))
     head = head[0].upper() + head[1:]
     steps = opened.film.steps
+    numbers = {"head": head, "after": found.after, "before": found.before}
     for arrival in data.arrived(opened, found.site):
         if (arrival.layer, arrival.head, arrival.metric) == (found.layer, found.head, found.metric):
-            return (
-                f"{head} {_becomes(arrival)} {_when(arrival, steps)}: {found.after:.2f} of its weight at the end, "
-                f"{found.before:.2f} at step {steps[0]:,}."
+            numbers |= {"when": _when(arrival, steps), "step": steps[0]}
+            if arrival.metric in names.ALIGNS:
+                return _(
+                    "{head} comes to look at the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} at "
+                    "step {step:,}.",
+                    **numbers,
+                    word=shown(names.TEXTS[arrival.metric].name).lower(),
+                )
+            return _(
+                "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}.",
+                **numbers,
+                job=shown(head_jobs.NAMES[arrival.metric][0]),
             )
-    name = names.TEXTS[found.metric].name.lower()
-    return (
-        f"{head} changes most: {name} goes from {found.before:.2f} to {found.after:.2f}, fastest before step "
-        f"{steps[found.frame]:,}."
+    return _(
+        "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}.",
+        **numbers,
+        name=shown(names.TEXTS[found.metric].name).lower(),
+        step=steps[found.frame],
     )
-
-
-def _becomes(arrival: Arrival) -> str:
-    if arrival.metric in names.ALIGNS:
-        return f"comes to look at the {names.TEXTS[arrival.metric].name.lower()}"
-    return f"becomes “{head_jobs.NAMES[arrival.metric][0]}”"
 
 
 def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
     if not arrival.since:
-        return f"at step {steps[0]:,} already"
+        return _("at step {step:,} already", step=steps[0])
     before, after = steps[arrival.since - 1 : arrival.since + 1]
-    return f"at step {after:,}" if after - before == 1 else f"between step {before:,} and {after:,}"
+    if after - before == 1:
+        return _("at step {step:,}", step=after)
+    return _("between step {before:,} and {after:,}", before=before, after=after)
 
 
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
@@ -193,7 +206,9 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         for one in found
     ]
     st.html(html.table(columns, rows, label=_("What heads become, and when")))
-    aligned = f" Of alignment counts the share of weight on linked words, from {ALIGNED} on; it is no error rate."
+    aligned = _(
+        " Of alignment counts the share of weight on linked words, from {least} on; it is no error rate.", least=ALIGNED
+    )
     st.caption(
         _(
             "The jobs of heads are those of the other pages, by the same thresholds; six sentences are few, so a "
@@ -205,10 +220,14 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
 
 def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     film, run = opened.film, opened.film.run
-    told = [f"{name} {cut(str(run[setting]), 40)}" for setting, name in _TOLD.items() if setting in run]
+    told = [_(template, value=cut(str(run[setting]), 40)) for setting, template in _TOLD.items() if setting in run]
     total, sent = len(film.steps), len(view.frames)
     left_out = (
-        f" Of its {total} frames {sent} are shown, evenly spaced: all would be too much for a browser."
+        _(
+            " Of its {total} frames {sent} are shown, evenly spaced: all would be too much for a browser.",
+            total=total,
+            sent=sent,
+        )
         if sent < total
         else ""
     )
@@ -219,13 +238,13 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
                 "each the model reads {num_sentences} sentences with a translation that is given, and writes its "
                 "own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the mean of "
                 "the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
-                "dev set. {header}",
-                told=", ".join(told),
+                "dev set. {rows_note}",
+                told=joined.with_commas(told),
                 total=total,
                 steps=film.steps[-1],
                 num_sentences=len(film.sentences),
                 left_out=left_out,
-                header=view.header["rowsNote"],
+                rows_note=rows_note(site),
             )
         )
     )

@@ -9,6 +9,7 @@ import { StepChart } from "../../../components/player/step_chart.js";
 import { Transport } from "../../../components/player/transport.js";
 import { headLabel } from "../../../components/shared/head_label.js";
 import { Tiles } from "../../../components/shared/head_tiles.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { mount, onResize } from "../../../components/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -35,7 +36,12 @@ const STACKED_BELOW = 760;
 const LANE_NAMES = 150;
 /** @type {Record<string, number>} */
 const LAYER_STEPS = { ArrowUp: -1, ArrowDown: 1 };
-const FILM_LABEL = "Film of a training. Left and right arrow keys step, Space plays, up and down change the layer.";
+const FILM_LABEL = said(
+  "Film of a training. Left and right arrow keys step, Space plays, up and down change the layer.",
+);
+
+/** A step with its thousands apart. @param {number} step */
+const written = (step) => step.toLocaleString("en");
 
 /** @extends {PlayerView<FilmState, FilmHeader>} */
 class TrainingFilm extends PlayerView {
@@ -55,8 +61,8 @@ class TrainingFilm extends PlayerView {
   start() {
     super.start();
     this.tooltip.box.dataset.notInPicture = "";
-    this.root.ariaLabel = FILM_LABEL;
-    const choose = (/** @type {string} */ _, /** @type {any} */ { layer, head }) => this.change({ layer, head });
+    this.root.ariaLabel = _(FILM_LABEL);
+    const choose = (/** @type {string} */ _name, /** @type {any} */ { layer, head }) => this.change({ layer, head });
     this.grid.python = { trigger: choose, state() {} };
     this.matrix.python = { trigger() {}, state() {} };
     this.grid.start();
@@ -91,14 +97,16 @@ class TrainingFilm extends PlayerView {
       goTo: (step) => this.goTo(step),
       moveBy: (count) => this.goTo(this.state.step + count),
       onPause: () => this.report(),
-      nameOf: (step) => `Step ${steps[step].toLocaleString("en")} of ${steps[steps.length - 1].toLocaleString("en")}`,
+      nameOf: (step) =>
+        _("Step {number} of {last}", { number: written(steps[step]), last: written(steps[steps.length - 1]) }),
     });
     this.texts = new TrainingTexts(header);
-    this.curves = this.chartOf("Loss and BLEU over the steps", (frame) => this.numbers.ofFrame(frame));
-    this.curves.chart.lanes = trainingLanes(header);
-    this.lines = this.chartOf(`${header.metric.name} of each head over the steps`, (frame) =>
-      this.numbers.ofHeads(frame, this.state),
+    this.curves = this.chartOf(_("Loss and BLEU over the steps. A click goes to a frame."), (frame) =>
+      this.numbers.ofFrame(frame),
     );
+    this.curves.chart.lanes = trainingLanes(header);
+    const label = _("{metric} of each head over the steps. A click goes to a frame.", { metric: header.metric.name });
+    this.lines = this.chartOf(label, (frame) => this.numbers.ofHeads(frame, this.state));
     this.marked = "";
     this.transport.element.append(pictureButtons(this.root, () => `${header.name}-step${steps[this.state.step]}`));
     this.root.replaceChildren(
@@ -120,11 +128,11 @@ class TrainingFilm extends PlayerView {
   chartOf(label, tell) {
     const { places, ticks } = stepTicks(this.header.steps);
     return new StepChart({
-      label: `${label}. A click goes to a frame.`,
+      label,
       lanes: [],
       places,
       ticks,
-      axis: "Training step (log)",
+      axis: _("Training step (log)"),
       left: LANE_NAMES,
       goTo: (step) => this.goTo(step),
       tell: (point, frame) => this.tell(point, frame, tell(frame)),
@@ -135,7 +143,7 @@ class TrainingFilm extends PlayerView {
   /** @param {Point} point @param {number} frame @param {string[]} said */
   tell(point, frame, said) {
     const parts = said.map((line) => element("div", "tooltip-value", line));
-    this.tooltip.showContent(point, `Step ${this.header.steps[frame].toLocaleString("en")}`, ...parts);
+    this.tooltip.showContent(point, _("Step {number}", { number: written(this.header.steps[frame]) }), ...parts);
   }
 
   // ---- what a person does ----
@@ -172,7 +180,11 @@ class TrainingFilm extends PlayerView {
       this.drawGrid();
       this.drawMatrix();
     }
-    this.announcement.textContent = `Step ${steps[step]}, ${headLabel(layer, head)}: ${translations[step]}`;
+    this.announcement.textContent = _("Step {number}, {head}: {translation}", {
+      number: steps[step],
+      head: headLabel(layer, head),
+      translation: translations[step],
+    });
     Object.assign(this.root.dataset, { step, trained: steps[step], layer, head });
   }
 
@@ -215,12 +227,24 @@ class TrainingFilm extends PlayerView {
     const { step, layer, head } = this.state;
     const { rowTokens, columnTokens, stops, marks, keptColour, sides, name, steps, jobs, heads } = this.header;
     const job = jobs[step].find(([index]) => index === layer * heads + head);
-    const title = [headLabel(layer, head), `step ${steps[step].toLocaleString("en")}`, ...(job ? [job[2]] : [])];
-    const label = `The weights of ${headLabel(layer, head)} at step ${steps[step]}.`;
+    const title = [
+      headLabel(layer, head),
+      _("step {number}", { number: written(steps[step]) }),
+      ...(job ? [job[2]] : []),
+    ];
+    const label = _("The weights of {head} at step {number}.", { head: headLabel(layer, head), number: steps[step] });
     this.matrix.show(
       {
         ...{ rowTokens, columnTokens, axes: null, title: title.join(" · "), label, note: "", caption: "", sides },
-        ...{ fileName: `${name}-step${steps[step]}`, number: "weight", stops, marks, low: 0, high: 1, exponent: 0.5 },
+        ...{
+          fileName: `${name}-step${steps[step]}`,
+          number: _("weight"),
+          stops,
+          marks,
+          low: 0,
+          high: 1,
+          exponent: 0.5,
+        },
         // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
         ...{ kept: this.keptCell(), keptColour, shows: null, previews: [], deep: null, isPreview: true },
       },

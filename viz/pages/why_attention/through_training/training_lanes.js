@@ -1,6 +1,7 @@
 // @ts-check
 // What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
 import { headLabel } from "../../../components/shared/head_label.js";
+import { _ } from "../../../components/shared/messages.js";
 
 /** @import { Lane, Line, Tick } from "../../../components/player/step_chart.js" */
 /** @import { FilmHeader, FilmState } from "./training_film.js" */
@@ -30,7 +31,7 @@ export function trainingLanes({ losses, scores }) {
   const best = Math.max(1, ...scores.flatMap(([, values]) => values));
   const kinds = ["score", "second"];
   const loss = {
-    name: "Loss",
+    name: _("Loss"),
     top: rounded(highest, 1),
     bottom: "0",
     height: CURVE_HEIGHT,
@@ -93,8 +94,10 @@ export class MetricNumbers {
   ofFrame(frame) {
     const { losses, scores } = this.header;
     const loss = losses[frame];
-    const said = scores.map(([name, values]) => `BLEU ${values[frame].toFixed(1)} on ${name}`);
-    return [loss === null ? "no loss yet" : `loss ${loss.toFixed(2)} nats`, ...said];
+    const said = scores.map(([name, values]) =>
+      _("BLEU {value} on {set}", { value: values[frame].toFixed(1), set: name }),
+    );
+    return [loss === null ? _("no loss yet") : _("loss {value} nats", { value: loss.toFixed(2) }), ...said];
   }
 
   /** The open head's number of a frame, and the highest, for reading. @param {number} frame @param {FilmState} state */
@@ -105,7 +108,9 @@ export class MetricNumbers {
     for (let index = 1; index < this.heads; index++) if (this.at(frame, index) > this.at(frame, best)) best = index;
     const label = (/** @type {number} */ index) => headLabel(Math.floor(index / heads), index % heads);
     const lines = [`${label(own)}: ${this.format(this.at(frame, own))}`];
-    return best === own ? lines : [...lines, `highest, ${label(best)}: ${this.format(this.at(frame, best))}`];
+    return best === own
+      ? lines
+      : [...lines, _("highest, {head}: {value}", { head: label(best), value: this.format(this.at(frame, best)) })];
   }
 }
 
@@ -118,11 +123,11 @@ export function metricLanes({ heads, steps, metric, threshold }, numbers, { laye
   /** @type {[string, string][]} */
   const notes = [
     [headLabel(layer, head), "own"],
-    ["other heads", "other"],
+    [_("other heads"), "other"],
   ];
   if (threshold !== null && threshold <= numbers.top) {
     lines.push({ shares: steps.map(() => threshold / numbers.top), kind: "threshold" });
-    notes.push([`counts from ${threshold}`, "threshold"]);
+    notes.push([_("counts from {threshold}", { threshold }), "threshold"]);
   }
   lines.push({ shares: numbers.shares(own), kind: "own", isMarked: true });
   const digits = metric.isShare ? 2 : 1;

@@ -1,5 +1,6 @@
 // @ts-check
 // The sentence, its translation by a person, and what the model wrote at the frame that is shown.
+import { _ } from "../../../components/shared/messages.js";
 import { element } from "../../../components/shared/picture.js";
 
 /** @import { FilmHeader } from "./training_film.js" */
@@ -16,16 +17,16 @@ export class TrainingTexts {
     this.element = element(
       "dl",
       "texts",
-      line("Source", text(source)),
-      line("Given", text(target)),
-      line("Model writes", this.written),
+      line(_("Source"), text(source)),
+      line(_("Given"), text(target)),
+      line(_("Model writes"), this.written),
     );
   }
 
   /** @param {number} step */
   draw(step) {
     const text = this.translations[step];
-    this.written.textContent = text || "nothing";
+    this.written.textContent = text || _("nothing");
     this.written.classList.toggle("muted", !text);
   }
 }

@@ -6,6 +6,7 @@ import pytest
 
 from model import Translator
 from model.trace.trace import Trace
+from viz.core.messages import speaking
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
@@ -76,3 +77,12 @@ def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
     view = OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ())
     assert made(uneven, view).count("<img") == 4
+
+
+def test_the_page_is_in_the_language_in_which_it_is_made(trace: Trace, page: str) -> None:
+    with speaking("zh"):
+        chinese = made(trace)
+    assert '<html lang="zh">' in chinese
+    assert "<h1>注意力</h1>" in chinese
+    assert '<html lang="en">' in page
+    assert "<h1>Attention</h1>" in page

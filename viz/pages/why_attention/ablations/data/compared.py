@@ -12,6 +12,7 @@ from viz.access import models, traces
 from viz.access.attention import MatrixView, shown_axes
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.selection import catalogue
 from viz.selection.model_choice import Device, ModelChoice
 
@@ -107,7 +108,7 @@ def trace(preset: str, device: Device, text: str) -> "Trace":
 def lacks(preset: str, device: Device, site: str) -> str:
     """Why a model has no such attention, as a sentence; "" where it has."""
     abilities = models.abilities(choice_of(preset, device))
-    return "" if site in abilities.sites else abilities.lacks.get("self-attention", "This model has none.")
+    return "" if site in abilities.sites else abilities.lacks.get("self-attention", said("This model has none."))
 
 
 def farthest(outputs: Sequence[Output]) -> str | None:
@@ -129,9 +130,9 @@ def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Dev
     return Task(
         ("ablations", names, stamps, chosen, device, text),
         len(names) + (len(chosen) or 2),
-        "models",
+        said("models"),
         lambda progress: _compare(names, chosen, device, text, progress),
-        "Translating with {total} small models: {done} done",
+        said("Translating with {total} small models: {done} done"),
     )
 
 
@@ -145,7 +146,7 @@ def _compare(
         try:
             translations[name] = trace(name, device, text).translation
         except InputTextError as error:
-            return Comparison(refused=str(error))
+            return Comparison(refused=error.message)
         progress(1)
     reference = translations[names[0]]
     outputs = tuple(Output(name, written, likeness(reference, written)) for name, written in translations.items())

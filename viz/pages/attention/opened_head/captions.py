@@ -1,0 +1,93 @@
+"""What stands around the picture of an open head: how it is read, what its numbers are, which part of it is drawn."""
+
+from typing import TYPE_CHECKING, Final
+
+from viz.access import attention, long_texts, models
+from viz.core import joined, sites
+from viz.core.messages import _, said, shown
+from viz.selection import state
+from viz.selection.common import Common
+from viz.ui import controls, measures
+from viz.ui.measures import MEASURES, Measure
+
+if TYPE_CHECKING:
+    from model import Trace
+
+HOW_TO_READ: Final = {
+    "Heatmap": said(
+        "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "
+        "zoom, then drag to move; double-click to see the whole again."
+    ),
+    "Lines": said(
+        "A line leads from a query, left, to a key, right; the stronger, the more. Point at a token to see its lines "
+        "alone, with a box a head beside the tokens they lead to; click it to keep that."
+    ),
+}
+
+
+def special_tokens(trace: "Trace") -> str:
+    """The special tokens of this text, as people write them."""
+    there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
+    names = list(there)[:3]
+    if not names:
+        return _("tokens that stand for no text")
+    if len(names) == 1:
+        return controls.plain(names[0])
+    return controls.plain(joined.with_and((joined.with_commas(names[:-1]), names[-1])))
+
+
+def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
+    """What is drawn of a long text's head, as long as nobody zooms in."""
+    tall, wide = opened.block
+    if measure.is_share:
+        return _(
+            "From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow.",
+            tall=tall,
+            wide=wide,
+        )
+    return _(
+        "From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow. The "
+        "colours go up to the largest number of this head.",
+        tall=tall,
+        wide=wide,
+    )
+
+
+def of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:
+    """Which part of the text the lines join, and how much of it they leave out."""
+    numbers = {"first": start + 1, "last": start + len(opened.queries.labels), "count": count}
+    return _(_CROSS_WINDOW if site == sites.CROSS else _SELF_WINDOW, **numbers)
+
+
+_CROSS_WINDOW: Final = said(
+    "Queries {first:,} to {last:,} of {count:,} and the keys as far along the source: more lines could not be told "
+    "apart. The slider and its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need "
+    "not add up to 1."
+)
+_SELF_WINDOW: Final = said(
+    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines could not be told apart. The slider and "
+    "its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
+)
+
+
+def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> str:
+    """What the numbers are, with their formula, and what is left out or taken together, a line each."""
+    meaning, formula = measure.explained_at(site)
+    if measure is MEASURES["weights"] and trace.knows_inputs:
+        inputs = trace.attention(site, common.layer)
+        formula = measures.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
+    elif measure is MEASURES["norms"] and not models.abilities(state.current().model).has("output projection"):
+        meaning, formula = (
+            _("How long the vector is that the head adds for a key."),
+            measures.NORMS_WITHOUT_PROJECTION,
+        )
+    sentences = [shown(meaning), f"${formula}$"]
+    if common.whole_words:
+        sentences.append(_("Of a word's pieces, keys are summed and queries averaged."))
+    if not common.special_tokens and measure.is_share:
+        sentences.append(_("Special tokens are hidden, so rows do not sum to 1."))
+    elif not common.special_tokens:
+        sentences.append(_("Special tokens are hidden."))
+    if not measure.is_per_head:
+        sentences.append(_("All heads are one here, so there is no head to choose."))
+    return "  \n".join(sentences)
