@@ -3,7 +3,7 @@
 A pair or a word that a link asks for and that does not exist is answered with a sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,10 +11,10 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.marks import Marks, guessed, last_word, word_spans
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.widget_values import sent
 from viz.pages.coreference import twins
-from viz.pages.coreference.data import Pair, curated_pairs, marked_case
+from viz.pages.coreference.data import Pair, curated_pairs, known_pairs, marked_case, set_language
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
@@ -35,6 +35,7 @@ GROUPS: Final = {
     "reflexive": "-self",
     "equal": "Equal distance",
     "control": "Control: no coreference",
+    "zero": said("Control: no pronoun, subject left out"),
 }
 NAMES: Final = ("first", "second")
 #: With more words than this a list is easier to read than a field of buttons.
@@ -53,7 +54,7 @@ class OwnMarks:
 
 def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     """The pair of the curated set that is chosen, None for one's own sentences; its widgets stand in the row."""
-    pairs = curated_pairs()
+    pairs = _offered()
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
@@ -72,7 +73,7 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         "Pairs",
         groups,
         key=_GROUP,
-        format_func=lambda group: GROUPS.get(group, group),
+        format_func=lambda group: _(GROUPS.get(group, group)),
         width=180,
         help=f"{len(pairs)} pairs written for Headlight. The model was never trained on them.",
         on_change=_take_group,
@@ -202,7 +203,7 @@ def own_cases(texts: Sequence[str]) -> "tuple[PronounCase, PronounCase] | None":
 
 def _known_marks(text: str) -> Marks | None:
     """The marks of a sentence of the curated set, or of an example."""
-    cases = (case for pair in curated_pairs().values() for case in pair.cases)
+    cases = (case for pair in known_pairs().values() for case in pair.cases)
     case = next((case for case in cases if case.sentence == text), None)
     return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 
@@ -263,9 +264,14 @@ def _both(first: str, second: str) -> str:
     return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
 
 
+def _offered() -> Mapping[str, Pair]:
+    """The pairs in the language that the chosen model reads, or the English ones."""
+    return curated_pairs(set_language(models.languages(state.current().model)[0]))
+
+
 def _take_group() -> None:
     group = sent(_GROUP)
-    pairs = curated_pairs().values()
+    pairs = _offered().values()
     state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 
 

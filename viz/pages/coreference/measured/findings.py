@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.core.html import Column
-from viz.core.messages import said
+from viz.core.messages import _, said
 from viz.core.numbers import percent, signed
 from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
@@ -107,6 +107,24 @@ def luck(site: "SiteScores") -> str:
         f"chance; if all only guessed, about {count * 0.025:.1f} would by luck. The most accurate on all sentences is "
         f"{head_name(site, *site.best)} with {interval(site.accuracy, *site.best)}, too high because it was chosen "
         "on these same sentences."
+    )
+
+
+def without_pronoun(site: "SiteScores") -> str:
+    """What the most accurate head does where the subject is left out; "" where no control is like that."""
+    controls, (layer, head) = site.controls, site.best
+    if controls is None or controls.accuracy is None:
+        return ""
+    return _(
+        "Controls: in {dropped} sentences the subject is left out; no pronoun stands there, and one looks from the "
+        "predicate that lacks it. There the most accurate head gives the antecedent more weight in {accuracy}. In "
+        "all {rows} controls it puts {weight:.3f} on both nouns together, in scored sentences {weight_of_scored:.3f}: "
+        "alike means that it looks at nouns, whether or not a pronoun asks for them.",
+        dropped=controls.dropped,
+        accuracy=percent(float(controls.accuracy[layer, head])),
+        rows=controls.rows,
+        weight=float(controls.weight[layer, head]),
+        weight_of_scored=float(controls.weight_of_scored[layer, head]),
     )
 
 
