@@ -4,44 +4,60 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.core import gc_freeze
-from viz.core.messages import _, said
-from viz.selection import catalogue, state
-from viz.ui import address_code, frame
-from viz.ui.add_model import say_missing
-from viz.ui.page_style import page_style
-from viz.ui.sidebar import sidebar
-from viz.ui.tools import follow_undo
+from viz import warm_start
+from viz.core import script_files
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
-# A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
-ABOUT = said("Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other.")
-st.logo(str(MARK), size="large")
-# Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
-frame.check_settings()
-names = list(catalogue.models())
-state.begin(names)
-state.carry_to_page()
-PAGES = [
-    st.Page("viz/pages/learn/page.py", title=_("Learn"), url_path="learn"),
-    st.Page("viz/pages/attention/page.py", title=_("Attention"), default=True),
-    st.Page("viz/pages/decoding/page.py", title=_("Decode"), url_path="decode"),
-    st.Page("viz/pages/coreference/page.py", title=_("Compare"), url_path="compare"),
-    st.Page("viz/pages/atlas/page.py", title=_("Atlas"), url_path="atlas"),
-    st.Page("viz/pages/masks_positions/page.py", title=_("Masks & positions"), url_path="masks"),
-    st.Page("viz/pages/why_attention/page.py", title=_("Why attention?"), url_path="why"),
-    st.Page("viz/pages/model_card/page.py", title=_("Model"), url_path="model"),
-]
-page = st.navigation(PAGES, position="top")
-title = f"{page.title} – Headlight"
-st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": _(ABOUT)})
-page_style()
-follow_undo(PAGES, page)
-sidebar(names)
-say_missing(names)
-with frame.page_run():
-    page.run()
-state.end()
-address_code.draw()
-gc_freeze.freeze_kept()
+
+
+def run() -> None:
+    """One run of the page that is open in a session."""
+    # Not at the top: the server answers first, and then `warm_start` imports them.
+    from viz.core import gc_freeze
+    from viz.core.messages import _
+    from viz.selection import catalogue, state
+    from viz.ui import address_code, frame
+    from viz.ui.add_model import say_missing
+    from viz.ui.page_style import page_style
+    from viz.ui.sidebar import sidebar
+    from viz.ui.tools import follow_undo
+
+    st.logo(str(MARK), size="large")
+    frame.check_settings()
+    names = list(catalogue.models())
+    state.begin(names)
+    state.carry_to_page()
+    # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
+    pages = [
+        st.Page("viz/pages/learn/page.py", title=_("Learn"), url_path="learn"),
+        st.Page("viz/pages/attention/page.py", title=_("Attention"), default=True),
+        st.Page("viz/pages/decoding/page.py", title=_("Decode"), url_path="decode"),
+        st.Page("viz/pages/coreference/page.py", title=_("Compare"), url_path="compare"),
+        st.Page("viz/pages/atlas/page.py", title=_("Atlas"), url_path="atlas"),
+        st.Page("viz/pages/masks_positions/page.py", title=_("Masks & positions"), url_path="masks"),
+        st.Page("viz/pages/why_attention/page.py", title=_("Why attention?"), url_path="why"),
+        st.Page("viz/pages/model_card/page.py", title=_("Model"), url_path="model"),
+    ]
+    page = st.navigation(pages, position="top")
+    # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
+    about = _("Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other.")
+    title = f"{page.title} – Headlight"
+    st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": about})
+    page_style()
+    follow_undo(pages, page)
+    sidebar(names)
+    say_missing(names)
+    with frame.page_run():
+        page.run()
+    state.end()
+    address_code.draw()
+    gc_freeze.freeze_kept()
+
+
+if __name__ == "__main__":
+    # So Streamlit runs this file, once for every run of a session.
+    run()
+else:
+    # And so it imports it once, for the server, which runs this very file.
+    app = st.App(__file__, lifespan=warm_start.while_serving, routes=script_files.routes())

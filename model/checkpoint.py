@@ -17,7 +17,7 @@ from torch import Tensor
 from model.errors import CheckpointError, ConfigError
 from model.folder_files import open_file, read_file
 from model.model_config import ModelConfig, read_config
-from model.nn.architectures import new_model
+from model.nn.architectures import model_of_shapes, unfilled_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
@@ -97,7 +97,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
             "{name}/{weights} is no safetensors file: {error}.", name=folder.name, weights=WEIGHTS, error=error
         ) from error
     check_weights(weights, config)
-    model = new_model(config)
+    model = unfilled_model(config)
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     model = model.to(device=device, dtype=dtype).eval()
     if device.type == "cpu":
@@ -111,8 +111,7 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
     Raises:
         CheckpointError: a tensor is missing, left over, of another shape or not finite.
     """
-    with torch.device("meta"):
-        expected = {name: tuple(p.shape) for name, p in new_model(config).named_parameters()}
+    expected = {name: tuple(p.shape) for name, p in model_of_shapes(config).named_parameters()}
     actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
     if actual != expected:
         wrong = sorted(name for name in expected.keys() | actual.keys() if expected.get(name) != actual.get(name))

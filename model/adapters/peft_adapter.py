@@ -8,13 +8,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-from torch import nn
+from typing import TYPE_CHECKING, Any, Final
 
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import read_file
+
+if TYPE_CHECKING:
+    from torch import nn
 
 SETTINGS: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
@@ -73,7 +74,7 @@ def read_adapter(path: Path) -> Adapter | None:
     return Adapter(path, _base(path, content.get("base_model_name_or_path")), settings)
 
 
-def merge(model: nn.Module, adapter: Adapter) -> nn.Module:
+def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
     """The model with the adapter's changes in its weights.
 
     Raises:

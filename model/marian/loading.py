@@ -32,7 +32,7 @@ from model.marian.files import (
     weight_files,
 )
 from model.marian.tokenizer import MarianTokenizer
-from model.nn.transformer import Transformer
+from model.nn.architectures import model_of_shapes, unfilled_model
 
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}
 
@@ -88,7 +88,7 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     tokenizer.check(config)
     weights = _read_weights(folder, config)
     check_weights(weights, config)
-    model = Transformer(config)
+    model = unfilled_model(config)
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices
     with torch.no_grad():
         model.projection.bias[config.pad_id] = -torch.inf
@@ -199,8 +199,7 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
 
 def parameter_names(config: TransformerConfig) -> dict[str, tuple[str, tuple[int, ...]]]:
     """Marian's name of every tensor that a file may hold → our name of it and its shape in the file."""
-    with torch.device("meta"):
-        own = {name: tuple(p.shape) for name, p in Transformer(config).named_parameters(remove_duplicate=False)}
+    own = {name: tuple(p.shape) for name, p in model_of_shapes(config).named_parameters(remove_duplicate=False)}
     names: dict[str, tuple[str, tuple[int, ...]]] = {"final_logits_bias": ("projection.bias", (1, config.vocab_size))}
     for stack, layers in (("encoder", config.num_layers), ("decoder", config.decoder_layers)):
         for layer in range(layers):

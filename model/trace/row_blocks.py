@@ -24,8 +24,8 @@ from model.nn.masks import Rows
 from model.nn.score_functions import DotProduct
 from model.trace.weights_only import WeightsOnly
 
-#: 4 MiB in float32: with two heads at once, what the cache of each of two cores holds.
-VALUES_AT_ONCE: Final = 1 << 20
+#: 8 MiB in float32: rows enough for a fast product with two heads of a long text, and few enough for the caches.
+VALUES_AT_ONCE: Final = 1 << 21
 #: Heads at once: each has a core to itself.
 HEADS_AT_ONCE: Final = 2
 

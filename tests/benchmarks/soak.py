@@ -122,11 +122,12 @@ def main() -> None:
     began = time.perf_counter()
     seen, written = soak(arguments.interactions, arguments.viewers)
     slope, error = seen.slope()
+    settled, last = dict(seen.memory).get(WARM_UP, 0) / 1e6, seen.memory[-1][1] / 1e6
     print(
         f"{seen.memory[-1][0]:,} interactions of {arguments.viewers} viewers in {time.perf_counter() - began:,.0f} s, "
         f"the slowest {seen.slowest:.1f} s\n"
-        f"memory: {dict(seen.memory).get(WARM_UP, 0) / 1e6:,.0f} MB after {WARM_UP}, {seen.memory[-1][1] / 1e6:,.0f} at "
-        f"the end; {slope * 1e3 / 1e6:+.2f} ± {error * 1e3 / 1e6:.2f} MB a thousand interactions\n"
+        f"memory: {settled:,.0f} MB after {WARM_UP}, {last:,.0f} MB at the end; {slope * 1e3 / 1e6:+.2f} ± "
+        f"{error * 1e3 / 1e6:.2f} MB a thousand interactions\n"
         f"threads: {' → '.join(map(str, seen.threads))}\n"
         f"written to the disk: {written / 1e6:,.1f} MB\n"
         f"problems: {len(seen.problems)}"

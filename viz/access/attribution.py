@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from model.errors import TraceError
 from viz.core.background_jobs import Progress, Task
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model import Trace
@@ -73,7 +74,7 @@ def _explaining(reader: "Reader", choice: "TokenChoice", text: str) -> Task[Expl
 
         return _explain(choice_run(reader, choice, text), progress)
 
-    return Task(("attribution", reader.key, choice, text), 0, "runs", compute, "Computing: {done:,} {unit}")
+    return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute, said("Computing: {done:,} {unit}"))
 
 
 def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
@@ -86,7 +87,7 @@ def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
         try:
             found[method] = attribute(run, method)
         except TraceError as error:
-            lacking[method] = str(error)
+            lacking[method] = error.message
         progress(1)
     scores = {
         method: np.array([float(each.read[list(group)].sum()) for group in groups]) for method, each in found.items()

@@ -10,6 +10,7 @@ import streamlit as st
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
 from model.malloc_settings import share_heaps
+from model.thread_settings import sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.core.bounded_cache import BoundedCache, share_of_memory
@@ -33,6 +34,11 @@ MODELS_SHARE: Final = 0.5
 Stamp = tuple[tuple[str, int, int], ...]
 #: The folder of a model, its files, the device.
 ReaderKey = tuple[str, Stamp, str]
+#: Weights of so many bytes are loaded before anybody asks for them.
+LARGEST_UNASKED: Final = 1 << 28
+
+# Whoever comes to the model through this layer has this module first, and torch after it.
+sleep_while_waiting()
 
 
 def has_gpu() -> bool:
@@ -95,6 +101,12 @@ def has_chat_template(choice: ModelChoice) -> bool:
         return _has_chat_template(str(path), _stamp(path))
     except CheckpointError:
         return False
+
+
+def is_small_and_ours(choice: ModelChoice) -> bool:
+    """Whether the chosen model is a checkpoint of Headlight's own that may be loaded unasked. Raises as `folder`."""
+    path = folder(choice)
+    return (path / MANIFEST).is_file() and _weights_bytes(_stamp(path)) <= LARGEST_UNASKED
 
 
 def writer(choice: ModelChoice) -> "Writer":

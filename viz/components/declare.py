@@ -7,7 +7,7 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
-from viz.core import bundle, payload, script_texts
+from viz.core import bundle, payload, script_files, script_texts
 
 
 def declare(script: str, style: str | None = None) -> ComponentRenderer:
@@ -25,7 +25,7 @@ def declare(script: str, style: str | None = None) -> ComponentRenderer:
         f"headlight_{name}",
         html=f'<div class="{name.replace("_", "-")}"{hidden}></div>',
         css=None if style is None else bundle.styles(style),
-        js=bundle.script(script),
+        js=script_files.script(script),
     )
 
     @wraps(component)

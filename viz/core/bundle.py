@@ -5,11 +5,6 @@ each module once, all in one scope. What it cannot do faithfully it refuses with
 that is not exported, a circle, two modules that declare the same name, and every other form of import and export but
 the entry's `export default`. Imports and declarations begin their lines, and no string spans lines, as the formatter
 and the linter see to. What an imported module declares and nothing uses stays behind.
-
-Why not files that Streamlit serves (`asset_dir`): it finds them only through the metadata of an installed package, and
-looks when the server starts, before any code of ours could join them. So either a build step, or all of `viz` open to
-the browser as single modules, anew for each component; both with an install that puts `viz` and `model` into
-site-packages.
 """
 
 import base64
@@ -34,7 +29,7 @@ _DECLARED: Final = re.compile(
     r"^(export )?(?:async )?(?:function\*? |class |(?:const|let|var) )([\w$]+|\[[^=]*\]|\{[^=]*\})", re.MULTILINE
 )
 _DEFAULT: Final = re.compile(r"^export default ", re.MULTILINE)
-_ANY_FORM: Final = re.compile(r"^(?:import|export)\b.*|.*\bimport\(.*", re.MULTILINE)
+_ANY_FORM: Final = re.compile(r"^(?:(?:import|export)\b.*|.*\bimport\(.*)", re.MULTILINE)
 _NAME: Final = re.compile(r"[\w$]+")
 #: What may be the name of a declaration: not a property, which stands after a single dot.
 _MENTIONED: Final = re.compile(r"(?<![\w$])(?<!(?<!\.)\.)[\w$]+")
@@ -68,7 +63,8 @@ class _Module:
 def script(entry: str | Path) -> str:
     """The script for `st.components.v2.component(js=…)` of an entry module, whose default export is the component.
 
-    Streamlit sends it with every message to the component, so it travels compressed, in a third of its length.
+    For where no server of ours serves it (`viz.core.script_files`): Streamlit sends it with every message to the
+    component, so it travels compressed, in a third of its length.
     """
     text = f"{bundle(entry)}\n//# sourceURL=headlight/{Path(entry).name}"
     return _UNPACKER.strip() % base64.b64encode(zlib.compress(text.encode("utf-8"), 9)).decode("ascii")

@@ -36,6 +36,7 @@ def known_log_prob(log_prob: float) -> float | None:
 def pack(header: Mapping[str, object], *arrays: NDArray[np.generic]) -> bytes:
     """One payload of a JSON header and arrays (uint8, uint16, float32); shapes are the header's business."""
     assert "arrays" not in header, "`arrays` is written by pack itself"
+    assert "language" not in header, "`language` is that of the page, which `with_language` adds"
     listing = [[array.dtype.name, array.size] for array in arrays]
     text = json.dumps({**header, "arrays": listing}, ensure_ascii=False, allow_nan=False).encode("utf-8")
     flat = (np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")).tobytes() for array in arrays)

@@ -1,6 +1,7 @@
 """What each method gives each word, as a map, and the deletion test as lines."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -8,6 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _, said
 from viz.figures.axes import token_labels
 from viz.figures.matrix import Scale, matrix
 
@@ -16,10 +18,13 @@ if TYPE_CHECKING:
     from viz.access.attribution import Explained
 
 HEIGHT: Final = 360
-RANDOM: Final = "random orders"
 #: Each row has a scale of its own, for methods have units of their own.
 _SCALE: Final = Scale(
-    "of the row's largest", theme.DIVERGING, -1.0, 1.0, ((-1.0, "−1"), (-0.5, "−½"), (0.0, "0"), (0.5, "½"), (1.0, "1"))
+    said("of the row's largest"),
+    theme.DIVERGING,
+    -1.0,
+    1.0,
+    ((-1.0, "−1"), (-0.5, "−½"), (0.0, "0"), (0.5, "½"), (1.0, "1")),
 )
 
 
@@ -30,7 +35,8 @@ def word_map(explained: "Explained", names: "Mapping[Method, str]") -> go.Figure
     colours = values / np.where(largest > 0, largest, 1)
     hover = "<b>%{x}</b><br>%{y}: %{customdata:.4f}"
     rows = [names[method] for method in explained.scores]
-    return matrix(values, colours, rows, token_labels(explained.words), scale=_SCALE, hover=hover)
+    scale = replace(_SCALE, title=_(_SCALE.title))
+    return matrix(values, colours, rows, token_labels(explained.words), scale=scale, hover=hover)
 
 
 def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> go.Figure:
@@ -48,7 +54,7 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
         hoverinfo="skip",
         showlegend=False,
     )
-    mean = _line(hidden, random.mean(0), f"{RANDOM}, mean", {"color": grey, "width": 2, "dash": "dot"})
+    mean = _line(hidden, random.mean(0), _("random orders, mean"), {"color": grey, "width": 2, "dash": "dot"})
     lines = [
         _line(
             hidden,
@@ -59,7 +65,7 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
         for number, (method, deletion) in enumerate(explained.deletions.items())
     ]
     axes = {
-        "xaxis": {"title": {"text": "words hidden"}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
+        "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
         "yaxis": {"title": {"text": choice}},
         "showlegend": True,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
@@ -74,5 +80,6 @@ def _line(hidden: Sequence[int], values: Float[np.ndarray, "hidden"], name: str,
         mode="lines",
         name=name,
         line=line,
-        hovertemplate=f"{name}<br>%{{x}} words hidden: %{{y:.2f}} nats<extra></extra>",
+        hovertemplate=_("{method}<br>{count} words hidden: {value} nats", method=name, count="%{x}", value="%{y:.2f}")
+        + "<extra></extra>",
     )

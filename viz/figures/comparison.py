@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz.core.messages import _
 from viz.figures.axes import token_labels
 from viz.figures.matrix import matrix, signed_scale
 
@@ -65,6 +66,11 @@ def difference_heatmap(
         difference,
         names,
         token_labels(tokens),
-        scale=signed_scale("second − first", difference, floor=bound),
-        hover="<b>%{y}</b>, key <b>%{x}</b><br>second − first %{customdata:+.4f}",
+        scale=signed_scale(_("second − first"), difference, floor=bound),
+        hover=_(
+            "<b>{head}</b>, key <b>{key}</b><br>second − first {difference}",
+            head="%{y}",
+            key="%{x}",
+            difference="%{customdata:+.4f}",
+        ),
     )

@@ -26,6 +26,7 @@ EXPERIMENTS: Final = "experiments"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
+_OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
 #: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
 _SETTLED: Final = 100_000_000
 #: Folder of checkpoints → what it was when it was listed, and the list.
@@ -34,8 +35,8 @@ _LISTED: Final[dict[Path, tuple[object, dict[str, Path]]]] = {}
 
 def checkpoint_root() -> Path:
     """The folder whose sub-folders are checkpoints: `checkpoints/`, or what HEADLIGHT_CHECKPOINTS names."""
-    default = Path(__file__).parents[2] / "checkpoints"
-    return Path(os.environ.get(ROOT_VARIABLE) or default)
+    named = os.environ.get(ROOT_VARIABLE)
+    return Path(named) if named else _OWN_ROOT
 
 
 def downloads_allowed() -> bool:
@@ -63,7 +64,7 @@ def server_models() -> dict[str, Path]:
     A page asks for them dozens of times a run: the folders are listed anew only once they have changed.
     """
     root = checkpoint_root()
-    changed = tuple(map(_changed, (root, experiments_root())))
+    changed = (_changed(root), _changed(os.path.join(root, EXPERIMENTS)))
     stamp = *changed, *sys.argv
     known = _LISTED.get(root)
     if known is not None and known[0] == stamp:
@@ -156,10 +157,10 @@ def _folders_in(root: Path) -> list[Path]:
     return [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
 
 
-def _changed(folder: Path) -> int:
+def _changed(folder: str | Path) -> int:
     """When something came into a folder or left it, in nanoseconds; 0 if there is no such folder."""
     try:
-        return folder.stat().st_mtime_ns
+        return os.stat(folder).st_mtime_ns
     except OSError:
         return 0
 

@@ -9,6 +9,7 @@ import streamlit as st
 from viz.access import models
 from viz.core import html
 from viz.core.background_jobs import Task
+from viz.core.joined import with_commas
 from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.figures import attribution as figures
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from viz.access.attribution import Explained
 
 NAMES: "Final[Mapping[Method, str]]" = {
-    "weights": "Attention, all heads",
-    "rollout": "Rollout",
-    "gradient": "Gradient × input",
-    "integrated": "Integrated gradients",
-    "zeroing": "Value zeroing",
-    "alti": "ALTI",
+    "weights": said("Attention, all heads"),
+    "rollout": said("Rollout"),
+    "gradient": said("Gradient × input"),
+    "integrated": said("Integrated gradients"),
+    "zeroing": said("Value zeroing"),
+    "alti": said("ALTI"),
 }
-METHODS_IN_WORDS: Final = """
+METHODS_IN_WORDS: Final = said("""\
 - **Attention**: the weights of the row that says the token, the mean of all heads of all layers; of cross-attention
   where there is one.
 - **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed back through the layers below, or through the
@@ -40,8 +41,7 @@ METHODS_IN_WORDS: Final = """
 - **Value zeroing** (Mohebbi et al. 2023): how far each layer's outputs turn without the values of one token, followed
   through all layers. In the decoder both attentions share a row, so little is left for what was written before.
 - **ALTI** (Ferrando et al. 2022): how much nearer each transformed vector brings an attention's output, with the
-  residual connection, followed through all layers.
-"""
+  residual connection, followed through all layers.""")
 _COLUMNS: Final = (
     html.Column(said("Method")),
     html.Column(said("Named first"), language="en"),
@@ -54,12 +54,15 @@ NAMED: Final = 3
 
 #: Kind of model → what a method gives something to beside the words, as a title and as an explanation.
 _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
-    "encoder-decoder": ("Written before", "Written before: what a method gives the tokens before."),
+    "encoder-decoder": (said("Written before"), said("Written before: what a method gives the tokens before.")),
     "decoder": (
-        "The rest",
-        "The last word says the token and cannot be hidden from itself: it is in the rest, with special tokens.",
+        said("The rest"),
+        said("The last word says the token and cannot be hidden from itself: it is in the rest, with special tokens."),
     ),
-    "encoder": ("The rest", "The mask cannot be hidden from itself: it is in the rest, with other special tokens."),
+    "encoder": (
+        said("The rest"),
+        said("The mask cannot be hidden from itself: it is in the rest, with other special tokens."),
+    ),
 }
 
 
@@ -76,8 +79,14 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     if explained is None:
         return
     kind = models.abilities(state.current().model).kind
-    names = {**NAMES, "weights": "Cross-attention, all heads"} if kind == "encoder-decoder" else NAMES
-    alt = f"What {len(explained.scores)} methods give each word of the text for {choice}"
+    names = {method: _(in_english) for method, in_english in NAMES.items()}
+    if kind == "encoder-decoder":
+        names["weights"] = _("Cross-attention, all heads")
+    alt = _(
+        "What {num_methods} methods give each word of the text for {choice}",
+        num_methods=len(explained.scores),
+        choice=choice,
+    )
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     st.markdown(_answer(explained, names, choice))
     st.caption(
@@ -87,8 +96,8 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
             "it is made of, whatever is written there."
         )
     )
-    alt = f"{choice} while words are hidden, in the order of each method and in random orders"
-    frame.chart(figures.deletion_lines(explained, names, "nats"), f"{key}-deletion", f"{name}-deletion", alt)
+    alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
+    frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
     st.caption(
         _(
             "The deletion test: log-probability of {choice}, while the words that a method names are hidden one "
@@ -104,9 +113,9 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     st.html(html.table(columns, rows, label=_("What each method names")))
     st.caption(_("Falls: on average over 1, 2 … all words hidden. {what}", what=what))
     for method, why in explained.lacking.items():
-        st.info(plain(f"{names[method]}: {why}"), icon=":material/info:")
+        st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
     with st.expander(_("What each method is"), key=f"{key}-methods"):
-        st.markdown(METHODS_IN_WORDS)
+        st.markdown(_(METHODS_IN_WORDS))
         if "integrated" in explained.scores:
             st.caption(
                 _(
@@ -116,13 +125,13 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
                     missing=explained.missing,
                 )
             )
-    number_controls.table_button("Table (CSV)", partial(numbers, explained), name)
+    number_controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
 
 
 def choice_in_words(token: str, other: str | None) -> str:
     """A token, or it rather than another, as Markdown."""
-    said = f"“{plain(_spoken(token))}”"
-    return said if other is None else f"{said} rather than “{plain(_spoken(other))}”"
+    quoted = f"“{plain(_spoken(token))}”"
+    return quoted if other is None else _("{token} rather than “{other}”", token=quoted, other=plain(_spoken(other)))
 
 
 def numbers(explained: "Explained") -> bytes:
@@ -141,15 +150,21 @@ def numbers(explained: "Explained") -> bytes:
 def _answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> str:
     best, falls = explained.best, [drawn.fall for drawn in explained.random]
     if explained.deletions[best].fall <= max(0.0, sum(falls) / len(falls)):
-        return (
-            f"Why {choice}? None of these methods is to be trusted here: hide the words that they name, and the choice "
-            "falls no further than with words in random order, or not at all."
+        return _(
+            "Why {choice}? None of these methods is to be trusted here: hide the words that they name, and the choice "
+            "falls no further than with words in random order, or not at all.",
+            choice=choice,
         )
-    words = ", ".join(f"“{plain(word)}”" for word in _named(explained, best))
-    return (
-        f"Why {choice}? **{names[best]}** is to be trusted most here: hide the words that it names, first {words}, and "
-        f"the choice falls by {explained.deletions[best].fall:.1f} nats on average; in random orders by "
-        f"{sum(falls) / len(falls):.1f} ({min(falls):.1f} to {max(falls):.1f})."
+    return _(
+        "Why {choice}? **{method}** is to be trusted most here: hide the words that it names, first {words}, and the "
+        "choice falls by {fall:.1f} nats on average; in random orders by {random:.1f} ({least:.1f} to {most:.1f}).",
+        choice=choice,
+        method=names[best],
+        words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
+        fall=explained.deletions[best].fall,
+        random=sum(falls) / len(falls),
+        least=min(falls),
+        most=max(falls),
     )
 
 
@@ -163,7 +178,7 @@ def _row(explained: "Explained", method: "Method", names: "Mapping[Method, str]"
         names[method],
         ", ".join(_named(explained, method)),
         f"{explained.deletions[method].fall:.2f}".replace("-", "−"),
-        f"{explained.beaten(method)} of {len(explained.random)}",
+        _("{count} of {total}", count=explained.beaten(method), total=len(explained.random)),
         "—" if rest is None else f"{rest:+.2f}".replace("-", "−"),
     )
 

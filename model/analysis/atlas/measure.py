@@ -32,7 +32,6 @@ from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
-from model.analysis.metrics.repeated_tokens import DRAWS, SITE, TOKENS, can_be_asked, copies_of, repeated_tokens
 from model.analysis.traced_corpus import read_sentences
 from model.checkpoint import model_digest
 from model.nn.encoder_decoder import SITES
@@ -137,10 +136,15 @@ def build_atlas(
         rows |= dict.fromkeys(error_rates, (0, 0, links))
     if cases is not None:
         metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
-    if can_be_asked(reader):
-        repeated = repeated_tokens(reader, progress=progress)
-        metrics |= {name: survey.by_head({SITE: values}) for name, values in repeated.items()}
-        rows |= dict.fromkeys(repeated, (0, DRAWS * (copies_of(reader) - 1) * TOKENS, 0))
+    if reader.abilities.kind == "decoder":
+        # With it comes the library transformers, which such a model has loaded already.
+        from model.analysis.metrics import repeated_tokens as repeating
+
+        if repeating.can_be_asked(reader):
+            repeated = repeating.repeated_tokens(reader, progress=progress)
+            metrics |= {name: survey.by_head({repeating.SITE: values}) for name, values in repeated.items()}
+            counted = repeating.DRAWS * (repeating.copies_of(reader) - 1) * repeating.TOKENS
+            rows |= dict.fromkeys(repeated, (0, counted, 0))
     texts, translations = zip(*(survey.texts[number] for number in range(len(survey.texts))), strict=True)
     return Atlas(
         model=digest_of(reader),

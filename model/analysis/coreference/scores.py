@@ -248,7 +248,7 @@ def _controls(
 ) -> Controls | None:
     if not len(to):
         return None
-    means = (weights.sum(-1)[..., :-1].mean(0) for weights in (to, of_scored))
+    weight, weight_of_scored = (weights.sum(-1)[..., :-1].mean(0) for weights in (to, of_scored))
     dropped = torch.tensor([case.is_dropped for case in cases], dtype=torch.bool)
     accuracy = hits(to[dropped])[..., :-1].mean(0) if dropped.any() else None
-    return Controls(len(to), *means, int(dropped.sum()), accuracy)
+    return Controls(len(to), weight, weight_of_scored, int(dropped.sum()), accuracy)

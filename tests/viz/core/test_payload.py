@@ -19,6 +19,11 @@ def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_mem
     assert sent.tolist() == [0, 1, 2, 3, 4, 5]
 
 
+def test_a_header_leaves_the_language_to_the_page() -> None:
+    with pytest.raises(AssertionError, match="with_language"):
+        pack({"language": "de"})
+
+
 def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it() -> None:
     with pytest.raises(ValueError, match="JSON"):
         pack({"entropy": float("nan")})

@@ -1,6 +1,7 @@
 // @ts-check
 // The bar that moves a film: buttons, play with its speed, scrubber, position.
 import { icon } from "../shared/drawing.js";
+import { _ } from "../shared/messages.js";
 import { button, element } from "../shared/picture.js";
 
 /** @typedef {Parameters<typeof icon>[0]} IconName */
@@ -21,20 +22,20 @@ export class Transport {
     this.count = count;
     this.act = act;
     this.backButtons = [
-      this.buildButton("first", "First step (Home)", () => act.goTo(0)),
-      this.buildButton("back", "Step back (←)", () => act.moveBy(-1)),
+      this.buildButton("first", _("First step (Home)"), () => act.goTo(0)),
+      this.buildButton("back", _("Step back (←)"), () => act.moveBy(-1)),
     ];
     this.forwardButtons = [
-      this.buildButton("forward", "Step forward (→)", () => act.moveBy(1)),
-      this.buildButton("last", "Last step (End)", () => act.goTo(count - 1)),
+      this.buildButton("forward", _("Step forward (→)"), () => act.moveBy(1)),
+      this.buildButton("last", _("Last step (End)"), () => act.goTo(count - 1)),
     ];
-    this.playButton = this.buildButton("play", "Play (Space)", () => this.toggle());
+    this.playButton = this.buildButton("play", _("Play (Space)"), () => this.toggle());
     this.playButton.classList.add("play");
     const speeds = SPEEDS.map((speed) => new Option(`${speed} ×`, String(speed), speed === 1, speed === 1));
-    this.speed = element("select", { className: "speed", ariaLabel: "Speed", title: "Speed" }, ...speeds);
+    this.speed = element("select", { className: "speed", ariaLabel: _("Speed"), title: _("Speed") }, ...speeds);
     const range = { type: "range", min: "0", max: String(count - 1), step: "1" };
     const oninput = () => act.goTo(Number(this.scrubber.value));
-    this.scrubber = element("input", { className: "scrubber", ...range, ariaLabel: "Step", oninput });
+    this.scrubber = element("input", { className: "scrubber", ...range, ariaLabel: _("Step"), oninput });
     this.position = element("span", "position");
     const buttons = [...this.backButtons, this.playButton, ...this.forwardButtons];
     const look = { className: "transport", dataset: { notInPicture: "" } };
@@ -75,7 +76,7 @@ export class Transport {
   }
 
   markPlaying() {
-    const label = this.isPlaying ? "Pause (Space)" : "Play (Space)";
+    const label = this.isPlaying ? _("Pause (Space)") : _("Play (Space)");
     Object.assign(this.playButton, { title: label, ariaLabel: label });
     this.playButton.replaceChildren(icon(this.isPlaying ? "pause" : "play"));
   }

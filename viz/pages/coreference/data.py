@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
 from viz.core.marks import Marks, word_spans
+from viz.core.messages import said
 from viz.selection.common import Measure
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ def known_pairs() -> Mapping[str, Pair]:
     return {name: pair for language in CURATED for name, pair in curated_pairs(language).items()}
 
 
+def pairs_for(source: str) -> Mapping[str, Pair]:
+    """The pairs that are offered to models that read this language."""
+    return curated_pairs(set_language(source))
+
+
 @cache
 def curated_pairs(language: str = "en") -> Mapping[str, Pair]:
     """The pairs that ship in a language, by their names, in the order of their file."""
@@ -135,4 +141,4 @@ def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["Cor
         return measure_coreference(as_translator(reader), cases.cases, measure=MEASURES[measure], progress=progress)
 
     key = ("coreference", reader.key, cases.digest, measure)
-    return Task(key, len(cases.cases.cases), "sentences", compute)
+    return Task(key, len(cases.cases.cases), said("sentences"), compute)

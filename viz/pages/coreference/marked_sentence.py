@@ -9,28 +9,36 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from viz.core.html import literal
+from viz.core.messages import Message, _, said
 from viz.core.theme import HEAD_COLOURS
 from viz.ui.sentence import Line, with_rare_words
 
 Span = tuple[int, int]
 #: A text longer than this is cut off after its last mark.
 MAX_SHOWN: Final = 600
-_GUESS: Final = '<sup title="a guess of this page">?</sup>'
 
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """How what plays a part is marked: its colour, the line under it in CSS, and the same as a plotly dash."""
+    """How what plays a part is called and marked.
 
+    Attributes:
+        name, title: within a sentence, and as a label begins.
+        colour: of the mark.
+        line, dash: under the word, for CSS, and the same for plotly.
+    """
+
+    name: Message
+    title: Message
     colour: str
     line: str
     dash: str
 
 
 ROLES: Final[Mapping[str, Role]] = {
-    "pronoun": Role(HEAD_COLOURS[0], "double", "dot"),
-    "antecedent": Role(HEAD_COLOURS[2], "solid", "solid"),
-    "distractor": Role(HEAD_COLOURS[3], "dashed", "dash"),
+    "pronoun": Role(said("pronoun"), said("Pronoun"), HEAD_COLOURS[0], "double", "dot"),
+    "antecedent": Role(said("antecedent"), said("Antecedent"), HEAD_COLOURS[2], "solid", "solid"),
+    "distractor": Role(said("distractor"), said("Distractor"), HEAD_COLOURS[3], "dashed", "dash"),
 }
 
 
@@ -66,10 +74,11 @@ def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess
 
 def legend(*, is_guess: bool = False) -> str:
     """What each line under a word means, and the sign of a guess."""
-    guess = "<span>? guessed by this page: mark other words above, or say that it is right</span>" if is_guess else ""
+    told = _("? guessed by this page: mark other words above, or say that it is right")
+    guess = f"<span>{literal(told)}</span>" if is_guess else ""
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:1.2rem;font-size:0.85rem;line-height:1.9">'
-        + "".join(f"<span>{_mark(role, role)}</span>" for role in ROLES)
+        + "".join(f"<span>{_mark(role, literal(ROLES[role].name))}</span>" for role in ROLES)
         + f"{guess}</div>"
     )
 
@@ -88,10 +97,11 @@ def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> s
 
 
 def _marked(line: Line, spans: Mapping[str, Span], *, is_guess: bool) -> str:
+    guess = f'<sup title="{literal(_("a guess of this page"))}">?</sup>'
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:
-            sign = _GUESS if is_guess and role != "pronoun" else ""
+            sign = guess if is_guess and role != "pronoun" else ""
             parts += [with_rare_words(line, at, begin), _mark(role, with_rare_words(line, begin, end)), sign]
             at = end
     return "".join(parts) + with_rare_words(line, at)
@@ -101,6 +111,7 @@ def _mark(role: str, content: str) -> str:
     """HTML marked as what plays a role."""
     colour, line = ROLES[role].colour, ROLES[role].line
     return (
-        f'<mark title="{role}" style="color:inherit;background:color-mix(in srgb,{colour} 22%,transparent);'
+        f'<mark title="{literal(ROLES[role].name)}" style="color:inherit;'
+        f"background:color-mix(in srgb,{colour} 22%,transparent);"
         f'border-bottom:3px {line} {colour};border-radius:2px;padding:0 2px">{content}</mark>'
     )

@@ -3,7 +3,7 @@
 A pair or a word that a link asks for and that does not exist is answered with a sentence.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -11,10 +11,11 @@ import streamlit as st
 
 from viz.access import models
 from viz.core.marks import Marks, guessed, last_word, word_spans
-from viz.core.messages import _, said
+from viz.core.messages import Message, _, said
 from viz.core.widget_values import sent
 from viz.pages.coreference import twins
-from viz.pages.coreference.data import Pair, curated_pairs, known_pairs, marked_case, set_language
+from viz.pages.coreference.data import Pair, known_pairs, marked_case, pairs_for
+from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
@@ -28,16 +29,17 @@ if TYPE_CHECKING:
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
 GROUPS: Final = {
-    "": "My own sentences",
+    "": said("My own sentences"),
     "it": "it",
     "people": "he · she · they",
     "possessive": "its · his · her",
     "reflexive": "-self",
-    "equal": "Equal distance",
-    "control": "Control: no coreference",
+    "equal": said("Equal distance"),
+    "control": said("Control: no coreference"),
     "zero": said("Control: no pronoun, subject left out"),
 }
-NAMES: Final = ("first", "second")
+#: The two, within a sentence.
+NAMES: Final = (said("first sentence"), said("second sentence"))
 #: With more words than this a list is easier to read than a field of buttons.
 MAX_PILLS: Final = 60
 _GROUP: Final = "pair-group"
@@ -54,7 +56,7 @@ class OwnMarks:
 
 def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     """The pair of the curated set that is chosen, None for one's own sentences; its widgets stand in the row."""
-    pairs = _offered()
+    pairs = pairs_for(models.languages(state.current().model)[0])
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
@@ -66,16 +68,16 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
                 num_pairs=len(pairs),
             )
         )
-    groups = ["", *dict.fromkeys(pair.group for pair in pairs.values())]
+    groups = {group: _(GROUPS.get(group, group)) for group in ("", *(pair.group for pair in pairs.values()))}
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
     row.selectbox(
-        "Pairs",
-        groups,
+        _("Pairs"),
+        list(groups),
         key=_GROUP,
-        format_func=lambda group: _(GROUPS.get(group, group)),
+        format_func=groups.__getitem__,
         width=180,
-        help=f"{len(pairs)} pairs written for Headlight. The model was never trained on them.",
+        help=_("{num_pairs} pairs written for Headlight. The model was never trained on them.", num_pairs=len(pairs)),
         on_change=_take_group,
     )
     if pair is None:
@@ -94,13 +96,28 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     return pair
 
 
-def not_german(asked: str) -> str:
-    """Why German pronouns are not looked for in what the chosen translator writes."""
+def not_german(asked: Message) -> str:
+    """Why German pronouns are not looked for in what the chosen translator writes; as Markdown.
+
+    Args:
+        asked: what is asked of a translator to German, as a sentence begins.
+    """
     source, target = models.languages(state.current().model)
-    says = f"says that it translates {source or 'something'} to {target}" if target else "does not say what it writes"
-    return (
-        f"{plain(asked[0].upper() + asked[1:])} is asked only of a model that translates English to German. "
-        f"{plain(models.name_of(state.current().model))} {says}, so it is not asked here."
+    model = plain(models.name_of(state.current().model))
+    if not target:
+        return _(
+            "{asked} is asked only of a model that translates English to German. {model} does not say what it "
+            "writes, so it is not asked here.",
+            asked=asked,
+            model=model,
+        )
+    return _(
+        "{asked} is asked only of a model that translates English to German. {model} says that it translates "
+        "{source} to {target}, so it is not asked here.",
+        asked=asked,
+        model=model,
+        source=source or said("something"),
+        target=target,
     )
 
 
@@ -123,9 +140,9 @@ def second_sentence(row: "DeltaGenerator") -> str:
     """The field of the second sentence, in the row, and below it a word on how it belongs to the first."""
     text, other = own_texts()
     row.text_input(
-        "Compare with",
+        _("Compare with"),
         key=state.bind("other_text", other),
-        placeholder="The same sentence with the word that decides changed",
+        placeholder=_("The same sentence with the word that decides changed"),
         on_change=state.take,
         args=("other_text",),
     )
@@ -160,21 +177,21 @@ def marked_words(texts: Sequence[str], row: "DeltaGenerator") -> list[OwnMarks]:
 
     They are clicked below a button of the row; on the page itself as long as some are missing.
     """
-    for name, text, fields in zip(NAMES, texts, (MARKS, OTHER_MARKS), strict=True):
-        _forget_unknown(name, len(word_spans(text)), fields)
+    for sentence, text, fields in zip(NAMES, texts, (MARKS, OTHER_MARKS), strict=True):
+        _forget_unknown(sentence, len(word_spans(text)), fields)
     before = own_marks(texts)
     is_complete = all(None not in own.marks.positions for own in before)
     is_guess = any(own.is_guess for own in before)
     words = row.popover(
-        "Mark words" + (" (guessed)" if is_guess else ""),
+        _("Mark words (guessed)") if is_guess else _("Mark words"),
         key="mark-words",
         icon=":material/ads_click:",
-        help="Which word is the pronoun, what it stands for, and what else it could stand for.",
+        help=_("Which word is the pronoun, what it stands for, and what else it could stand for."),
     )
     with words if is_complete else st.container():
         with st.grid(2, min_column_width=360, gap="medium"):
-            for name, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
-                _mark_words(name, text, fields, own.marks)
+            for sentence, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
+                _mark_words(sentence, text, fields, own.marks)
         if is_guess and is_complete:
             st.button(_("The guess is right"), key="marks-right", on_click=_keep_marks, args=(before,))
     return own_marks(texts)
@@ -208,18 +225,18 @@ def _known_marks(text: str) -> Marks | None:
     return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 
 
-def _mark_words(name: str, text: str, fields: Sequence[str], shown: Marks) -> None:
+def _mark_words(sentence: Message, text: str, fields: Sequence[str], shown: Marks) -> None:
     words = [text[slice(*span)] for span in word_spans(text)]
     with st.container():
         for role, field, default in zip(MARKS, fields, shown.positions, strict=True):
-            _word(field, _role(role, name), words, default)
+            _word(field, _role(role, sentence), words, default)
 
 
-def _role(role: str, name: str) -> str:
-    return f"{role.capitalize()} in the {name} sentence"
+def _role(role: str, sentence: Message) -> str:
+    return _("{role} in the {sentence}", role=ROLES[role].title, sentence=sentence)
 
 
-def _forget_unknown(name: str, count: int, fields: Sequence[str]) -> None:
+def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> None:
     """Words that a sentence does not have are not marked."""
     for role, field in zip(MARKS, fields, strict=True):
         chosen = state.current().value(field)
@@ -228,7 +245,7 @@ def _forget_unknown(name: str, count: int, fields: Sequence[str]) -> None:
             frame.note(
                 _(
                     "{role}: there is no word {chosen}, the sentence has {count}.",
-                    role=_role(role, name),
+                    role=_role(role, sentence),
                     chosen=chosen + 1,
                     count=count,
                 )
@@ -264,14 +281,9 @@ def _both(first: str, second: str) -> str:
     return f"{first}  /  {'… ' if same else ''}{' '.join(others[same:])}"
 
 
-def _offered() -> Mapping[str, Pair]:
-    """The pairs in the language that the chosen model reads, or the English ones."""
-    return curated_pairs(set_language(models.languages(state.current().model)[0]))
-
-
 def _take_group() -> None:
     group = sent(_GROUP)
-    pairs = _offered().values()
+    pairs = pairs_for(models.languages(state.current().model)[0]).values()
     state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 
 

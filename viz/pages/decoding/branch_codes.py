@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from model.errors import SessionError
+from viz.core.messages import Message, said
 from viz.core.sites import ENCODER, NAMES
 from viz.selection.decoding import EDITS
 
@@ -99,7 +100,7 @@ class Reading:
 
     choices: tuple[Choice, ...]
     number_of: Mapping[int, int]
-    problems: tuple[str, ...]
+    problems: tuple[Message, ...]
 
 
 def write_code(choice: Choice) -> str:
@@ -139,18 +140,21 @@ def read_codes(codes: Sequence[str]) -> Reading:
     """All choices that can be read; a code that cannot is left out, with the branches that leave it."""
     choices: list[Choice] = []
     number_of = {0: 0}
-    problems: list[str] = []
+    problems: list[Message] = []
     for number, code in enumerate(codes[:MAX_BRANCHES], start=1):
         try:
             choice = read_code(code, number)
         except SessionError as error:
-            problems.append(f"{error} It is left out, with the branches that leave it.")
+            problems.append(said("{error} It is left out, with the branches that leave it.", error=error))
             continue
         if choice.parent in number_of:
             choices.append(replace(choice, parent=number_of[choice.parent]))
             number_of[number] = len(choices)
     if len(codes) > MAX_BRANCHES:
-        problems.append(f"The address has {len(codes)} branches; the first {MAX_BRANCHES} are kept.")
+        have = len(codes)
+        problems.append(
+            said("The address has {have} branches; the first {most} are kept.", have=have, most=MAX_BRANCHES)
+        )
     return Reading(tuple(choices), number_of, tuple(problems))
 
 

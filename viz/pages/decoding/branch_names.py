@@ -1,39 +1,56 @@
 """What people read about a branch: what was done, and where. Counts from 1."""
 
 from collections.abc import Sequence
+from typing import Final
 
+from viz.core.messages import _, said
 from viz.core.sites import DECODER, head_label
 from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, Write
 
 #: The model's own translation.
-ORIGINAL = "The model’s own"
+ORIGINAL: Final = said("The model’s own")
 
 
 def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str] = ()) -> str:
     """What was done, as the end of a sentence; an id or a key that does not exist is named by its number."""
     match action:
         case Write(token_ids):
-            tokens = (display_token(vocabulary[i]) if i < len(vocabulary) else f"token {i}" for i in token_ids)
-            return f"wrote “{' '.join(tokens)}”"
-        case EditHead(edit, site, layer, head, key, once):
-            done = {"off": "switched off", "uniform": "made uniform"}.get(
-                edit
-            ) or f"pointed at {_key(site, key, source_tokens)}"
-            return f"{head_label(layer, head, site)} {done}{', this step only' if once else ''}"
+            tokens = (
+                display_token(vocabulary[id_]) if id_ < len(vocabulary) else _("token {number}", number=id_)
+                for id_ in token_ids
+            )
+            return _("wrote “{tokens}”", tokens=" ".join(tokens))
+        case EditHead():
+            edited = _edited(action, source_tokens)
+            return _("{edited}, this step only", edited=edited) if action.once else edited
         case Draw(temperature, top_k, top_p, seed):
-            limits = f"{f', top k {top_k}' if top_k else ''}{f', top p {top_p / 100:g}' if top_p < 100 else ''}"
-            return f"drawn at temperature {temperature / 100:g}{limits}, seed {seed}"
+            settings = [_("temperature {value:g}", value=temperature / 100)]
+            settings += [_("top k {count}", count=top_k)] if top_k else []
+            settings += [_("top p {value:g}", value=top_p / 100)] if top_p < 100 else []
+            return _("drawn at {settings}", settings=_(", ").join((*settings, _("seed {number}", number=seed))))
 
 
 def summary(number: int, choice: Choice | None, vocabulary: Sequence[str], source_tokens: Sequence[str] = ()) -> str:
     """A branch in one line; without a choice, the model's own translation."""
     if choice is None:
-        return ORIGINAL
-    return f"Branch {number} · step {choice.step + 1}: {deed(choice.action, vocabulary, source_tokens)}"
+        return _(ORIGINAL)
+    return _(
+        "Branch {number} · step {step}: {deed}",
+        number=number,
+        step=choice.step + 1,
+        deed=deed(choice.action, vocabulary, source_tokens),
+    )
 
 
-def _key(site: str, key: int | None, source_tokens: Sequence[str]) -> str:
+def _edited(action: EditHead, source_tokens: Sequence[str]) -> str:
+    head, key = head_label(action.layer, action.head, action.site), action.key
+    if action.edit == "off":
+        return _("{head} switched off", head=head)
+    if action.edit == "uniform":
+        return _("{head} made uniform", head=head)
     assert key is not None, "pointing has a key"
-    token = f" “{display_token(source_tokens[key])}”" if site != DECODER and key < len(source_tokens) else ""
-    return f"token {key + 1}{token}"
+    if action.site == DECODER or key >= len(source_tokens):
+        return _("{head} pointed at token {number}", head=head, number=key + 1)
+    token = display_token(source_tokens[key])
+    return _("{head} pointed at token {number} “{token}”", head=head, number=key + 1, token=token)

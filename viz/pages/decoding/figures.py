@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.sites import head_numbers, layer_labels
 from viz.figures.axes import column_axis, full_axis, token_labels
 from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
@@ -31,6 +32,7 @@ class Written:
 def probability_curves(shown: Written, other: Written, leaves_at: int | None) -> go.Figure:
     """How probable each token was, step by step; a line stands where the one leaves the other."""
     figure = go.Figure(layout=theme.figure_layout(CURVES_HEIGHT))
+    at_step = _("step {step}, probability {probability}", step="%{x}", probability="%{y:.4f}")
     for written, colour, dash, symbol in (
         (other, theme.HEAD_COLOURS[1], "dot", "circle-open"),
         (shown, theme.HEAD_COLOURS[0], "solid", "circle"),
@@ -44,13 +46,13 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
                 mode="lines+markers",
                 line={"color": colour, "width": 2, "dash": dash},
                 marker={"size": 7, "symbol": symbol},
-                hovertemplate="<b>%{customdata}</b><br>step %{x}, probability %{y:.4f}<extra>%{fullData.name}</extra>",
+                hovertemplate=f"<b>%{{customdata}}</b><br>{at_step}<extra>%{{fullData.name}}</extra>",
             )
         )
     if leaves_at is not None:
         figure.add_vline(x=leaves_at + 0.5, line={"color": theme.HEAD_COLOURS[7], "width": 1, "dash": "dash"})
-    figure.update_xaxes(title_text="step", zeroline=False, showgrid=False, tickformat="d")
-    figure.update_yaxes(title_text="probability", range=[-0.03, 1.03], zeroline=False)
+    figure.update_xaxes(title_text=_("step"), zeroline=False, showgrid=False, tickformat="d")
+    figure.update_yaxes(title_text=_("probability"), range=[-0.03, 1.03], zeroline=False)
     figure.update_layout(
         showlegend=True, legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, hovermode="closest"
     )
@@ -66,8 +68,10 @@ def attention_difference(
         difference,
         token_labels(row_tokens),
         token_labels(column_tokens),
-        scale=signed_scale("difference", difference, floor=DIFFERENCE_FLOOR),
-        hover="<b>%{y}</b> looks at <b>%{x}</b><br>difference %{customdata:+.4f}",
+        scale=signed_scale(_("difference"), difference, floor=DIFFERENCE_FLOOR),
+        hover=_("{row} looks at {key}", row="<b>%{y}</b>", key="<b>%{x}</b>")
+        + "<br>"
+        + _("difference {value}", value="%{customdata:+.4f}"),
     )
 
 
@@ -89,7 +93,10 @@ def row_before_after(
     """One row of a head as two bars for each token: as it was, and as it is under the edit."""
     labels = token_labels(key_tokens)
     figure = go.Figure(layout=theme.figure_layout(BARS_HEIGHT))
-    for name, values, colour in (("before", before, theme.HEAD_COLOURS[1]), ("after", after, theme.HEAD_COLOURS[0])):
+    for name, weight, values, colour in (
+        (_("before"), _("weight before {weight}", weight="%{y:.4f}"), before, theme.HEAD_COLOURS[1]),
+        (_("after"), _("weight after {weight}", weight="%{y:.4f}"), after, theme.HEAD_COLOURS[0]),
+    ):
         figure.add_trace(
             go.Bar(
                 x=list(range(len(labels))),
@@ -97,7 +104,7 @@ def row_before_after(
                 name=name,
                 marker={"color": colour},
                 xaxis="x2",
-                hovertemplate=f"<b>%{{x}}</b><br>weight {name} %{{y:.4f}}<extra></extra>",
+                hovertemplate=f"<b>%{{x}}</b><br>{weight}<extra></extra>",
             )
         )
     # An axis without a trace is not drawn.
@@ -108,7 +115,7 @@ def row_before_after(
         bargap=0.25,
         xaxis=column_axis(labels),
         xaxis2=full_axis(labels, shares="x"),
-        yaxis={"title": {"text": "weight"}, "range": [0, top * 1.06], "zeroline": False},
+        yaxis={"title": {"text": _("weight")}, "range": [0, top * 1.06], "zeroline": False},
         showlegend=True,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
     )
@@ -124,6 +131,6 @@ def effects_map(changes: Float[np.ndarray, "layer head"]) -> go.Figure:
         layer_labels(layers),
         head_numbers(heads),
         scale=signed_scale("Δ log p", changes, floor=CHANGE_FLOOR),
-        hover="<b>%{y} %{x}</b> switched off<br>Δ log p %{customdata:+.4f}",
+        hover=_("{head} switched off", head="<b>%{y} %{x}</b>") + "<br>Δ log p %{customdata:+.4f}",
     )
     return figure.update_layout(xaxis_tickangle=0)

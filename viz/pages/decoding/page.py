@@ -18,8 +18,10 @@ from viz.ui import frame
 
 head = frame.title(
     _("Decode"),
-    "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what it "
-    "weighed and where every head looks, and make it write something else.",
+    _(
+        "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what "
+        "it weighed and where every head looks, and make it write something else."
+    ),
 )
 with frame.errors_shown():
     with frame.loading():

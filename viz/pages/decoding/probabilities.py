@@ -1,6 +1,7 @@
 """Write probabilities as people read them, and say why those of a model end below 100 %."""
 
 from viz.access import models
+from viz.core.messages import _
 from viz.selection import state
 
 
@@ -25,7 +26,10 @@ def label_smoothing_note() -> str:
         return ""
     tokens = len(models.vocabulary(models.reader(choice)))
     target = f"{100 * (1 - smoothing + smoothing / tokens):.0f} %"
-    return (
-        f"Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target} for the right token and "
-        f"ε / {tokens:,} for each other one. So a sure choice ends near {target}, and no token at 0."
+    return _(
+        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target} for the right token and "
+        "ε / {tokens:,} for each other one. So a sure choice ends near {target}, and no token at 0.",
+        smoothing=smoothing,
+        target=target,
+        tokens=tokens,
     )

@@ -12,7 +12,7 @@ from viz.core.messages import _
 from viz.core.numbers import times_less
 from viz.core.token_text import display_token
 from viz.core.widget_values import sent
-from viz.pages.decoding import translations
+from viz.pages.decoding import notices, translations
 from viz.pages.decoding.branch_codes import Choice
 from viz.pages.decoding.branch_names import ORIGINAL, summary
 from viz.pages.decoding.data import branches
@@ -47,7 +47,7 @@ def above(trace: "Trace") -> None:
 
 def show_notices() -> None:
     """What could not be done, each as a sentence."""
-    for notice in translations.take_notices():
+    for notice in notices.take():
         st.warning(plain(notice), icon=":material/info:")
 
 
@@ -69,20 +69,21 @@ def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
     """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
     step = min(state.current().decoding.step, len(trace.steps) - 1)
     writer = models.writer(state.current().model)
-    ends = [f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids))]
-    how_to_end = f" {' or '.join(ends)} ends the text." if ends else ""
+    ends = _(" or ").join(f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids)))
     st.text_input(
         _(
-            "Write instead of “{display_token}” at step {step}",
-            display_token=plain(display_token(trace.steps[step].token)),
+            "Write instead of “{token}” at step {step}",
+            token=plain(display_token(trace.steps[step].token)),
             step=step + 1,
         ),
         key=key,
         placeholder=_("A word, then Enter"),
         width=300,
         help=_(
-            "A word may be several tokens: all are written, then the model goes on.{how_to_end}", how_to_end=how_to_end
-        ),
+            "A word may be several tokens: all are written, then the model goes on. {ends} ends the text.", ends=ends
+        )
+        if ends
+        else _("A word may be several tokens: all are written, then the model goes on."),
         on_change=_write,
         args=(key,),
     )
@@ -116,22 +117,22 @@ def which_head(trace: "Trace") -> tuple[str, int, int]:
 
 def short_names(count: int) -> list[str]:
     """What the translations are called where there is little room, the model's own first."""
-    return [ORIGINAL, *(f"Branch {number}" for number in range(1, count))]
+    return [_(ORIGINAL), *(_("Branch {number}", number=number) for number in range(1, count))]
 
 
 def against(names: Sequence[str], chosen: int) -> None:
     """Which translation the one shown is compared with."""
     shown = state.current().decoding.branch
     labels = {number: name for number, name in enumerate(names) if number != shown}
-    controls.dropdown(
-        "compared_branch", _("{names}, compared with", names=names[shown]), labels, shown=chosen, width=260
-    )
+    controls.dropdown("compared_branch", _("{name}, compared with", name=names[shown]), labels, shown=chosen, width=260)
 
 
 def _candidate_label(candidate: "Candidate", written: float) -> str:
     """A candidate with its probability, and how that compares with the token that was written (nats)."""
     compared = times_less(candidate.log_prob, written)
-    share = percent(exp(candidate.log_prob)) + (f", {compared}" if compared else "")
+    share = percent(exp(candidate.log_prob))
+    if compared:
+        share = _("{share}, {ratio}", share=share, ratio=compared)
     return f"{display_token(candidate.token)} · {share}"
 
 
@@ -157,7 +158,7 @@ def _write(key: str) -> None:
         token_ids = branches.spell(word, models.writer(state.current().model))
     except TokenError as error:
         # What was typed stays in the field, to be put right.
-        translations.tell(str(error))
+        notices.tell(error.message)
     else:
         st.session_state[key] = ""
         translations.write(state.current().decoding.step, token_ids)

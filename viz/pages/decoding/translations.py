@@ -5,7 +5,7 @@ A branch is a choice (what was done at which step of which branch), and all choi
 branch has computed stays in the session of the viewer.
 
 The functions that change something draw nothing: a fragment, or a callback of one, draws the whole page again by
-`st.rerun`. What cannot be done leaves everything as it was, with a sentence in `take_notices`.
+`st.rerun`. What cannot be done leaves everything as it was, with a sentence in `notices`.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,8 @@ import streamlit as st
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
 from viz.core.background_jobs import Task
-from viz.pages.decoding import branch_codes
+from viz.core.messages import said
+from viz.pages.decoding import branch_codes, notices
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.pages.decoding.data import branches
 from viz.selection import state
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 #: So many tokens are written, about, for branches that nobody looks at but in the tree of all.
 MAX_UNASKED: Final = 400
 _SESSIONS: Final = "decoding/sessions"
-_NOTICES: Final = "decoding/notices"
 
 
 def choices() -> tuple[Choice, ...]:
@@ -44,10 +44,9 @@ def choices() -> tuple[Choice, ...]:
         number_of = reading.number_of
         against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
         state.change(branches=codes, branch=number_of.get(decoding.branch, 0), compared_branch=against)
-        tell(*reading.problems)
+        notices.tell(*reading.problems)
     elif decoding.branch > len(codes):
-        have = f"there are {len(codes)}" if codes else "there are none"
-        tell(f"The address asks for branch {decoding.branch}, but {have}. This is the model's own translation.")
+        notices.tell(notices.no_branch(decoding.branch, len(codes)))
         state.change(branch=0)
     return reading.choices
 
@@ -63,7 +62,7 @@ def shown(head: "DeltaGenerator") -> "Trace":
     branches.check_probabilities(trace)
     if (step := state.current().decoding.step) >= len(trace.steps):
         last = len(trace.steps)
-        tell(f"The address asks for step {step + 1}, but this translation has {last}. This is the last.")
+        notices.tell(notices.no_step(step, last))
         state.change(step=last - 1)
     return trace
 
@@ -137,9 +136,9 @@ def looked_at_along(path: Path, key: str) -> "Trace":
     task = Task(
         ("written", writer.key, text, path),
         0,
-        "tokens",
+        said("tokens"),
         lambda progress: branches.grow(own, writer, text, path, progress.reached),
-        "Writing: {done} of at most {total} tokens",
+        said("Writing: {done} of at most {total} tokens"),
     )
     return long_work.awaited(task, key=key)
 
@@ -152,7 +151,7 @@ def write(step: int, token_ids: tuple[int, ...]) -> None:
     ends = step + len(token_ids)
     written = [written_step.token_id for written_step in trace.steps]
     if tuple(written[step:ends]) == token_ids and list(trace.predicted_ids[ends:]) == written[ends:]:
-        tell(f"This translation has that at step {step + 1} already. Choose another token.")
+        notices.tell(notices.written_already(step))
     else:
         add(step, Write(token_ids))
 
@@ -181,7 +180,7 @@ def add(step: int, action: Action, *, parent: int | None = None) -> None:
         try:
             _begin(choice, made)
         except HeadlightError as error:
-            tell(str(error))
+            notices.tell(error.message)
             return
         made = (*made, choice)
         state.change(branches=codes_of(made))
@@ -212,17 +211,6 @@ def compared(made: Sequence[Choice]) -> int | None:
     if decoding.branch:
         return made[decoding.branch - 1].parent
     return None
-
-
-def tell(*notices: str) -> None:
-    """Say something above the page in its next run."""
-    st.session_state.setdefault(_NOTICES, []).extend(notices)
-
-
-def take_notices() -> list[str]:
-    """What could not be done since the last run, each as a sentence."""
-    notices: list[str] = st.session_state.pop(_NOTICES, [])
-    return notices
 
 
 def _shown() -> "Trace":
@@ -258,7 +246,7 @@ def _or_notice(step: int) -> "Trace | None":
         if not 0 <= step < len(trace.steps):
             raise SessionError(branches.finished_before(step, len(trace.steps)))
     except HeadlightError as error:
-        tell(str(error))
+        notices.tell(error.message)
         return None
     return trace
 
@@ -287,8 +275,7 @@ def _drop(number: int, error: HeadlightError) -> None:
     decoding = state.current().decoding
     against = None if decoding.compared_branch is None else number_of.get(decoding.compared_branch)
     state.change(branches=codes_of(kept), branch=number_of.get(decoding.branch, 0), compared_branch=against)
-    code = write_code(made[number - 1])
-    tell(f"The branch “{code}” of the address is left out, with the branches that leave it. {error}")
+    notices.tell(notices.left_out(write_code(made[number - 1]), error))
 
 
 def codes_of(made: Sequence[Choice]) -> tuple[str, ...]:

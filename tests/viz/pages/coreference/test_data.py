@@ -10,7 +10,7 @@ from model.errors import DataError
 from viz.access import models
 from viz.pages.coreference import data
 from viz.pages.coreference.data import curated_pairs
-from viz.pages.coreference.measured import tab
+from viz.pages.coreference.measured.file_formats import FORMATS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -45,10 +45,10 @@ def test_files_with_other_content_are_other_sets() -> None:
 
 
 def test_what_a_file_looks_like_is_a_file_that_can_be_read() -> None:
-    line = next(line for line in tab.FORMATS.split("`") if line.startswith("{"))
+    line = next(line for line in FORMATS.split("`") if line.startswith("{"))
     assert len(data.read_cases(line.encode(), "a.jsonl").cases.cases) == 1
     winobias = "1 [The developer] argued with the designer because [she] did not like the design."
-    assert winobias in tab.FORMATS
+    assert winobias in FORMATS
     partner = winobias.replace(
         "1 [The developer] argued with the designer", "2 The developer argued with [the designer]"
     )

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from viz.core import html, sites
 from viz.core.file_names import file_name
+from viz.core.joined import in_a_row
 from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import site_maps, switched_heads, tables, verdicts
@@ -43,11 +44,11 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
     site_maps.show(
         -measured.mean_changes.double().numpy(),
         heads,
-        title="log-odds lost",
+        title=_("log-odds lost"),
         bound=float(measured.intact.abs().mean()),
         key="cause-effects",
         name=name,
-        alt="How much the log-odds fall when each head of {} is switched off",
+        alt=lambda site: _("How much the log-odds fall when each head of {site} is switched off", site=site),
     )
     st.markdown(verdicts.sweep_sentence(measured, heads, asked.words))
     show_pair()
@@ -67,7 +68,7 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
         if opened.open:
             _table(measured, estimated, attention, [heads[i] for i in order], order)
             _rankings(measured, estimated, attention, heads, name)
-    number_controls.table_button("Effects (CSV)", partial(tables.effects, measured, estimated, heads), name)
+    number_controls.table_button(_("Effects (CSV)"), partial(tables.effects, measured, estimated, heads), name)
 
 
 def _rankings(
@@ -81,7 +82,7 @@ def _rankings(
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
             frame.chart(
-                two_metrics(both[0], both[1], heads, ("measured |change|", "gradient estimate")),
+                two_metrics(both[0], both[1], heads, (_("measured |change|"), _("gradient estimate"))),
                 "cause-rankings",
                 f"{name}-estimate",
                 _("Importance of each head by switching it off, against the estimate from gradients"),
@@ -91,10 +92,9 @@ def _rankings(
         with st.container():
             table = correlations(both[0], both[1], attention, heads)
             st.html(html.table(*table, label=_("How the rankings agree")))
-            st.caption(
-                "Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common. "
-                + ("" if attention is not None else "Measure the curated set in the tab Measured to compare attention.")
-            )
+            to_compare = _("Measure the curated set in the tab Measured to compare attention.")
+            scale = _("Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common.")
+            st.caption(in_a_row((scale, to_compare if attention is None else "")))
 
 
 def correlations(
@@ -104,12 +104,12 @@ def correlations(
     heads: Sequence["HeadName"],
 ) -> tuple[tuple[html.Column, ...], list[tuple[str, ...]]]:
     """Columns and rows of a table: ρ of each two rankings, of all heads, then of those of each site."""
-    pairs = {"Switched off, and gradient estimate": (measured, estimated)}
+    pairs = {_("Switched off, and gradient estimate"): (measured, estimated)}
     if attention is not None:
-        pairs["Switched off, and attention accuracy"] = (measured, attention)
-        pairs["Gradient estimate, and attention accuracy"] = (estimated, attention)
+        pairs[_("Switched off, and attention accuracy")] = (measured, attention)
+        pairs[_("Gradient estimate, and attention accuracy")] = (estimated, attention)
     of_site = {site: [head.site == site for head in heads] for site in dict.fromkeys(head.site for head in heads)}
-    titles = ["All", *(sites.NAMES[site].short.capitalize() for site in of_site)] if len(of_site) > 1 else ["All"]
+    titles = [_("All"), *(_(sites.NAMES[site].short).capitalize() for site in of_site if len(of_site) > 1)]
     rows = []
     for name, (first, second) in pairs.items():
         parts = [(first, second), *((first[here], second[here]) for here in of_site.values())]
@@ -126,15 +126,15 @@ def _table(
     order: np.ndarray,
 ) -> None:
     table: dict[str, list[float] | list[str]] = {
-        "Head": [switched_heads.name(head) for head in heads],
+        _("Head"): [switched_heads.name(head) for head in heads],
     }
     columns = {
-        "Change": measured.mean_changes.numpy(),
-        "|Change|": measured.importance.numpy(),
-        "Estimate": estimated.mean_changes.numpy(),
-        "|Estimate|": estimated.importance.numpy(),
-        "Accuracy change": measured.accuracy_changes.numpy(),
-    } | ({} if attention is None else {"Attention accuracy": attention})
+        _("Change"): measured.mean_changes.numpy(),
+        _("|Change|"): measured.importance.numpy(),
+        _("Estimate"): estimated.mean_changes.numpy(),
+        _("|Estimate|"): estimated.importance.numpy(),
+        _("Accuracy change"): measured.accuracy_changes.numpy(),
+    } | ({} if attention is None else {_("Attention accuracy"): attention})
     table |= {title: values[order].tolist() for title, values in columns.items()}
     config = {title: st.column_config.NumberColumn(format="%.3f") for title in columns}
     st.dataframe(table, column_config=config, hide_index=True, height=360)

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def two_metrics(
                 mode="markers",
                 marker={"size": 8, "color": SITE_COLOURS[site], "opacity": 0.85},
                 customdata=[head_label(heads[number].layer, heads[number].head) for number in here],
-                hovertemplate=f"<b>{NAMES[site].short} %{{customdata}}</b>"
+                hovertemplate=f"<b>{_('{site} {head}', site=NAMES[site].short, head='%{customdata}')}</b>"
                 f"<br>{titles[0]} %{{x:.3f}}<br>{titles[1]} %{{y:.3f}}<extra></extra>",
             )
         )

@@ -8,7 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.numbers import signed
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import switched_heads, verdicts
@@ -33,18 +33,21 @@ LARGEST: Final = 2
 def chosen_pair() -> Pair:
     """The pair that is chosen: one's own sentences first; the set's first where those leave no choice."""
     cases = pair_controls.own_cases(pair_controls.own_texts())
-    own: Pair | str = "mark the pronoun and its candidates in “Side by side” first"
+    own: Pair | str = said("mark the pronoun and its candidates in “Side by side” first")
     if cases is not None:
         own = pronouns.own_pair(models.translator(state.current().model), cases)
     by_name = {pair.name: pair for pair in pronouns.choice_pairs()}
     labels = {name: f"{name}: {pair.cases[0].sentence}" for name, pair in by_name.items()}
     if isinstance(own, Pair):
         by_name = {OWN: own} | by_name
-        labels = {OWN: f"Your sentences: {own.cases[0].sentence}"} | labels
+        labels = {OWN: _("Your sentences: {sentence}", sentence=own.cases[0].sentence)} | labels
     asked = state.current().coreference.pair
     if isinstance(own, str) and asked == OWN:
         frame.note(
-            _("Your own sentences cannot be tested here: {own}. This is the first pair of the set.", own=plain(own))
+            _(
+                "Your own sentences cannot be tested here: {reason}. This is the first pair of the set.",
+                reason=plain(own),
+            )
         )
     shown = asked if asked in by_name else next(iter(by_name))
     return by_name[controls.dropdown("pair", _("Pair of sentences"), labels, shown=shown)]
@@ -64,11 +67,15 @@ def show_pair(pair: Pair | None) -> None:
     own = pair_controls.own_marks([case.sentence for case in pair.cases]) if pair.is_own else []
     for number, (letter, case) in enumerate(zip(verdicts.LETTERS, pair.cases, strict=True)):
         right, wrong = verdicts.german_words(case)
-        said = f"it writes “{right}” and not “{wrong}”" if pair.is_own else f"“{right}” is right, “{wrong}” wrong"
+        choice = (
+            _("it writes “{right}” and not “{wrong}”", right=right, wrong=wrong)
+            if pair.is_own
+            else _("“{right}” is right, “{wrong}” wrong", right=right, wrong=wrong)
+        )
         spans = dict(zip(MARKS, case.spans, strict=True))
         is_guess = pair.is_own and own[number].is_guess
         source = Line(letter, "en", case.sentence)
-        lines.append(marked_line(source, spans, f"→ {said}", is_guess=is_guess))
+        lines.append(marked_line(source, spans, f"→ {choice}", is_guess=is_guess))
     st.html("".join(lines))
 
 
@@ -104,11 +111,11 @@ def bleu() -> None:
             intact, removed = change
             st.markdown(
                 _(
-                    "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {removed_2} on "
+                    "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {difference} on "
                     "{num_pairs} sentences.",
                     intact=intact,
                     removed=removed,
-                    removed_2=signed(removed - intact, 1),
+                    difference=signed(removed - intact, 1),
                     num_pairs=len(pairs),
                 )
             )

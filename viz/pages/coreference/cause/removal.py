@@ -9,7 +9,8 @@ from jaxtyping import Float
 
 from viz.access import models
 from viz.core import html
-from viz.core.messages import _
+from viz.core.joined import in_a_row
+from viz.core.messages import _, plural, said
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import switched_heads, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads, strongest_of_each_layer
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import RemovalEffect
     from model.analysis.metrics.head_names import HeadName
 
-SPARE_LABELS: Final = {False: "These heads", True: "All but these"}
+SPARE_LABELS: Final = {False: said("These heads"), True: said("All but these")}
 OTHERS_LABELS: Final[dict[OthersOf, str]] = {
-    "layer": "of their layers",
-    "attention": "of their attentions",
-    "model": "of the whole model",
+    "layer": said("of their layers"),
+    "attention": said("of their attentions"),
+    "model": said("of the whole model"),
 }
 
 
@@ -44,17 +45,7 @@ def show(asked: Asked) -> None:
         st.caption(_("No head is chosen; this is the strongest. Choose others below."))
     if chosen:
         off = removed_heads(heads, chosen, others_off=others_off, others_of=choices.others_of)
-        rest = f": all but {switched_heads.names(chosen)} {OTHERS_LABELS[choices.others_of]}"
-        named = rest if others_off else f": {switched_heads.names(chosen)}"
-        st.markdown(
-            _(
-                "**{num_off} of {num_heads} heads** {value} off{named}.",
-                num_off=len(off),
-                num_heads=len(heads),
-                value="is" if len(off) == 1 else "are",
-                named=named,
-            )
-        )
+        st.markdown(_which_are_off(len(off), len(heads), chosen, others_off=others_off))
         task = asked.removal(off)
         removal = long_work.outcome(task, _("Switch them off in all pairs"), key="cause-removal", start=asked.is_one)
         if removal is not None:
@@ -65,18 +56,45 @@ def show(asked: Asked) -> None:
         switched_heads.grid(heads)
 
 
+def _which_are_off(count: int, of_model: int, chosen: Sequence["HeadName"], *, others_off: bool) -> str:
+    """How many heads are off, and which, as Markdown."""
+    named = switched_heads.names(chosen)
+    if others_off:
+        return plural(
+            "**{count} of {of_model} heads** is off: all but {heads} {others_of}.",
+            "**{count} of {of_model} heads** are off: all but {heads} {others_of}.",
+            count,
+            of_model=of_model,
+            heads=named,
+            others_of=OTHERS_LABELS[state.current().coreference.others_of],
+        )
+    return plural(
+        "**{count} of {of_model} heads** is off: {heads}.",
+        "**{count} of {of_model} heads** are off: {heads}.",
+        count,
+        of_model=of_model,
+        heads=named,
+    )
+
+
 def _choices(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"] | None) -> None:
     """Whether the chosen heads are off or all others, and sets of heads that one click chooses."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if controls.segmented("others_off", _("Switched off"), SPARE_LABELS):
             controls.segmented("others_of", _("All others"), OTHERS_LABELS)
         one_each = () if importance is None else strongest_of_each_layer(heads, importance)
+        first = _("First switch each head off, to know which are the strongest.")
         st.button(
             _("One head a layer"),
             key="cause-single",
             icon=":material/filter_1:",
-            help="Would a single head do? Leaves on the strongest head of every layer of every attention, and switches "
-            "all others off." + ("" if one_each else " First switch each head off, to know which are the strongest."),
+            help=in_a_row((
+                _(
+                    "Would a single head do? Leaves on the strongest head of every layer of every attention, and "
+                    "switches all others off."
+                ),
+                "" if one_each else first,
+            )),
             disabled=not one_each,
             on_click=state.change,
             kwargs={
@@ -102,7 +120,7 @@ def _show_removal(removal: Removal, asked: Asked) -> None:
         else:
             changed = html.word_changes(
                 [(span.first, span.second) for span in spans],
-                names=(f"{letter} with every head", "without these"),
+                names=(_("{letter} with every head", letter=letter), _("without these")),
                 language=models.target_language(state.current().model),
             )
             st.html(changed)
@@ -112,20 +130,22 @@ def _show_removal(removal: Removal, asked: Asked) -> None:
 
 def _table(effect: "RemovalEffect", asked: Asked) -> None:
     """The sentences of a pair, a line each; of many, their mean."""
-    numbers = [html.Column(title, is_number=True) for title in ("Log-odds, all heads", "Without", "Change")]
+    numbers = [html.Column(title, is_number=True) for title in (_("Log-odds, all heads"), _("Without"), _("Change"))]
     columns = (html.Column(_("Sentence")), *numbers, html.Column(_("It then chooses")))
     odds = np.array([effect.intact.tolist(), effect.removed.tolist()]).T
     rows = []
     if len(asked.words) == len(verdicts.LETTERS):
         for letter, words, (intact, without) in zip(verdicts.LETTERS, asked.words, odds.tolist(), strict=True):
             before, after = verdicts.chosen_words(words, intact, without)
-            is_right = f", {'right' if without > 0 else 'wrong'}" if asked.has_right else ""
-            chosen = f"{after}{is_right}" if before == after else f"{after} instead of {before}{is_right}"
+            chosen = after if before == after else _("{after} instead of {before}", after=after, before=before)
+            if asked.has_right:
+                chosen = _("{chosen}, right", chosen=chosen) if without > 0 else _("{chosen}, wrong", chosen=chosen)
             rows.append((letter, signed(intact), signed(without), signed(without - intact), chosen))
     else:
         (before, after), right = odds.mean(0).tolist(), (np.sign(odds) / 2 + 0.5).mean(0).tolist()
-        chosen = f"right in {right[1]:.0%} instead of {right[0]:.0%}"
-        rows.append((f"Mean of {len(asked.words)}", signed(before), signed(after), signed(after - before), chosen))
+        chosen = _("right in {after:.0%} instead of {before:.0%}", after=right[1], before=right[0])
+        mean = _("Mean of {count}", count=len(asked.words))
+        rows.append((mean, signed(before), signed(after), signed(after - before), chosen))
     st.html(html.table(columns, rows, label=_("Log-odds with every head and without those switched off")))
     st.caption(_("Log-odds: log p of one word − log p of the other, in nats, {given}.", given=asked.given))
 
@@ -136,8 +156,8 @@ def _likeliest(removal: Removal) -> None:
         return
     rows = []
     for letter, both in zip(verdicts.LETTERS, removal.likeliest, strict=True):
-        for heads, words in zip(("every head", "without these"), both, strict=True):
-            said = " · ".join(f"{verdicts.as_word(token)} {share:.1%}" for token, share in words)
-            rows.append((letter, heads, said))
+        for heads, words in zip((_("every head"), _("without these")), both, strict=True):
+            likeliest = " · ".join(f"{verdicts.as_word(token)} {share:.1%}" for token, share in words)
+            rows.append((letter, heads, likeliest))
     columns = (html.Column(_("Sentence")), html.Column(_("Heads")), html.Column(_("Likeliest there")))
     st.html(html.table(columns, rows, label=_("The likeliest words with every head and without those switched off")))

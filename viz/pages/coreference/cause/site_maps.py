@@ -1,6 +1,6 @@
 """Show a number of every head as a map for each attention, with one scale."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,6 +8,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.core import sites
+from viz.core.messages import _
 from viz.figures.head_map import head_map
 from viz.ui import frame
 
@@ -38,7 +39,7 @@ def show(
     bound: float,
     key: str,
     name: str,
-    alt: str,
+    alt: Callable[[str], str],
 ) -> None:
     """Show the maps side by side.
 
@@ -48,7 +49,7 @@ def show(
         title: what the number is called.
         bound: the scale reaches at least this far from 0: so much would decide the choice.
         key: of the widgets; the site is added, as it is to `name`, that of the saved files.
-        alt: what a map shows, with {} for its site.
+        alt: site → what its map shows, for those who hear it.
     """
     floor = max(bound, float(np.nanmax(np.abs(values))))
     tables = by_site(values, heads)
@@ -58,6 +59,6 @@ def show(
                 figure = head_map(of_site, title=title, centre=0.0, floor=floor)
                 # Three maps side by side leave room for bare numbers.
                 numbers = [str(head + 1) for head in range(of_site.shape[1])]
-                title_of_heads = {"text": f"{sites.label(site)}, head", "standoff": 2}
+                title_of_heads = {"text": _("{attention}, head", attention=sites.label(site)), "standoff": 2}
                 figure.update_layout(xaxis={"ticktext": numbers, "title": title_of_heads})
-                frame.chart(figure, f"{key}-{site}", f"{name}-{site}", alt.format(site))
+                frame.chart(figure, f"{key}-{site}", f"{name}-{site}", alt(site))

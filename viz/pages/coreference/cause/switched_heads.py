@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from viz.core.joined import with_commas
 from viz.core.messages import _
 from viz.core.sites import NAMES, SITES, head_label
 from viz.core.widget_values import sent
@@ -33,8 +34,8 @@ def name(head: "HeadName") -> str:
 
 def names(heads: Sequence["HeadName"]) -> str:
     """Several heads as people name them."""
-    listed = ", ".join(map(name, heads[:MOST_NAMED]))
-    return listed if len(heads) <= MOST_NAMED else f"{listed} and {len(heads) - MOST_NAMED} more"
+    listed, more = with_commas(map(name, heads[:MOST_NAMED])), len(heads) - MOST_NAMED
+    return _("{heads} and {count} more", heads=listed, count=more) if more > 0 else listed
 
 
 def chosen(heads: Iterable["HeadName"]) -> tuple["HeadName", ...]:
@@ -60,7 +61,7 @@ def grid(heads: Sequence["HeadName"]) -> None:
             of_layer.setdefault(head.layer, []).append(head)
     with st.grid(2, min_column_width=330):
         for layer, row in of_layer.items():
-            _pills(f"off-{NAMES[site].tag}-{layer}", f"Layer {layer + 1}: heads", row)
+            _pills(f"off-{NAMES[site].tag}-{layer}", _("Layer {layer}: heads", layer=layer + 1), row)
 
 
 def _pills(key: str, label: str, heads: "Sequence[HeadName]") -> None:

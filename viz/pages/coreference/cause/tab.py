@@ -11,7 +11,8 @@ from viz.access import models
 from viz.core import sites
 from viz.core.background_jobs import Task
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.joined import in_a_row
+from viz.core.messages import _, said
 from viz.core.numbers import signed
 from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_maps, tables, verdicts, word_pairs
 from viz.pages.coreference.cause.data import pronouns, words
@@ -28,7 +29,22 @@ if TYPE_CHECKING:
 
 #: Log-odds of A and B that are closer together, in nats, say little about what carries the choice.
 SMALL_GAP: Final = 0.25
-INSTEAD_LABELS: Final = {"zero": "Nothing (zero)", "mean": "Its mean"}
+INSTEAD_LABELS: Final = {"zero": said("Nothing (zero)"), "mean": said("Its mean")}
+
+#: What a map shows for those who hear it, and the button of its file: of patching, and of the direct paths.
+_OF_PATCHING: Final = said("How far each head of {site} carries the choice from A to B"), said("Patching (CSV)")
+_OF_PATHS: Final = (
+    said("How far each head of {site} carries the choice from A to B, by the direct path alone"),
+    said("Direct paths (CSV)"),
+)
+_MOST_IS_CARRIED: Final = said("**Most of it is carried by {head}: {share:.0%} of the way from A to B.**")
+_MOST_IS_CARRIED_UNTOLD: Final = said(
+    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model does not tell A from B here).**"
+)
+_MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
+    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model hardly tells A from B here, so "
+    "that small changes are large shares).**"
+)
 
 
 @frame.fragment
@@ -79,7 +95,8 @@ def _show_words() -> None:
 def _choices(count: int) -> None:
     """One pair or all of the set, if there are any, and what is put in place of a head."""
     if count:
-        controls.segmented("cause_scope", _("Look at"), {"pair": "This pair", "set": f"All {count} of the set"})
+        scopes = {"pair": _("This pair"), "set": _("All {count} of the set", count=count)}
+        controls.segmented("cause_scope", _("Look at"), scopes)
     controls.segmented(
         "replacement",
         _("In place of a head"),
@@ -111,26 +128,27 @@ def _patch(asked: Asked) -> None:
             compared=asked.compared,
         )
     )
-    _show_patching(asked, asked.patching, "Patch every head in all pairs", "patching")
+    _show_patching(asked, asked.patching, _("Patch every head in all pairs"), "patching")
 
 
 @frame.fragment
 def _paths(asked: Asked, task: "Task[Patching]") -> None:
     st.subheader(_("What reaches the word directly"), anchor=False)
-    st.caption(
+    same = _(
         "The same, but all other heads give what they gave for A (path patching): what a head says differently "
         "reaches the word through the residual stream and the feed-forward networks alone. A head that is warm above "
         "and dark here works through heads of later layers."
-        + (" What the encoder says reaches it through cross-attention only." if _has_cross(asked) else "")
     )
-    _show_patching(asked, task, "Follow the direct paths in all pairs", "paths")
+    of_encoder = _("What the encoder says reaches it through cross-attention only.")
+    st.caption(in_a_row((same, of_encoder if _has_cross(asked) else "")))
+    _show_patching(asked, task, _("Follow the direct paths in all pairs"), "paths")
 
 
 @frame.fragment
 def _explain(asked: Asked) -> None:
     st.subheader(_("Which words the choice comes from"), anchor=False)
     st.caption(_("Not heads but words: what several methods of attribution give each word for A’s or B’s own word."))
-    labels = {letter: f"Sentence {letter}" for letter in verdicts.LETTERS}
+    labels = {letter: _("Sentence {letter}", letter=letter) for letter in verdicts.LETTERS}
     controls.segmented("cause_text", _("Explain"), labels)
     sentence = verdicts.LETTERS.index(state.current().coreference.cause_text)
     right, wrong = asked.words[sentence]
@@ -152,10 +170,16 @@ def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) 
     if np.isnan(values).all():
         return
     name = file_name(what, asked.name)
-    alt = "How far each head of {} carries the choice from A to B"
-    if what == "paths":
-        alt += ", by the direct path alone"
-    site_maps.show(values, asked.heads, title="0 is A, 1 is B", bound=1.0, key=f"cause-{what}", name=name, alt=alt)
+    alt, file = _OF_PATHS if what == "paths" else _OF_PATCHING
+    site_maps.show(
+        values,
+        asked.heads,
+        title=_("0 is A, 1 is B"),
+        bound=1.0,
+        key=f"cause-{what}",
+        name=name,
+        alt=lambda site: _(alt, site=site),
+    )
     st.caption(
         _(
             "A row is a layer, a column a head. Warm: the head carries the choice towards B, so it works for it; "
@@ -163,22 +187,24 @@ def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) 
         )
     )
     make = partial(tables.patching, patching, asked.heads)
-    number_controls.table_button("Direct paths (CSV)" if what == "paths" else "Patching (CSV)", make, name)
+    number_controls.table_button(_(file), make, name)
 
 
 def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
     """Which head carries most of the choice, in one sentence."""
     values = patching.overall.double().numpy()
     a, b = float(patching.a.mean()), float(patching.b.mean())
-    start = f"Log-odds of A’s word: {signed(a)} reading A, {signed(b)} reading B. "
+    start = _("Log-odds of A’s word: {a} reading A, {b} reading B.", a=signed(a), b=signed(b))
     if np.isnan(values).all():
-        return f"{start}They are too close together: there is nothing that a head could carry."
+        return in_a_row((start, _("They are too close together: there is nothing that a head could carry.")))
     best = int(np.nanargmax(values))
     largest, head = float(values[best]), heads[best]
     if largest <= 0:
-        return f"{start}No single head moves the choice towards B."
+        return in_a_row((start, _("No single head moves the choice towards B.")))
+    carried = _MOST_IS_CARRIED
+    if a <= b:
+        carried = _MOST_IS_CARRIED_UNTOLD
+    elif a - b < SMALL_GAP:
+        carried = _MOST_IS_CARRIED_HARDLY_TOLD
     label = sites.head_label(head.layer, head.head, head.site)
-    confused = " (the model does not tell A from B here)" if b >= a else ""
-    if 0 < a - b < SMALL_GAP:
-        confused = " (the model hardly tells A from B here, so that small changes are large shares)"
-    return f"{start}**Most of it is carried by {label}: {largest:.0%} of the way from A to B{confused}.**"
+    return in_a_row((start, _(carried, head=label, share=largest)))

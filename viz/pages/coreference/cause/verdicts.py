@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from viz.core.joined import clauses_with_and, in_a_row
+from viz.core.messages import Message, _, plural, said
 from viz.core.numbers import signed
 from viz.pages.coreference.cause.switched_heads import name, names
 from viz.ui.controls import plain
@@ -47,19 +49,26 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     if count == 0:
         strongest = int(importance.argmax())
         change = float(effects.mean_changes[strongest])
-        return (
-            f"**No single head of {len(heads)} flips the choice.** {_begin(name(heads[strongest]))} moves it most: "
-            f"{signed(change)} nats on average."
+        return _(
+            "**No single head of {num_heads} flips the choice.** {head} moves it most: {change} nats on average.",
+            num_heads=len(heads),
+            head=_begin(name(heads[strongest])),
+            change=signed(change),
         )
     if len(words) > len(LETTERS):
-        return (
-            f"**Switched off alone, {name(heads[most])} flips most choices: {flipped[most]} of {len(words)}.** "
-            f"{count} of {len(heads)} heads flip at least one."
+        return _(
+            "**Switched off alone, {head} flips most choices: {flipped} of {num_choices}.** {count} of {num_heads} "
+            "heads flip at least one.",
+            head=name(heads[most]),
+            flipped=flipped[most],
+            num_choices=len(words),
+            count=count,
+            num_heads=len(heads),
         )
     changes = effects.changes[:, most].tolist()
     sentences = zip(LETTERS, words, effects.intact.tolist(), changes, flips[:, most], strict=False)
-    said = " and ".join(
-        f"{letter} from “{plain(before)}” to “{plain(after)}”"
+    change_of_words = clauses_with_and(
+        _("{letter} from “{before}” to “{after}”", letter=letter, before=plain(before), after=plain(after))
         for letter, (before, after) in (
             (letter, chosen_words(both, intact, intact + change))
             for letter, both, intact, change, is_flipped in sentences
@@ -67,8 +76,13 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
         )
     )
     others = [heads[i] for i in order[1:count]]
-    rest = f"So does {names(others)}." if count == 2 else f"So do {names(others)}." if others else "No other head does."
-    return f"**Switched off alone, {name(heads[most])} flips the choice: {said}.** {rest}"
+    rest = plural("So does {heads}.", "So do {heads}.", len(others), heads=names(others))
+    flip = _(
+        "**Switched off alone, {head} flips the choice: {changes}.**",
+        head=name(heads[most]),
+        changes=change_of_words,
+    )
+    return in_a_row((flip, rest if others else _("No other head does.")))
 
 
 def words_sentence(removal: "Removal", words: Sequence[tuple[str, str]]) -> str:
@@ -76,15 +90,19 @@ def words_sentence(removal: "Removal", words: Sequence[tuple[str, str]]) -> str:
     effect = removal.effect
     if len(words) > len(LETTERS):
         count = int(effect.flips.sum())
-        return f"**The choice flips in {count} of {len(words)} sentences.**" if count else "**No choice flips.**"
+        if not count:
+            return _("**No choice flips.**")
+        return _("**The choice flips in {count} of {sentences} sentences.**", count=count, sentences=len(words))
     odds = zip(words, effect.intact.tolist(), effect.removed.tolist(), strict=True)
     both = [chosen_words(*of_case) for of_case in odds]
     of_a, of_b = (_change(before, after) for before, after in both)
     flips = any(before != after for before, after in both)
-    return f"**The choice {'flips' if flips else 'does not flip'}: in A likelier is now {of_a}, in B {of_b}.**"
+    if flips:
+        return _("**The choice flips: in A likelier is now {of_a}, in B {of_b}.**", of_a=of_a, of_b=of_b)
+    return _("**The choice does not flip: in A likelier is now {of_a}, in B {of_b}.**", of_a=of_a, of_b=of_b)
 
 
-def removal_sentence(removal: "Removal", words: Sequence[tuple[str, str]], given: str) -> str:
+def removal_sentence(removal: "Removal", words: Sequence[tuple[str, str]], given: Message) -> str:
     """Whether the pronoun flips when these heads are switched off together; as Markdown.
 
     Of a pair, it is what the model writes without them; where the choice between two pronouns with all other words
@@ -98,28 +116,39 @@ def removal_sentence(removal: "Removal", words: Sequence[tuple[str, str]], given
     chosen = [chosen_words(*of_case) for of_case in odds]
     flips = any(before != after and after for before, after in written)
     of_a, of_b = (_change(before, after) for before, after in removal.pronouns)
-    verdict = f"**The pronoun {'flips' if flips else 'does not flip'}: in A it now writes {of_a}, in B {of_b}.**"
+    verdict = (
+        _("**The pronoun flips: in A it now writes {of_a}, in B {of_b}.**", of_a=of_a, of_b=of_b)
+        if flips
+        else _("**The pronoun does not flip: in A it now writes {of_a}, in B {of_b}.**", of_a=of_a, of_b=of_b)
+    )
     otherwise = [
-        f"{letter} keeps “{plain(before)}”" if before == after else f"{letter} takes {_change(before, after)}"
+        _("{letter} keeps “{word}”", letter=letter, word=plain(before))
+        if before == after
+        else _("{letter} takes {words}", letter=letter, words=_change(before, after))
         for letter, (before, after), of_written in zip(LETTERS, chosen, written, strict=True)
         if (before.lower(), after.lower()) != of_written
     ]
     if not otherwise:
         return verdict
-    return f"{verdict} {_begin(given)}, {' and '.join(otherwise)}."
+    choices = _("{given}, {choices}.", given=_begin(_(given)), choices=clauses_with_and(otherwise))
+    return in_a_row((verdict, choices))
 
 
-def all_words_given(*, is_own: bool) -> str:
+def all_words_given(*, is_own: bool) -> Message:
     """What stands around the pronoun where the log-odds of a choice are taken."""
-    return f"with all other words as {'the whole model wrote them' if is_own else 'in the German of the set'}"
+    if is_own:
+        return said("with all other words as the whole model wrote them")
+    return said("with all other words as in the German of the set")
 
 
 def _change(before: str, after: str) -> str:
     if not after:
-        return "no pronoun that can be told"
+        return _("no pronoun that can be told")
     if before == after:
-        return f"“{plain(after)}” as before"
-    return f"“{plain(after)}”" + (f" instead of “{plain(before)}”" if before else "")
+        return _("“{word}” as before", word=plain(after))
+    if not before:
+        return f"“{plain(after)}”"
+    return _("“{after}” instead of “{before}”", after=plain(after), before=plain(before))
 
 
 def _begin(text: str) -> str:

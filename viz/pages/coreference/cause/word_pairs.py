@@ -19,7 +19,8 @@ def chosen_pair() -> TextPair | None:
     """The pair that is chosen: the set's first, or one's own two texts where the set has none for this model."""
     reader = models.chooser(state.current().model)
     by_name = {pair.name: pair for pair in words.set_pairs(reader)}
-    labels = {name: f"{name}: {pair.texts[0]} …" for name, (_, pair) in by_name.items()} | {OWN_TEXTS: "My own texts"}
+    labels = {name: f"{name}: {of_set.pair.texts[0]} …" for name, of_set in by_name.items()}
+    labels[OWN_TEXTS] = _("My own texts")
     asked = state.current().coreference.word_pair
     shown = asked if asked in labels else next(iter(labels))
     name = controls.dropdown("word_pair", _("Pair of texts"), labels, shown=shown)
@@ -39,7 +40,11 @@ def show_pair(pair: TextPair | None) -> None:
     lines = []
     for letter, text, both in zip(verdicts.LETTERS, pair.pair.texts, ((right, wrong), (wrong, right)), strict=True):
         first, second = both
-        asked = f"“{first}” is right, “{second}” wrong" if pair.name else f"“{first}” against “{second}”"
+        asked = (
+            _("“{right}” is right, “{wrong}” wrong", right=first, wrong=second)
+            if pair.name
+            else _("“{first}” against “{second}”", first=first, second=second)
+        )
         lines.append(marked_line(Line(letter, language, text), {}, f"→ {asked}", is_guess=False))
     st.html("".join(lines))
     if pair.pair.before:

@@ -9,17 +9,19 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+from viz.pages.coreference.measured.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
 
 HEIGHT: Final = 330
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
-LINES: Final = {
-    "nearest candidate": (theme.HEAD_COLOURS[1], "solid"),
-    "first candidate": (theme.HEAD_COLOURS[3], "dash"),
-    "chance": (theme.HEAD_COLOURS[7], "dot"),
-    "mean of all heads": (theme.HEAD_COLOURS[5], "dashdot"),
+LINES: Final[Mapping[str, tuple[str, str]]] = {
+    NEAREST: (theme.HEAD_COLOURS[1], "solid"),
+    FIRST: (theme.HEAD_COLOURS[3], "dash"),
+    CHANCE: (theme.HEAD_COLOURS[7], "dot"),
+    MEAN_OF_HEADS: (theme.HEAD_COLOURS[5], "dashdot"),
 }
 
 
@@ -48,8 +50,14 @@ def head_ladder(
             "color": theme.HEAD_COLOURS[4],
         },
         customdata=[[names[i], low[i], high[i]] for i in order],
-        hovertemplate="<b>%{customdata[0]}</b><br>accuracy %{y:.3f} (%{customdata[1]:.3f} to %{customdata[2]:.3f})"
-        "<extra></extra>",
+        hovertemplate=_(
+            "<b>{head}</b><br>accuracy {accuracy} ({low} to {high})",
+            head="%{customdata[0]}",
+            accuracy="%{y:.3f}",
+            low="%{customdata[1]:.3f}",
+            high="%{customdata[2]:.3f}",
+        )
+        + "<extra></extra>",
     )
     lines = [
         go.Scatter(
@@ -57,7 +65,7 @@ def head_ladder(
             y=[height, height],
             mode="lines",
             line={"color": LINES[name][0], "dash": LINES[name][1], "width": 2},
-            hovertemplate=f"{name} {height:.3f}<extra></extra>",
+            hovertemplate=f"{_(name)} {height:.3f}<extra></extra>",
         )
         for name, height in baselines.items()
     ]
@@ -75,7 +83,7 @@ def head_ladder(
                 "zeroline": False,
                 "automargin": True,
             },
-            "yaxis": {"title": {"text": "accuracy"}, "tickformat": ".0%", "zeroline": False},
+            "yaxis": {"title": {"text": _("accuracy")}, "tickformat": ".0%", "zeroline": False},
         },
     )
 
@@ -87,10 +95,12 @@ def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequ
     figure = matrix(
         values,
         values,
-        [escape(group or "(no group)", quote=False) for group in groups],
+        [escape(group or _("(no group)"), quote=False) for group in groups],
         list(names),
-        scale=Scale("accuracy", theme.DIVERGING, 0.0, 1.0, ticks),
-        hover="<b>%{y}</b>, <b>%{x}</b><br>accuracy %{customdata:.1%}",
+        scale=Scale(_("accuracy"), theme.DIVERGING, 0.0, 1.0, ticks),
+        hover=_(
+            "<b>{group}</b>, <b>{head}</b><br>accuracy {share}", group="%{y}", head="%{x}", share="%{customdata:.1%}"
+        ),
     )
     figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
     return figure
@@ -105,15 +115,16 @@ def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> 
         y=margins[order],
         marker={"color": [right if margins[i] > 0 else wrong for i in order]},
         customdata=[escape(_cut(sentences[i]), quote=False) for i in order],
-        hovertemplate="%{customdata}<br>margin %{y:+.2f} nats<extra></extra>",
+        hovertemplate=_("{sentence}<br>margin {margin} nats", sentence="%{customdata}", margin="%{y:+.2f}")
+        + "<extra></extra>",
     )
     return go.Figure(
         [bars],
         theme.figure_layout(HEIGHT)
         | {
             "bargap": 0.15,
-            "xaxis": {"title": {"text": "sentence, by margin"}, "showgrid": False, "zeroline": False},
-            "yaxis": {"title": {"text": "log p(right) − log p(wrong)"}, "zeroline": True},
+            "xaxis": {"title": {"text": _("sentence, by margin")}, "showgrid": False, "zeroline": False},
+            "yaxis": {"title": {"text": _("log p(right) − log p(wrong)")}, "zeroline": True},
         },
     )
 

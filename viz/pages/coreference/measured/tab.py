@@ -12,10 +12,12 @@ from viz.access import models
 from viz.core import html, sites
 from viz.core.file_names import file_name
 from viz.core.language import NAMES
-from viz.core.messages import _, said
+from viz.core.messages import Message, _, plural, said
+from viz.core.messages import shown as text_shown
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
+from viz.pages.coreference.measured.file_formats import FORMATS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.ui import controls, formulas, frame, long_work, measures, number_controls, uploads
@@ -24,11 +26,30 @@ if TYPE_CHECKING:
     from model.analysis.coreference.measure_translator import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
-SET_LABELS: Final = {"curated": "Curated set", "file": "A file of yours"}
+SET_LABELS: Final = {"curated": said("Curated set"), "file": said("A file of yours")}
 #: How many bad lines of a file are listed.
 MOST_LISTED: Final = 100
-FORMATS: Final = Path(__file__).with_name("file_formats.md").read_text(encoding="utf-8")
-#: What is said of a set with sentences that have no pronoun.
+#: What a map is of: its name, what it shows for those who hear it, and how to read it.
+_MAPS: Final = {
+    "accuracy": (
+        said("accuracy"),
+        said("accuracy of each head, layers by heads, {site}"),
+        said("Accuracy: warm above chance, cold below it. Rows are layers, columns heads; framed: the most accurate."),
+    ),
+    "margin": (
+        said("margin"),
+        said("margin of each head, layers by heads, {site}"),
+        said(
+            "Margin: antecedent minus distractor, mean over sentences. Rows are layers, columns heads; framed: the "
+            "most accurate."
+        ),
+    ),
+}
+#: What a set is; of one whose controls have no pronoun, the second.
+CONTROLS: Final = said(
+    "{count:,} sentences, {controls} of them controls, in which the pronoun stands for neither noun. Weights are "
+    "summed over the pieces of a candidate and averaged over those of the pronoun."
+)
 DROPPED: Final = said(
     "{count:,} sentences, {controls} of them controls, in which the subject is left out: no pronoun stands there, and "
     "one looks from the predicate that lacks it. Weights are summed over the pieces of a candidate and averaged over "
@@ -40,11 +61,11 @@ _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said(
 @frame.fragment
 def show() -> None:
     """The set, the measure, the button, and the results."""
-    instead = "“Side by side” shows where its heads look when they write the German pronoun."
+    instead = _("“Side by side” shows where its heads look when they write the German pronoun.")
     if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        help_text = (
+        help_text = _(
             "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) "
             "than to the other candidate (the distractor); equal weights count half. Every head is asked about every "
             "sentence."
@@ -57,15 +78,16 @@ def show() -> None:
         return
     measure = state.current().common.measure
     controls_count = sum(case.is_control for case in case_set.cases.cases)
-    about = (
-        f"{len(case_set.cases.cases):,} sentences, {controls_count} of them controls, in which the pronoun stands for "
-        "neither noun. Weights are summed over the pieces of a candidate and averaged over those of the pronoun."
+    about = _(
+        DROPPED if any(case.is_dropped for case in case_set.cases.cases) else CONTROLS,
+        count=len(case_set.cases.cases),
+        controls=controls_count,
     )
     if _translates() and not models.is_english_german(state.current().model):
         frame.note(
             _(
                 "Measured where the sentence is read. {not_german}",
-                not_german=pair_controls.not_german("what it writes for a pronoun"),
+                not_german=pair_controls.not_german(said("What it writes for a pronoun")),
             )
         )
     source = models.languages(state.current().model)[0]
@@ -74,20 +96,18 @@ def show() -> None:
     if not is_readable:
         frame.note(
             _(
-                "The set that ships is English, and this model reads {names}: choose a file in its language. What it "
-                "does with English sentences says little about it.",
-                names=NAMES.get(source, controls.plain(source)),
+                "The set that ships is English, and this model reads {language}: choose a file in its language. What "
+                "it does with English sentences says little about it.",
+                language=NAMES.get(source, controls.plain(source)),
             )
         )
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
-    if any(case.is_dropped for case in case_set.cases.cases):
-        about = _(DROPPED, count=len(case_set.cases.cases), controls=controls_count)
     start = is_curated and _translates() and is_readable
     scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
     if scores is None:
         st.caption(about)
     else:
-        found.markdown(_(":small[{first_sentence}]", first_sentence=findings.first_sentence(scores)))
+        found.markdown(f":small[{findings.first_sentence(scores)}]")
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
@@ -96,18 +116,20 @@ def _case_set() -> "data.CaseSet | None":
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated(data.set_language(models.languages(state.current().model)[0]))
     with st.expander(_("What a file looks like"), key="measured-format"):
-        st.markdown(FORMATS)
+        st.markdown(_(FORMATS))
     label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=uploads.most())
     file = uploads.field(label, key="measured-file")
     if file is None:
         return None
     case_set = data.read_cases(uploads.content(file), file.name)
     if bad := case_set.cases.rejected:
-        are = "line is" if len(bad) == 1 else "lines are"
-        with st.expander(
-            _("{num_bad:,} {are} left out, the others are used", num_bad=len(bad), are=are), key="measured-bad"
-        ):
-            lines = [(str(line.number), line.reason[:300]) for line in bad[:MOST_LISTED]]
+        left_out = plural(
+            "{count:,} line is left out, the others are used",
+            "{count:,} lines are left out, the others are used",
+            len(bad),
+        )
+        with st.expander(left_out, key="measured-bad"):
+            lines = [(str(line.number), text_shown(line.reason)[:300]) for line in bad[:MOST_LISTED]]
             st.html(html.table(_BAD_LINE, lines, label=_("Lines that are left out")))
             if len(bad) > MOST_LISTED:
                 st.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
@@ -116,7 +138,7 @@ def _case_set() -> "data.CaseSet | None":
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies side by side")))
-    _skipped(scores.skipped, "Not read")
+    _skipped(scores.skipped, said("Not read: {reasons}."))
     st.caption(
         _(
             "{about} Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over "
@@ -129,13 +151,14 @@ def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     # One scale for all: what glows in one attention would glow in the other.
     widest = max(float(site.margin.value.abs().max()) for site in scores.sites.values())
     for site in scores.sites.values():
-        st.subheader(f"{sites.label(site.site)}: {_scored_row(site.site)}", anchor=False)
+        heading = _("{attention}: {row}", attention=sites.label(site.site), row=_scored_row(site.site))
+        st.subheader(heading, anchor=False)
         name_of_site = f"{name}-{file_name(site.site).removeprefix('headlight-')}"
         _site(site, scores.unscored[site.site], name_of_site, max(figures.MARGIN_FLOOR, widest))
     _contrast(scores, name)
     with st.container(horizontal=True):
-        number_controls.table_button("Heads (CSV)", partial(tables.heads, scores), f"{name}-heads")
-        number_controls.table_button("Sentences (CSV)", partial(tables.rows, scores), f"{name}-rows")
+        number_controls.table_button(_("Heads (CSV)"), partial(tables.heads, scores), f"{name}-heads")
+        number_controls.table_button(_("Sentences (CSV)"), partial(tables.rows, scores), f"{name}-rows")
     with st.expander(_("Formulas and sources"), key="measured-formulas"):
         formulas.show(Path(__file__).with_name("formulas.md"))
 
@@ -145,10 +168,11 @@ def _translates() -> bool:
     return models.abilities(state.current().model).is_headlight
 
 
-def _skipped(counts: Mapping[str, int], title: str) -> None:
+def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> None:
+    """Why sentences were passed over: in a sentence with {reasons}, and with {count} for those that were scored."""
     if counts:
         reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
-        st.caption(f"{title}: {reasons}.")
+        st.caption(_(sentence, reasons=reasons, count=scored))
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
@@ -156,42 +180,22 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
     averaged = site.measure == "rollout"
     st.markdown(findings.verdict(site))
     st.caption(findings.luck(site))
-    _skipped(unscored, f"{len(site.cases):,} sentences scored; not scored")
+    _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))
     maps = (
-        (
-            site.accuracy.value,
-            "accuracy",
-            0.5,
-            0.5,
-            ".3f",
-            "warm above chance, cold below it",
-        ),
-        (
-            site.margin.value,
-            "margin",
-            0.0,
-            widest_margin,
-            ".4f",
-            "antecedent minus distractor, mean over sentences",
-        ),
+        ("accuracy", site.accuracy.value, 0.5, 0.5, ".3f"),
+        ("margin", site.margin.value, 0.0, widest_margin, ".4f"),
     )
     with st.grid(2, min_column_width=330, gap="medium"):
-        for values, title, centre, floor, number, how in maps:
+        for kind, values, centre, floor, number in maps:
+            title, alt, caption = _MAPS[kind]
             with st.container():
                 figure = head_map(
-                    values.numpy(), title=title, centre=centre, floor=floor, number=number, averaged=averaged,
+                    values.numpy(), title=_(title), centre=centre, floor=floor, number=number, averaged=averaged,
                     marked=(site.best.layer, site.best.head),
                 )  # fmt: skip
-                alt = f"{title} of each head, layers by heads, {site.site}"
-                key = f"measured-{site.site}-{title}"
-                frame.chart(figure, key, f"{name}-{title}", alt)
-                st.caption(
-                    _(
-                        "{title}: {how}. Rows are layers, columns heads; framed: the most accurate.",
-                        title=title.capitalize(),
-                        how=how,
-                    )
-                )
+                key = f"measured-{site.site}-{kind}"
+                frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
+                st.caption(_(caption))
     _ladder(site, name)
     _table(site)
     _groups(site, name)
@@ -203,10 +207,10 @@ def _ladder(site: "SiteScores", name: str) -> None:
     value, low, high = (
         end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
     )
-    alt = f"Accuracy of every head with its interval, and the baselines as lines, {site.site}"
+    alt = _("Accuracy of every head with its interval, and the baselines as lines, {site}", site=site.site)
     figure = figures.head_ladder(names, value, low, high, lines)
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
-    st.html(html.swatches([(figures.LINES[line][0], f"{line} {height:.1%}") for line, height in lines.items()]))
+    st.html(html.swatches([(figures.LINES[line][0], f"{_(line)} {height:.1%}") for line, height in lines.items()]))
     st.caption(_("A point is a head, the most accurate to the left; its bar is the 95 % interval."))
 
 
@@ -215,7 +219,7 @@ def _table(site: "SiteScores") -> None:
         if not opened.open:
             return
         numbers = findings.head_table(site)
-        written = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers if name != "Head"}
+        written = {name: st.column_config.NumberColumn(format="%.3f") for name in list(numbers)[1:]}
         st.dataframe(numbers, column_config=written, hide_index=True, height=360)
         st.caption(
             _(
@@ -230,7 +234,7 @@ def _groups(site: "SiteScores", name: str) -> None:
     groups = {group: values.numpy() for group, values in site.of_groups().items()}
     if len(groups) > 1:
         names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
-        alt = f"Accuracy of every head in each group of sentences, {site.site}"
+        alt = _("Accuracy of every head in each group of sentences, {site}", site=site.site)
         frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
         st.caption(
             _(
@@ -245,11 +249,11 @@ def _groups(site: "SiteScores", name: str) -> None:
         st.caption(
             _(
                 "Controls: in {rows} sentences the pronoun stands for neither noun. There the most accurate head "
-                "puts {float:.3f} on both nouns together, in scored sentences {float_2:.3f}: alike means that it "
-                "looks at nouns, whether or not they are meant.",
+                "puts {weight:.3f} on both nouns together, in scored sentences {weight_of_scored:.3f}: alike means "
+                "that it looks at nouns, whether or not they are meant.",
                 rows=site.controls.rows,
-                float=float(site.controls.weight[layer, head]),
-                float_2=float(site.controls.weight_of_scored[layer, head]),
+                weight=float(site.controls.weight[layer, head]),
+                weight_of_scored=float(site.controls.weight_of_scored[layer, head]),
             )
         )
 
@@ -258,8 +262,8 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
     st.subheader(_("What the model itself prefers"), anchor=False)
     contrast = scores.contrast
     if contrast is None:
-        none = "No sentence of this set carries German to choose from (fields right and wrong)."
-        asked = "which German pronoun the model prefers"
+        none = _("No sentence of this set carries German to choose from (fields right and wrong).")
+        asked = said("Which German pronoun the model prefers")
         is_german = models.is_english_german(state.current().model)
         st.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
         return
@@ -281,8 +285,8 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
             high=high,
         )
     )
-    number_controls.table_button("Margins (CSV)", partial(tables.contrast, scores), f"{name}-margins")
+    number_controls.table_button(_("Margins (CSV)"), partial(tables.contrast, scores), f"{name}-margins")
 
 
 def _scored_row(site: str) -> str:
-    return "the row that predicts the German pronoun" if site == sites.CROSS else "the row of the pronoun"
+    return _("the row that predicts the German pronoun") if site == sites.CROSS else _("the row of the pronoun")

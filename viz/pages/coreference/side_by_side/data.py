@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.core.sites import CROSS
 from viz.pages.coreference.data import MEASURES
 from viz.selection.common import Measure
@@ -83,7 +84,7 @@ def candidate_weights(
     from model.analysis.coreference.span_attention import read_case
 
     if not (reads_sentence(trace, site) or site == CROSS):
-        return "neither candidate is among the tokens that this attention looks at"
+        return said("neither candidate is among the tokens that this attention looks at")
     read = read_case(reader, case)
     if isinstance(read, str):
         return read
@@ -97,7 +98,7 @@ def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Meas
     weights = []
     for side in sides:
         if side.case is None:
-            return "pronoun and candidates are not marked in both sentences"
+            return said("pronoun and candidates are not marked in both sentences")
         of_side = candidate_weights(side.trace, reader, side.case, site, side.rows, measure)
         if isinstance(of_side, str):
             return of_side

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.numbers import signed
 from viz.core.sites import head_numbers, layer_labels
 from viz.figures.head_map import frame_cells
@@ -46,8 +47,8 @@ def movement_map(
         values,
         values,
         layer_labels(layers),
-        ["all heads"] if averaged else head_numbers(heads),
-        scale=signed_scale("movement", values, floor=bound),
+        [_("all heads")] if averaged else head_numbers(heads),
+        scale=signed_scale(_("movement"), values, floor=bound),
         hover="",
     )
     heatmap = figure.data[0]
@@ -83,11 +84,16 @@ def _cells(
         unselected={"marker": {"opacity": 0}},
         xaxis="x2",
         yaxis="y2",
-        hovertemplate=(
-            f"<b>%{{customdata[2]}}</b><br>movement %{{customdata[3]}}<br>{number} on antecedent / distractor"
-            "<br>first sentence %{customdata[4]} / %{customdata[5]}"
-            "<br>second sentence %{customdata[6]} / %{customdata[7]}<extra></extra>"
-        ),
+        hovertemplate="<br>".join(
+            (
+                "<b>%{customdata[2]}</b>",
+                _("movement {value}", value="%{customdata[3]}"),
+                _("{number} on antecedent / distractor", number=number),
+                _("first sentence {values}", values="%{customdata[4]} / %{customdata[5]}"),
+                _("second sentence {values}", values="%{customdata[6]} / %{customdata[7]}"),
+            )
+        )
+        + "<extra></extra>",
     )
 
 
@@ -102,11 +108,14 @@ def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
             y=list(range(len(forms))),
             orientation="h",
             marker={"color": [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]},
-            text=[f"{value:.3f}" + (" written" if form == written else "") for form, value in probabilities.items()],
+            text=[
+                _("{value:.3f} written", value=value) if form == written else f"{value:.3f}"
+                for form, value in probabilities.items()
+            ],
             textposition="outside",
             cliponaxis=False,
             customdata=labels,
-            hovertemplate="%{customdata}: probability %{x:.4f}<extra></extra>",
+            hovertemplate=_("{form}: probability {value}", form="%{customdata}", value="%{x:.4f}") + "<extra></extra>",
         ),
         theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
     )

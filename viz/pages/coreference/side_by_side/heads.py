@@ -10,12 +10,12 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.joined import in_a_row
+from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
 from viz.pages.coreference.marked_sentence import ROLES
-from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.side_by_side import data, movement, tables
 from viz.pages.coreference.side_by_side.data import Row, Side
 from viz.pages.coreference.side_by_side.figures import mark_columns
@@ -25,6 +25,13 @@ from viz.ui.controls import plain
 from viz.ui.measures import MEASURES
 
 TOKEN_FIELDS: Final = ("token", "other_token")
+#: Of the first and of the second sentence: the label of the choice of a row, what a picture shows, what it has alone.
+_LOOK_FROM: Final = (said("First sentence: look from"), said("Second sentence: look from"))
+_ROWS_OF: Final = (
+    said("First sentence: {measure} from the chosen token, one row a head, layer {layer}"),
+    said("Second sentence: {measure} from the chosen token, one row a head, layer {layer}"),
+)
+_ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +73,13 @@ def _looking(side: Side, site: str) -> Side:
     start = own[-1] if isinstance(own, tuple) else token_labels.default_row(side.trace, site)
     with st.container():
         labels = token_labels.row_labels(side.trace, site)
-        row = controls.token(
-            field, _("{names} sentence: look from", names=NAMES[side.number].capitalize()), labels, default=start
-        )
+        row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
         if isinstance(own, str):
             st.caption(
-                _("No row is known to be the pronoun’s: {own}. Choose the one that you take for it.", own=plain(own))
+                _(
+                    "No row is known to be the pronoun’s: {reason}. Choose the one that you take for it.",
+                    reason=plain(own),
+                )
             )
     return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
 
@@ -102,20 +110,21 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
             name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
-            alt = f"{NAMES[side.number].capitalize()} sentence: {measure.label.lower()} from the chosen token"
-            alt += f", one row a head, layer {layer + 1}"
+            alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
             frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
-    sentences = ["Each row is one head and shows where it looks from the token chosen above; the open head is framed."]
+    sentences = [
+        _("Each row is one head and shows where it looks from the token chosen above; the open head is framed.")
+    ]
     if any(row.marked for row in rows):
-        sentences.append("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted).")
+        sentences.append(_("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted)."))
     if any(len(side.rows) > 1 for side in sides):
-        sentences.append("The pronoun has several pieces; its rows are averaged.")
+        sentences.append(_("The pronoun has several pieces; its rows are averaged."))
     if words:
-        sentences.append("To a word of several pieces, its pieces are summed.")
-    st.caption(" ".join(sentences))
+        sentences.append(_("To a word of several pieces, its pieces are summed."))
+    st.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
-    number_controls.table_button("Rows (CSV)", partial(tables.pair_rows, layer, rows), name)
+    number_controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
     _show_difference(rows, names, top, file_name(f"difference {shown}", sentence=first.text))
 
 
@@ -127,7 +136,7 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, na
         difference = row_difference(rows[0].values, rows[1].values, alignment)
         shared = [keys[0][position] for position in alignment.first]
         figure = difference_heatmap(difference, shared, heads, bound=bound)
-        alt = "Second minus first, one row a head, for the tokens that both sentences have"
+        alt = _("Second minus first, one row a head, for the tokens that both sentences have")
         frame.chart(figure, "difference", name, alt)
     st.caption(
         _(
@@ -136,6 +145,8 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, na
             "only:"
         )
     )
-    only = (("first", keys[0], alignment.only_first), ("second", keys[1], alignment.only_second))
-    named = (f"{name}: {'  '.join(display_token(tokens[i]) for i in left) or 'none'}" for name, tokens, left in only)
+    named = [
+        _(only_in, tokens="  ".join(display_token(tokens[i]) for i in left) or said("none"))
+        for only_in, tokens, left in zip(_ONLY_IN, keys, (alignment.only_first, alignment.only_second), strict=True)
+    ]
     st.text("    ".join(named))

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.numbers import signed
 from viz.core.sites import head_label
 from viz.core.widget_values import sent
@@ -26,6 +26,13 @@ _MAP: Final = "movement"
 MOST: Final = 2.0
 #: Other movements that are smaller than this everywhere are drawn as the small ones they are.
 FLOOR: Final = 0.1
+#: Whether heads move and not layers, and whether by shares → what is said of the one that moves farthest.
+_FARTHEST: Final = {
+    (True, True): said("**{head} moves farthest of {count} heads: {value}** of {most:g} at most."),
+    (True, False): said("**{head} moves farthest of {count} heads: {value}**."),
+    (False, True): said("**{head} moves farthest of {count} layers: {value}** of {most:g} at most."),
+    (False, False): said("**{head} moves farthest of {count} layers: {value}**."),
+}
 
 
 def farthest(moved: Mapping[str, Movement]) -> tuple[str, int, int] | None:
@@ -46,11 +53,9 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
     name = head_jobs.title(site, layer, head if measure.is_per_head else None, with_site=True)
     count = sum(of.values.size for of in moved.values())
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{name} moves farthest of {count} {'heads' if measure.is_per_head else 'layers'}: "
-            f"{signed(float(moved[site].values.max()), 2)}**" + (f" of {MOST:g} at most." if measure.is_share else "."),
-            width="content",
-        )
+        found_text = _FARTHEST[measure.is_per_head, measure.is_share]
+        value = signed(float(moved[site].values.max()), 2)
+        st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:
             chosen = {"site": site, "layer": layer, "head": head}
@@ -69,7 +74,7 @@ def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -
     common, reader = state.current().common, models.reader(state.current().model)
     moved = data.movement(sides, reader, site, common.measure)
     if isinstance(moved, str):
-        frame.note(_("There is no map of this attention: {moved}.", moved=moved))
+        frame.note(_("There is no map of this attention: {reason}.", reason=moved))
         return
     measure = MEASURES[common.measure]
     name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
@@ -104,23 +109,23 @@ def show(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -
         ),
     )
     with below:
-        number_controls.table_button("Map (CSV)", partial(tables.movements, moved.values, moved.parts), name)
+        number_controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
 
 
 def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
     first, second = moved.parts[opened]
     st.markdown(
         _(
-            "**{names}** moves **{values}**: {first} in the first sentence ({first_2:.3f} − {first_3:.3f}), {second} "
-            "in the second ({second_2:.3f} − {second_3:.3f}).",
-            names=names[opened[0] * moved.values.shape[1] + opened[1]],
-            values=signed(moved.values[opened], 3),
+            "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
+            "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
+            head=names[opened[0] * moved.values.shape[1] + opened[1]],
+            movement=signed(moved.values[opened], 3),
             first=signed(first[0] - first[1], 3),
-            first_2=first[0],
-            first_3=first[1],
+            first_antecedent=first[0],
+            first_distractor=first[1],
             second=signed(second[0] - second[1], 3),
-            second_2=second[0],
-            second_3=second[1],
+            second_antecedent=second[0],
+            second_distractor=second[1],
         )
     )
 

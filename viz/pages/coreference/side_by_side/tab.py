@@ -8,10 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
 from viz.core.file_names import file_name
+from viz.core.joined import with_and, with_commas
 from viz.core.messages import _, said
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.data import marked_case, pronoun_choice
-from viz.pages.coreference.marked_sentence import legend, marked_sentence
+from viz.pages.coreference.marked_sentence import ROLES, legend, marked_sentence
 from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.side_by_side import heads
 from viz.pages.coreference.side_by_side.data import Side
@@ -101,20 +102,22 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
         if case is None and None not in mark.positions:
             st.warning(
                 _(
-                    "In the {name} sentence one word plays two roles. Pronoun, antecedent and distractor must be "
-                    "three words: click another one.",
-                    name=name,
+                    "In the {sentence} one word plays two roles. Pronoun, antecedent and distractor must be three "
+                    "words: click another one.",
+                    sentence=name,
                 ),
                 icon=":material/warning:",
             )
         elif case is None:
-            missing = " and ".join(role for role, word in zip(MARKS, mark.positions, strict=True) if word is None)
+            missing = with_and(
+                ROLES[role].name for role, word in zip(MARKS, mark.positions, strict=True) if word is None
+            )
             st.info(
                 _(
-                    "Click the {missing} in the {name} sentence to see which heads follow them. The rows of all "
-                    "heads are below in any case.",
+                    "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads "
+                    "are below in any case.",
                     missing=missing,
-                    name=name,
+                    sentence=name,
                 ),
                 icon=":material/ads_click:",
             )
@@ -154,9 +157,9 @@ def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> No
     if isinstance(choice.pronoun, str):
         st.caption(
             _(
-                "Which German word stands for “{pronoun_text}” cannot be told: {pronoun}.",
-                pronoun_text=plain(case.pronoun_text),
-                pronoun=plain(choice.pronoun),
+                "Which German word stands for “{pronoun}” cannot be told: {reason}.",
+                pronoun=plain(case.pronoun_text),
+                reason=plain(choice.pronoun),
             )
         )
         return
@@ -164,6 +167,8 @@ def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> No
         form_bars(choice.probabilities, choice.pronoun.text),
         f"forms-{side.number}",
         file_name("pronoun", sentence=side.trace.text),
-        "Probability of each German pronoun at that step: "
-        + ", ".join(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
+        _(
+            "Probability of each German pronoun at that step: {probabilities}",
+            probabilities=with_commas(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
+        ),
     )

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -59,7 +60,7 @@ def distances(first: "Reader", second: "Reader", texts: Sequence[str], sites: tu
         return head_distances(first, second, texts, sites, progress)
 
     key = ("two models", first.key, second.key, tuple(texts), sites)
-    return Task(key, len(texts), "sentences", compute)
+    return Task(key, len(texts), said("sentences"), compute)
 
 
 def head_picture(trace: "Trace", site: str, layer: int, head: int) -> HeadPicture:

@@ -8,12 +8,12 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz.core import theme
+from viz.core.messages import _
 from viz.core.sites import head_label
 from viz.figures.matrix import Scale, matrix
 
 #: With more cells than this, marks that can be clicked would make the picture slow.
 MOST_CELLS: Final = 2_500
-_HOVER: Final = "<b>%{y}</b> and <b>%{x}</b><br>%{customdata:.3f} bits apart"
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
@@ -43,8 +43,8 @@ def distance_map(
         -distances,
         rows,
         columns,
-        scale=Scale("bits", theme.SEQUENTIAL, -top, 0.0, ticks),
-        hover=_HOVER,
+        scale=Scale(_("bits"), theme.SEQUENTIAL, -top, 0.0, ticks),
+        hover=_hover("%{y}", "%{x}", "%{customdata:.3f}"),
     )
     dots = go.Scatter(
         x=[column for _, column in matching],
@@ -70,6 +70,11 @@ def distance_map(
     return go.Figure([*figure.data, dots, ring, *cells], figure.layout)
 
 
+def _hover(first: str, second: str, bits: str) -> str:
+    """Both heads and how far they are apart, each as a name of plotly's."""
+    return _("<b>{first}</b> and <b>{second}</b><br>{bits} bits apart", first=first, second=second, bits=bits)
+
+
 def _cells(distances: Float[np.ndarray, "first second"], rows: Sequence[str], columns: Sequence[str]) -> go.Scatter:
     """A transparent mark on each cell: plotly reports clicks on points, not on cells."""
     places = list(np.ndindex(distances.shape))
@@ -81,8 +86,7 @@ def _cells(distances: Float[np.ndarray, "first second"], rows: Sequence[str], co
         marker={"size": 16, "symbol": "square", "opacity": 0},
         selected={"marker": {"opacity": 0}},
         unselected={"marker": {"opacity": 0}},
-        hovertemplate="<b>%{customdata[3]}</b> and <b>%{customdata[4]}</b><br>%{customdata[2]:.3f} bits apart"
-        "<extra></extra>",
+        hovertemplate=_hover("%{customdata[3]}", "%{customdata[4]}", "%{customdata[2]:.3f}") + "<extra></extra>",
         xaxis="x2",
         yaxis="y2",
     )

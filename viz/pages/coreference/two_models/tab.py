@@ -9,7 +9,8 @@ import streamlit as st
 from viz.access import models, traces
 from viz.core import html, sites
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.joined import in_a_row
+from viz.core.messages import _, plural, said
 from viz.core.numbers import signed
 from viz.core.widget_values import sent
 from viz.figures.axes import token_labels
@@ -31,6 +32,7 @@ _MAP: Final = "two-models-map"
 NAMED: Final = 5
 #: Longer texts have too many words for a picture of a head beside another.
 MOST_WORDS: Final = 60
+OVER_LABELS: Final = {"text": said("This text"), "corpus": said("200 sentences of ours")}
 
 
 @frame.fragment
@@ -53,7 +55,7 @@ def show() -> None:
         site = asked_site if asked_site in pairs else next(iter(pairs))
         if len(pairs) > 1:
             site = controls.site(list(pairs))
-        controls.segmented("texts_of_both", _("Over"), {"text": "This text", "corpus": "200 sentences of ours"})
+        controls.segmented("texts_of_both", _("Over"), OVER_LABELS)
     both = site, pairs[site]
     text = state.current().common.text
     read = traces.trace(first, text), traces.trace(second, text)
@@ -64,7 +66,7 @@ def show() -> None:
         _written(read, names, models.target_language(own))
     texts = data.own_sentences() if state.current().coreference.texts_of_both == "corpus" else (text,)
     task = data.distances(first, second, texts, both)
-    label = f"Read {len(texts)} sentences with both models"
+    label = plural("Read {count} sentence with both models", "Read {count} sentences with both models", len(texts))
     with picture:
         found = long_work.outcome(task, label, key="two-models", start=len(texts) == 1)
     if found is not None:
@@ -103,7 +105,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         total = sum(step.log_prob for step in trace.steps)
         mean = total / max(1, len(trace.steps))
         rows.append((name, str(len(trace.steps)), signed(total), signed(mean, 3)))
-    numbers = [html.Column(title, is_number=True) for title in ("Tokens", "log p", "log p a token")]
+    numbers = [html.Column(title, is_number=True) for title in (_("Tokens"), _("log p"), _("log p a token"))]
     st.html(
         html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model found its own text"))
     )
@@ -139,7 +141,7 @@ def _heads(
             on_select=partial(_open_cell, f"{_MAP}-{row}", found),
             selection_mode="points",
             config=frame.chart_config(name),
-            alt=_("How far each head of {names} is from each head of {names_2}", names=names[0], names_2=names[1]),
+            alt=_("How far each head of {first} is from each head of {second}", first=names[0], second=names[1]),
         )
     with columns[1]:
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -147,29 +149,33 @@ def _heads(
             controls.head(1 + max(head.head for head in found.first if head.layer == first.layer))
         st.markdown(
             _(
-                "**{labels} of {names} is nearest to {labels_2} of {names_2}: {values:.3f} bits apart.**",
-                labels=labels[0],
-                names=plain(names[0]),
-                labels_2=labels[1],
-                names_2=plain(names[1]),
-                values=values[row, column],
+                "**{first_head} of {first_model} is nearest to {second_head} of {second_model}: {distance:.3f} bits "
+                "apart.**",
+                first_head=labels[0],
+                first_model=plain(names[0]),
+                second_head=labels[1],
+                second_model=plain(names[1]),
+                distance=values[row, column],
             )
         )
         _nearest(found, values, matching)
-        where = f"{found.texts:,} sentences" if found.texts > 1 else "this text"
-        left_out = f" {found.skipped:,} texts could not be compared." if found.skipped else ""
-        st.caption(
-            _(
-                "Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of {where} that "
-                "both models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. The "
-                "ring: the two heads below. Choose a head of the first model above, or click a cell.{left_out}",
-                rows=found.rows,
-                where=where,
-                left_out=left_out,
-            )
-        )
-        number_controls.table_button("All distances (CSV)", partial(tables.distances, found), name)
+        st.caption(_compared(found))
+        number_controls.table_button(_("All distances (CSV)"), partial(tables.distances, found), name)
     _pictures(read, both, (first[1:], second[1:]), labels, names)
+
+
+def _compared(found: "HeadDistances") -> str:
+    """What the map shows, and over which words."""
+    where = _("{count:,} sentences", count=found.texts) if found.texts > 1 else _("this text")
+    shown = _(
+        "Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of {where} that both "
+        "models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. The ring: the two "
+        "heads below. Choose a head of the first model above, or click a cell.",
+        rows=found.rows,
+        where=where,
+    )
+    left_out = plural("{count:,} text could not be compared.", "{count:,} texts could not be compared.", found.skipped)
+    return in_a_row((shown, left_out if found.skipped else ""))
 
 
 def plain_title(name: str) -> str:
@@ -210,7 +216,7 @@ def _pictures(
     with st.grid(2, min_column_width=430, gap="medium"):
         for number, (picture, label, name) in enumerate(zip(shown, labels, names, strict=True)):
             with st.container():
-                st.markdown(_("**{label}** of {name}", label=label, name=plain(name)))
+                st.markdown(_("**{head}** of {model}", head=label, model=plain(name)))
                 figure = matrix(
                     picture.weights,
                     np.sqrt(picture.weights),
@@ -219,15 +225,11 @@ def _pictures(
                     scale=WEIGHT_SCALE,
                     hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
                 )
-                alt = f"Weights of {label} of {name} between words"
+                alt = _("Weights of {head} of {model} between words", head=label, model=name)
                 frame.chart(figure, f"two-models-head-{number}", file_name("head", label, name), alt)
-    same = " Both decoders read what the first model wrote." if "decoder" in both[0] and "decoder" in both[1] else ""
-    st.caption(
-        _(
-            "Rows look, columns are looked at; whole words, special tokens left out.{same}",
-            same=same if _writes(read) else "",
-        )
-    )
+    is_forced = "decoder" in both[0] and "decoder" in both[1] and _writes(read)
+    same = _("Both decoders read what the first model wrote.") if is_forced else ""
+    st.caption(in_a_row((_("Rows look, columns are looked at; whole words, special tokens left out."), same)))
 
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from viz.access import attribution, models
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.core.token_text import display_token
 from viz.pages.decoding import opening, step_control
 from viz.selection import state
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """The question, what each method answers, and the deletion test of the answers."""
     model = state.current().model
-    abilities, through = models.abilities(model), "The methods of attribution follow it through every layer."
+    abilities, through = models.abilities(model), said("The methods of attribution follow it through every layer.")
     if frame.lacking(abilities, "self-attention", through) or frame.lacking(abilities, "word choice"):
         return
     if trace.edits:
@@ -45,8 +45,8 @@ def _rival(trace: "Trace", step: int) -> int | None:
     proposed = ALONE if other is None else other.token_id + 1
     state.propose(rival=proposed)
     chosen = state.current().decoding.rival
-    labels = {ALONE: "nothing: how probable it is"} | {
-        each.token_id + 1: f"rather than {display_token(each.token)}"
+    labels = {ALONE: _("nothing: how probable it is")} | {
+        each.token_id + 1: _("rather than {token}", token=display_token(each.token))
         for each in written.candidates
         if each.token_id != written.token_id
     }

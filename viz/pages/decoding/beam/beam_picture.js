@@ -4,6 +4,7 @@
 // opens it. Data: the payload of beam_picture.py. Sends back the trigger `node`: { node }.
 import { svg } from "../../../components/shared/drawing.js";
 import { cornerOf, hearItems, scrolledTo } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { contextOf, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -117,7 +118,7 @@ class BeamPicture extends View {
     const box = element("input", { type: "checkbox", checked: !this.isFolded, onchange });
     this.bar.replaceChildren(
       ...keys,
-      element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, "Show the dropped ones"),
+      element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, _("Show the dropped ones")),
       pictureButtons(this.root, () => this.data.name),
     );
   }
@@ -144,10 +145,12 @@ class BeamPicture extends View {
     const ordered = columns.flat().sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
     this.marks = new Map(ordered.map((node) => [node.index, this.nodeMark(node)]));
     this.edges = new Map(ordered.filter(({ parent }) => parent !== null).map((node) => [node.index, this.edge(node)]));
-    const names = columns.map((_, i) => svg("text", { class: "head", x: lefts[i], y: 17 }, i ? `Step ${i}` : ""));
+    const names = lefts
+      .slice(0, columns.length)
+      .map((x, i) => svg("text", { class: "head", x, y: 17 }, i ? _("Step {step}", { step: i }) : ""));
     const height = TOP + ROW * Math.max(...columns.map(({ length }) => length)) + SIDE;
     const size = { width: lefts[columns.length], height, viewBox: `0 0 ${lefts[columns.length]} ${height}` };
-    const label = "The beam's tree: arrow keys move along it, Enter opens a hypothesis";
+    const label = _("The beam's tree: arrow keys move along it, Enter opens a hypothesis");
     const parts = [...names, ...this.edges.values(), ...this.marks.values()];
     this.scroller.replaceChildren(svg("svg", { ...size, role: "group", "aria-label": label }, ...parts));
     this.markChosen();
@@ -158,7 +161,7 @@ class BeamPicture extends View {
     const top = TOP + at * ROW;
     const right = left + width;
     const middle = { y: top + NODE_HEIGHT / 2, "dominant-baseline": "central" };
-    const label = `Step ${step + 1}: ${token}, ${total}. ${fate}`;
+    const label = _("Step {step}: {token}, {total}. {fate}", { step: step + 1, token, total, fate });
     const named = { role: "button", tabindex: -1, "data-node": index, "aria-label": label };
     const outline = svg("rect", { class: "box", x: left, y: top, width, height: NODE_HEIGHT, rx: 4 });
     const group = svg("g", { class: `node ${role}`, ...named }, outline);
@@ -219,10 +222,12 @@ class BeamPicture extends View {
   /** @param {SVGElement} mark @param {Point} point */
   point(mark, point) {
     const { token, total, step, fate, score } = this.data.nodes[indexOf(mark)];
-    const numbers = [`log-probability ${total}`, ...(score ? [`score ${score}`] : [])].join(" · ");
+    const numbers = score
+      ? _("log-probability {total} · score {score}", { total, score })
+      : _("log-probability {total}", { total });
     this.tooltip.showContent(
       point,
-      step < 0 ? "Before step 1" : `Step ${step + 1}`,
+      step < 0 ? _("Before step 1") : _("Step {step}", { step: step + 1 }),
       element("div", "beam-tip", tokenElement(token)),
       element("div", "tooltip-value", numbers),
       element("div", {}, fate),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
+from viz.core.messages import _
 from viz.core.numbers import decimal
 from viz.core.widget_values import sent
 from viz.pages.decoding.beam import story as beam_story
@@ -45,7 +46,11 @@ def pack_tree(tree: "BeamTree", *, chosen: int, name: str) -> bytes:
         }
         for node in tree.nodes
     ]
-    header = {"roles": beam_story.ROLES, "colours": _COLOURS, "name": name}
+    header = {
+        "roles": {role: _(meaning) for role, meaning in beam_story.ROLES.items()},
+        "colours": _COLOURS,
+        "name": name,
+    }
     return payload.pack({**header, "nodes": nodes, "digest": fingerprint.digest(repr(nodes)), "chosen": chosen})
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.core.background_jobs import Task
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.selection.decoding import DecodingChoices
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def searching(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[Be
     return Task(
         ("beam", writer.key, text, beam, alpha),
         0,
-        "tokens",
+        said("tokens"),
         lambda progress: writer.beam_tree(text, beam, alpha, progress=progress.reached),
-        "Searching: {done} of at most {total} tokens",
+        said("Searching: {done} of at most {total} tokens"),
     )
 
 

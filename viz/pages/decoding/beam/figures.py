@@ -6,6 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz.core.messages import _
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 
@@ -24,12 +25,15 @@ def ancestor_heatmap(
         batch_rows: which row of the batch computed each of them, from 0; named from 1.
         key_tokens: one for each column.
     """
-    labels = [f"{name} · row {row + 1}" for name, row in zip(token_labels(row_names), batch_rows, strict=True)]
+    pairs = zip(token_labels(row_names), batch_rows, strict=True)
+    labels = [_("{name} · row {row}", name=name, row=row + 1) for name, row in pairs]
+    looks_at = _("looks at {key}", key="<b>%{x}</b>")
+    weight = _("weight {weight}", weight="%{customdata:.4f}")
     return matrix(
         weights,
         np.sqrt(weights),
         labels,
         token_labels(key_tokens),
         scale=WEIGHT_SCALE,
-        hover="<b>%{y}</b><br>looks at <b>%{x}</b><br>weight %{customdata:.4f}",
+        hover=f"<b>%{{y}}</b><br>{looks_at}<br>{weight}",
     )

@@ -4,15 +4,17 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from viz.core.messages import _, said
+
 if TYPE_CHECKING:
     from model import BeamNode, BeamTree
 
 #: The parts a hypothesis can play, and what they mean; the first that fits is said.
 ROLES: Final[Mapping[str, str]] = {
-    "winner": "the winner",
-    "rival": "its rivals, finished",
-    "lived": "kept for a while",
-    "dropped": "dropped",
+    "winner": said("the winner"),
+    "rival": said("its rivals, finished"),
+    "lived": said("kept for a while"),
+    "dropped": said("dropped"),
 }
 
 
@@ -88,22 +90,51 @@ def finish_rank(tree: "BeamTree", node: int) -> int | None:
 def fate(tree: "BeamTree", index: int) -> str:
     """What became of a hypothesis, when and why, as a sentence."""
     node, width = tree.nodes[index], tree.width
-    step = node.fate_step + 1
+    began, step = node.step + 1, node.fate_step + 1
     if node.parent is None:
-        return "The beginning: every hypothesis grows from it."
+        return _("The beginning: every hypothesis grows from it.")
     if node.fate == "continued":
-        return f"Kept in step {node.step + 1}: at least one of its continuations was kept or finished."
+        return _("Kept in step {step}: at least one of its continuations was kept or finished.", step=began)
     if node.fate in ("finished", "length limit"):
-        how = "Finished" if node.fate == "finished" else f"Cut at the longest translation, {tree.limit} tokens,"
-        rank = f"{finish_rank(tree, index)} of {len(tree.hypotheses)}"
-        return f"{how} in step {step} and returned: place {rank} by score."
+        return _returned(tree, index)
     if node.fate == "outscored":
-        return (
-            f"Finished in step {node.step + 1}, dropped in step {step}: by then {width} finished hypotheses had "
-            "better scores."
+        return _(
+            "Finished in step {began}, dropped in step {step}: by then {width} finished hypotheses had better scores.",
+            began=began,
+            step=step,
+            width=width,
         )
     if node.fate == "search over":
-        return f"Alive when the search stopped after step {step}: it could not beat the finished ones any more."
+        return _(
+            "Alive when the search stopped after step {step}: it could not beat the finished ones any more.", step=step
+        )
     if node.fate_step > node.step:
-        return f"Kept in step {node.step + 1}, dropped in step {step}: none of its continuations was good enough."
-    return f"Dropped in step {step}, where it was compared: rank {node.rank + 1}, and at most {width} stay."
+        return _(
+            "Kept in step {began}, dropped in step {step}: none of its continuations was good enough.",
+            began=began,
+            step=step,
+        )
+    return _(
+        "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} stay.",
+        step=step,
+        rank=node.rank + 1,
+        width=width,
+    )
+
+
+def _returned(tree: "BeamTree", index: int) -> str:
+    """How a hypothesis ended that the search returned, and its place."""
+    node = tree.nodes[index]
+    step, rank, count = node.fate_step + 1, finish_rank(tree, index), len(tree.hypotheses)
+    if node.fate == "finished":
+        return _(
+            "Finished in step {step} and returned: place {rank} of {count} by score.", step=step, rank=rank, count=count
+        )
+    return _(
+        "Cut at the longest translation, {limit} tokens, in step {step} and returned: place {rank} of {count} by "
+        "score.",
+        limit=tree.limit,
+        step=step,
+        rank=rank,
+        count=count,
+    )

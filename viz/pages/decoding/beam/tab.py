@@ -50,34 +50,34 @@ def show(trace: "Trace") -> None:
         help=_(
             "At each step, beam search compares what could follow each of the hypotheses it keeps, by the "
             "log-probability of the whole, and keeps the best. Those that have ended compete by score: "
-            "log-probability ÷ {penalty_in_words}, so that long ones are not punished for their length.",
-            penalty_in_words=_penalty_in_words(),
+            "log-probability ÷ {penalty}, so that long ones are not punished for their length.",
+            penalty=_penalty_in_words(),
         ),
     )
-    number_controls.table_button("All nodes (CSV)", partial(decoded_tables.beam_nodes, tree), name)
+    number_controls.table_button(_("All nodes (CSV)"), partial(decoded_tables.beam_nodes, tree), name)
     _compare(trace.text, tree)
     _open(trace.text, tree, node)
 
 
 def _penalty_in_words() -> str:
     if models.writer(state.current().model).penalty == "wu":
-        return "((5 + tokens) / 6)^α (Wu et al. 2016)"
-    return "tokens^α, as transformers does it with this model"
+        return _("((5 + tokens) / 6)^α (Wu et al. 2016)")
+    return _("tokens^α, as transformers does it with this model")
 
 
 def _settings() -> None:
-    number_controls.settle("beam_size", 1, MAX_WIDTH, "A beam of")
-    number_controls.settle("length_penalty", 0, MAX_PENALTY, "A length penalty of", number_controls.hundredths)
+    number_controls.settle("beam_size", 1, MAX_WIDTH, _("A beam of"))
+    number_controls.settle("length_penalty", 0, MAX_PENALTY, _("A length penalty of"), number_controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         number_controls.whole_slider(
-            "beam_size", "Beam width", 1, MAX_WIDTH, help_text="Hypotheses that are kept; 1 is greedy."
+            "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Hypotheses that are kept; 1 is greedy.")
         )
         number_controls.hundredths_slider(
             "length_penalty",
-            "Length penalty α",
+            _("Length penalty α"),
             0,
             200 if state.current().decoding.length_penalty <= 200 else MAX_PENALTY,
-            help_text="0 compares log-probabilities as they are; the higher, the more long translations gain.",
+            help_text=_("0 compares log-probabilities as they are; the higher, the more long translations gain."),
         )
 
 
@@ -90,10 +90,10 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
             _(
-                "Hypothesis {asked} does not exist here: this tree has {num_nodes}, counted from 0. This shows the "
+                "Hypothesis {asked} does not exist here: this tree has {count}, counted from 0. This shows the "
                 "one that came closest to the winner.",
                 asked=asked,
-                num_nodes=len(tree.nodes),
+                count=len(tree.nodes),
             )
         )
     return state.position("beam_node", len(tree.nodes), closest)
@@ -105,20 +105,19 @@ def _compare(text: str, tree: "BeamTree") -> None:
     greedy = traces.written(writer, text)
     total = sum(step.log_prob for step in greedy.steps)
     score = data.greedy_score(greedy, writer, tree.alpha)
-    of_greedy = ("Greedy", greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
+    of_greedy = (_("Greedy"), greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, rank, greedy.translation) for rank in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
     st.html(html.table(columns, [of_greedy, winner], label=_("Greedy search beside the winner of beam search")))
     st.caption(_verdict(total, score, tree))
     if others:
-        with st.expander(
-            _("The other {num_others} that the search returned", num_others=len(others)), key="beam-others"
-        ):
+        with st.expander(_("The other {count} that the search returned", count=len(others)), key="beam-others"):
             st.html(html.table(columns, others, label=_("Hypotheses that the winner's score beats")))
 
 
 def _columns() -> list[html.Column]:
-    numbers = [html.Column(title, is_number=True) for title in ("Log-probability", "Tokens", "Score")]
+    titles = (_("Log-probability"), _("Tokens"), _("Score"))
+    numbers = [html.Column(title, is_number=True) for title in titles]
     text = html.Column(_("Translation"), language=models.target_language(state.current().model))
     return [html.Column(_("Search")), text, *numbers]
 
@@ -128,7 +127,7 @@ def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Mark
     node = tree.nodes[tree.hypotheses[rank - 1]]
     written = models.writer(state.current().model).vocabulary.decode(tree.token_ids(node.index))
     return (
-        f"Beam, {rank}. of {len(tree.hypotheses)}",
+        _("Beam, {rank}. of {count}", rank=rank, count=len(tree.hypotheses)),
         word_differences.marked(texts.word_diff(greedy, written)),
         decimal(node.total, 3),
         str(node.step + 1),
@@ -140,15 +139,24 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     """Whether the search paid, in words."""
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
-    words = f"Words that greedy search did not write are marked, {word_differences.MISSING} where it wrote more."
+    words = _(
+        "Words that greedy search did not write are marked, {missing} where it wrote more.",
+        missing=word_differences.MISSING,
+    )
     gain = winner.score - score
     if abs(gain) < 1e-4:
-        return f"{words} Here beam search finds what greedy search finds."
-    better = "higher" if gain > 0 else "lower"
-    return (
-        f"{words} The winner's score is {abs(gain):.4f} {better} than that of greedy search, its log-probability "
-        f"{abs(winner.total - total):.3f} {'higher' if winner.total > total else 'lower'}."
+        return _("{sentence} Here beam search finds what greedy search finds.", sentence=words)
+    return _(
+        "{sentence} The winner's score is {gain} than that of greedy search, its log-probability {difference}.",
+        sentence=words,
+        gain=_higher(gain, 4),
+        difference=_higher(winner.total - total, 3),
     )
+
+
+def _higher(difference: float, digits: int) -> str:
+    number = f"{abs(difference):.{digits}f}"
+    return _("{number} higher", number=number) if difference > 0 else _("{number} lower", number=number)
 
 
 def _open(text: str, tree: "BeamTree", index: int) -> None:
@@ -165,11 +173,17 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     )
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
-        f"Its last token has log-probability {decimal(node.log_prob, 4)} ({100 * exp(node.log_prob):.3g} %), the whole "
-        f"{decimal(node.total, 4)}, as rank {node.rank + 1} of its step."
+        _(
+            "Its last token has log-probability {log_prob} ({percent:.3g} %), the whole {total}, as rank {rank} of its "
+            "step.",
+            log_prob=decimal(node.log_prob, 4),
+            percent=100 * exp(node.log_prob),
+            total=decimal(node.total, 4),
+            rank=node.rank + 1,
+        )
     ]
     if node.score is not None:
-        facts.append(f"Its score is {decimal(node.score, 4)}.")
+        facts.append(_("Its score is {score}.", score=decimal(node.score, 4)))
     facts.append(beam_story.fate(tree, index))
     st.caption("  \n".join(facts))
     _attention(text, tree, index)
@@ -198,7 +212,7 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
         ancestor_heatmap(weights, trace.row_names(CROSS), tree.rows(index), trace.source_tokens),
         "beam-attention",
         file_name("beam", f"node{index}", f"layer{layer} head{head}", sentence=text),
-        _("Cross-attention of {head_label} along the hypothesis, as a heatmap", head_label=head_label(layer, head)),
+        _("Cross-attention of {head} along the hypothesis, as a heatmap", head=head_label(layer, head)),
     )
 
 

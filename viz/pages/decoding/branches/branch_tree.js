@@ -4,9 +4,11 @@
 // Data: the payload of branch_tree.py. Sends back the trigger `act`: { what, branch }.
 import { svg } from "../../../components/shared/drawing.js";
 import { closest, consume, isCombination } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { button, clamp, element } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
 /** @import { Look } from "../../../components/shared/picture.js" */
 
@@ -17,7 +19,7 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
  *   words: [text: string, same: boolean][], isWritten: boolean, logProb: number | null,
  * }} BranchRow
  * @typedef {{
- *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, language: string,
+ *   rows: BranchRow[], shown: number, against: number | null, step: number, name: string, textLanguage: string,
  *   shownColour: string, againstColour: string,
  * }} BranchData
  */
@@ -41,7 +43,7 @@ class BranchTree extends View {
   lanes = svg("svg", { class: "lanes", "aria-hidden": "true" });
   list = element("ol", {
     className: "branches",
-    ariaLabel: "Translations: arrow keys move, Enter shows one, Delete removes it",
+    ariaLabel: _("Translations: arrow keys move, Enter shows one, Delete removes it"),
     onkeydown: (event) => this.press(event),
   });
 
@@ -79,12 +81,17 @@ class BranchTree extends View {
   /** @param {BranchRow} row */
   buildRow(row) {
     const mark = this.markOf(row.number);
-    const title = element("span", "title", element("span", "own", row.name));
-    if (row.deed) title.append(` · step ${row.start + 1}: `, element("bdi", "muted", row.deed));
-    if (mark) title.append(element("span", "mark", mark === "shown" ? "shown" : "compared"));
-    const text = element("span", { className: "text", dir: "auto", lang: this.data.language });
+    const own = element("span", "own", row.name);
+    const deed = { name: own, step: String(row.start + 1), deed: element("bdi", "muted", row.deed) };
+    const title = element(
+      "span",
+      "title",
+      ...(row.deed ? sentenceParts(_("{name} · step {step}: {deed}"), deed) : [own]),
+    );
+    if (mark) title.append(element("span", "mark", mark === "shown" ? _("shown") : _("compared")));
+    const text = element("span", { className: "text", dir: "auto", lang: this.data.textLanguage });
     row.words.forEach(([words, same], i) => text.append(i ? " " : "", element("span", same ? "same" : "new", words)));
-    const instead = row.isWritten ? "nothing" : "not written yet: a click writes it";
+    const instead = row.isWritten ? _("nothing") : _("not written yet: a click writes it");
     if (!row.words.length) text.append(element("span", "muted", instead));
     const look = { className: "open", ariaPressed: String(mark === "shown") };
     const open = this.buildButton(look, "show", row.number, title, text);
@@ -99,12 +106,13 @@ class BranchTree extends View {
   buildActs({ number, name }, mark) {
     const acts = element("span", "acts");
     if (mark !== "shown") {
-      const look = { className: "act", ariaPressed: String(mark === "against"), ariaLabel: `Compare with ${name}` };
-      acts.append(this.buildButton(look, "compare", number, "Compare"));
+      const ariaLabel = _("Compare with {name}", { name });
+      const look = { className: "act", ariaPressed: String(mark === "against"), ariaLabel };
+      acts.append(this.buildButton(look, "compare", number, _("Compare")));
     }
     if (number) {
-      const ariaLabel = `Remove ${name} and the branches that leave it`;
-      const title = "Remove, with the branches that leave it";
+      const ariaLabel = _("Remove {name} and the branches that leave it", { name });
+      const title = _("Remove, with the branches that leave it");
       acts.append(this.buildButton({ className: "act", ariaLabel, title }, "remove", number, "✕"));
     }
     return acts;

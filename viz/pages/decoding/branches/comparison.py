@@ -9,7 +9,7 @@ import streamlit as st
 from viz.access import models, texts
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
-from viz.core.messages import _
+from viz.core.messages import _, plural
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.figures.comparison import align
@@ -47,9 +47,9 @@ def show(ours: Translation, theirs: Translation) -> None:
         "branch-probabilities",
         file_name(f"{ours.file_name} against {theirs.file_name} probabilities", sentence=ours.trace.text),
         _(
-            "Probability of each token when it was written: {name} and {theirs_name}, step by step",
-            name=ours.name,
-            theirs_name=theirs.name,
+            "Probability of each token when it was written: {ours} and {theirs}, step by step",
+            ours=ours.name,
+            theirs=theirs.name,
         ),
     )
     st.caption(
@@ -77,9 +77,13 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         return
     largest = float(abs(difference).max())
     if largest == 0:
-        shared = " Both read the same encoded sentence." if site == ENCODER else ""
         frame.note(
-            _("This head has the same weights in both, wherever they have the same tokens.{shared}", shared=shared)
+            _(
+                "This head has the same weights in both, wherever they have the same tokens. Both read the same "
+                "encoded sentence."
+            )
+            if site == ENCODER
+            else _("This head has the same weights in both, wherever they have the same tokens.")
         )
         return
     names = ours.trace.row_names(site)
@@ -88,26 +92,26 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         "branch-attention",
         file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
         _(
-            "Weights of {name} minus those of {theirs_name}, for the tokens that both have",
-            name=ours.name,
-            theirs_name=theirs.name,
+            "Weights of {ours} minus those of {theirs}, for the tokens that both have",
+            ours=ours.name,
+            theirs=theirs.name,
         ),
     )
     left_out = len(rows.only_first) + len(rows.only_second)
-    most = " No head changes more." if (site, layer, head) == most_changed else ""
-    st.caption(
-        _(
-            "Rows look at columns: warm where the weight is larger in *{name}* than in *{name_2}*, cold where it is "
-            "smaller, for the tokens that both have, in the same order; {left_out} {value} in one of them only. The "
-            "largest difference is {largest:.3f}.{most}",
-            name=plain(ours.name),
-            name_2=plain(theirs.name),
-            left_out=left_out,
-            value="row is" if left_out == 1 else "rows are",
-            largest=largest,
-            most=most,
-        )
+    how_to_read = plural(
+        "Rows look at columns: warm where the weight is larger in *{ours}* than in *{theirs}*, cold where it is "
+        "smaller, for the tokens that both have, in the same order; {count} row is in one of them only. The "
+        "largest difference is {largest:.3f}.",
+        "Rows look at columns: warm where the weight is larger in *{ours}* than in *{theirs}*, cold where it is "
+        "smaller, for the tokens that both have, in the same order; {count} rows are in one of them only. The "
+        "largest difference is {largest:.3f}.",
+        left_out,
+        ours=plain(ours.name),
+        theirs=plain(theirs.name),
+        largest=largest,
     )
+    is_most_changed = (site, layer, head) == most_changed
+    st.caption(_("{sentences} No head changes more.", sentences=how_to_read) if is_most_changed else how_to_read)
 
 
 def first_difference(first: "Trace", second: "Trace") -> int | None:

@@ -87,7 +87,7 @@ def pack_tree(
         "against": against,
         "step": step,
         "name": name,
-        "language": language,
+        "textLanguage": language,
         "shownColour": HEAD_COLOURS[0],
         "againstColour": HEAD_COLOURS[1],
     }

@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, plural
 from viz.core.numbers import times_less
 from viz.core.token_text import display_token
 from viz.pages.decoding import opening, translation_controls, translations
@@ -89,7 +89,7 @@ def tree_rows(
                 parent=None if choice is None else choice.parent,
                 start=start,
                 length=start + 1 if trace is None else len(trace.steps),
-                name=ORIGINAL if choice is None else f"Branch {number}",
+                name=_(ORIGINAL) if choice is None else _("Branch {number}", number=number),
                 deed="" if choice is None else deed(choice.action, vocabulary, source_tokens),
                 words=written,
                 log_prob=None if trace is None else sum(step.log_prob for step in trace.steps),
@@ -120,9 +120,18 @@ def _undo() -> None:
     if gone is None:
         return
     others = gone.count - 1
-    with_it = f" and {others} {'branch' if others == 1 else 'branches'} that left it" if others else ""
+    sentence = (
+        plural(
+            "Removed: branch {number} and {count} branch that left it.",
+            "Removed: branch {number} and {count} branches that left it.",
+            others,
+            number=gone.number,
+        )
+        if others
+        else _("Removed: branch {number}.", number=gone.number)
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_("Removed: branch {number}{with_it}.", number=gone.number, with_it=with_it), width="content")
+        st.caption(sentence, width="content")
         st.button(_("Bring back"), key="bring-back", icon=":material/undo:", on_click=_bring_back)
 
 
@@ -150,16 +159,12 @@ def _offer(trace: "Trace") -> None:
     action = Write((rival.token_id,))
     st.subheader(_("If “{token}” were written at step {step}", token=token, step=step + 1), anchor=False)
     ratio = times_less(rival.log_prob, trace.steps[step].log_prob)
-    likely = f"{ratio} likely than" if ratio else "about as likely as"
+    numbers = {"token": token, "share": percent(exp(rival.log_prob)), "written": written}
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            _(
-                "“{token}” has {exp}, {likely} “{written}”.",
-                token=token,
-                exp=percent(exp(rival.log_prob)),
-                likely=likely,
-                written=written,
-            ),
+            _("“{token}” has {share}, {ratio} likely than “{written}”.", ratio=ratio, **numbers)
+            if ratio
+            else _("“{token}” has {share}, about as likely as “{written}”.", **numbers),
             width="content",
         )
         st.button(
@@ -169,9 +174,11 @@ def _offer(trace: "Trace") -> None:
         return
     path = (*path_of(translations.choices(), state.current().decoding.branch), (step, action))
     offered = Translation(
-        f"With “{display_token(rival.token)}”", "offered", translations.looked_at_along(path, "trace-offered")
+        _("With “{token}”", token=display_token(rival.token)),
+        "offered",
+        translations.looked_at_along(path, "trace-offered"),
     )
-    comparison.show(offered, Translation(ORIGINAL, "own", trace))
+    comparison.show(offered, Translation(_(ORIGINAL), "own", trace))
 
 
 def _keep(step: int, action: Write) -> None:

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Int, UInt8
 
 from viz.core import theme
+from viz.core.messages import _, said, shown
 from viz.figures.axes import token_labels
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
@@ -16,11 +17,11 @@ if TYPE_CHECKING:
 
 #: What can be said of the keys and values of one position in one layer, by its code.
 LATER, REUSED, COMPUTED = range(3)
-STATES: Final = ("not there yet", "reused from the cache", "computed in this step")
+STATES: Final = (said("not there yet"), said("reused from the cache"), said("computed in this step"))
 COLOURS: Final = (f"{theme.HEAD_COLOURS[7]}33", theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1])
 _SCALE: Final = Scale("", COLOURS, LATER, COMPUTED, ())
 #: The two ways to decode, by their names and colours.
-CACHED, RECOMPUTED = "with the cache", "recomputed"
+CACHED, RECOMPUTED = said("with the cache"), said("recomputed")
 WAY_COLOURS: Final = {CACHED: theme.HEAD_COLOURS[0], RECOMPUTED: theme.HEAD_COLOURS[1]}
 LABEL_HEIGHT: Final = 84
 HEIGHT: Final = 330
@@ -41,9 +42,11 @@ def source_states(step: int, positions: int) -> UInt8[np.ndarray, "position"]:
 def cache_blocks(states: UInt8[np.ndarray, "position"], tokens: Sequence[str], num_layers: int) -> go.Figure:
     """The keys and values of each position in each layer, a block each, in the colour of its state."""
     rows = np.broadcast_to(states, (num_layers, len(states)))
-    labels = [f"Layer {layer + 1}" for layer in range(num_layers)]
-    hover = "<b>%{x}</b>, %{y}<br>key and value: %{customdata}"
-    figure = matrix(np.array(STATES)[rows], rows, labels, token_labels(tokens), scale=_SCALE, hover=hover)
+    labels = [_("Layer {number}", number=layer + 1) for layer in range(num_layers)]
+    hover = "<b>%{x}</b>, %{y}<br>" + _("key and value: {state}", state="%{customdata}")
+    figure = matrix(
+        np.array([_(state) for state in STATES])[rows], rows, labels, token_labels(tokens), scale=_SCALE, hover=hover
+    )
     figure.data[0].showscale = False
     figure.update_layout(height=num_layers * ROW_HEIGHT + LABEL_HEIGHT)
     return figure
@@ -52,17 +55,18 @@ def cache_blocks(states: UInt8[np.ndarray, "position"], tokens: Sequence[str], n
 def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
     """Multiply-adds of one step, name of a part → (with the cache, recomputed), as bars below one another."""
     names = list(parts)
+    count = _("{count} multiply-adds", count="%{x:,}")
     bars = [
         go.Bar(
             x=[values[way] for values in parts.values()],
             y=names,
             orientation="h",
-            name=name,
+            name=shown(name),
             marker={"color": colour},
             text=[rounded(values[way]) for values in parts.values()],
             textposition="outside",
             cliponaxis=False,
-            hovertemplate=f"%{{y}}, {name}<br>%{{x:,}} multiply-adds<extra></extra>",
+            hovertemplate=f"%{{y}}, {shown(name)}<br>{count}<extra></extra>",
         )
         for way, (name, colour) in enumerate(WAY_COLOURS.items())
     ]
@@ -86,16 +90,17 @@ def cost_curve(
     """Multiply-adds of every step, with the cache and recomputed; the chosen step has a line."""
     labels = token_labels(tokens)
     numbers = np.arange(1, len(cached) + 1)
+    at_step = _("step {step}, writes {token}", step="%{x}", token="<b>%{customdata}</b>")
     lines = [
         go.Scatter(
             x=numbers,
             y=values,
-            name=name,
+            name=shown(name),
             mode="lines+markers" if len(values) <= 60 else "lines",
             line={"color": WAY_COLOURS[name], "width": 2.5},
             marker={"size": 6},
             customdata=labels,
-            hovertemplate=f"step %{{x}}, writes <b>%{{customdata}}</b><br>{name}: %{{y:,}}<extra></extra>",
+            hovertemplate=f"{at_step}<br>{shown(name)}: %{{y:,}}<extra></extra>",
         )
         for name, values in ((CACHED, cached), (RECOMPUTED, recomputed))
     ]
@@ -104,7 +109,7 @@ def cost_curve(
         theme.figure_layout(HEIGHT)
         | {
             "yaxis": _count_axis() | {"rangemode": "tozero"},
-            "xaxis": {"title": {"text": "step"}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
+            "xaxis": {"title": {"text": _("step")}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
         },
     )
     figure.add_vline(x=step + 1, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})
@@ -123,4 +128,4 @@ def rounded(count: int) -> str:
 
 
 def _count_axis() -> theme.PlotlySpec:
-    return {"title": {"text": "multiply-adds"}, "zeroline": False, "exponentformat": "SI", "nticks": 6}
+    return {"title": {"text": _("multiply-adds")}, "zeroline": False, "exponentformat": "SI", "nticks": 6}

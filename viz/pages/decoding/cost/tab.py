@@ -10,7 +10,7 @@ from model.errors import TraceError
 from viz.access import models
 from viz.core import html
 from viz.core.file_names import file_name
-from viz.core.messages import _, said
+from viz.core.messages import _, plural, said
 from viz.core.token_text import display_token
 from viz.pages.decoding import step_control
 from viz.pages.decoding import tables as decoded_tables
@@ -26,23 +26,22 @@ if TYPE_CHECKING:
 
 #: The parts of a step's work, as people call them.
 PARTS: Final = {
-    "self_projections": "Self: W_Q, W_K, W_V, W_O",
-    "self_attention": "Self: QKᵀ and weights · V",
-    "cross_projections": "Cross: W_Q, W_O (and W_K, W_V)",
-    "cross_attention": "Cross: QKᵀ and weights · V",
-    "feed_forward": "Feed forward",
-    "output_projection": "Output projection",
+    "self_projections": said("Self: W_Q, W_K, W_V, W_O"),
+    "self_attention": said("Self: QKᵀ and weights · V"),
+    "cross_projections": said("Cross: W_Q, W_O (and W_K, W_V)"),
+    "cross_attention": said("Cross: QKᵀ and weights · V"),
+    "feed_forward": said("Feed forward"),
+    "output_projection": said("Output projection"),
 }
-FORMULA: Final = r"""
-\begin{array}{ll}
-\text{self projections} & N \cdot 4\,r\,d^2 \\
-\text{self attention} & N \cdot 2\,r\,n\,d \\
-\text{cross projections} & N \cdot (2\,r\,d^2 + 2\,m\,d^2) \\
-\text{cross attention} & N \cdot 2\,r\,S\,d \\
-\text{feed forward} & N \cdot 2\,r\,d\,d_{ff} \\
-\text{output projection} & d \cdot |V|
-\end{array}
-"""
+#: What is multiplied → how often, as TeX.
+FORMULAS: Final = (
+    (said("self projections"), r"N \cdot 4\,r\,d^2"),
+    (said("self attention"), r"N \cdot 2\,r\,n\,d"),
+    (said("cross projections"), r"N \cdot (2\,r\,d^2 + 2\,m\,d^2)"),
+    (said("cross attention"), r"N \cdot 2\,r\,S\,d"),
+    (said("feed forward"), r"N \cdot 2\,r\,d\,d_{ff}"),
+    (said("output projection"), r"d \cdot |V|"),
+)
 _COLUMNS: Final = (
     html.Column(said("Multiply-adds")),
     html.Column(said("With the cache"), is_number=True),
@@ -60,7 +59,7 @@ def show(trace: "Trace") -> None:
     try:
         costs = data.step_costs(trace, models.writer(model))
     except TraceError as error:
-        st.info(plain(str(error)), icon=":material/info:")
+        st.info(plain(error.message), icon=":material/info:")
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="large"):
         step = step_control.slider(len(costs))
@@ -70,14 +69,14 @@ def show(trace: "Trace") -> None:
     _work(trace, costs, step, name)
     _formula(is_papers=models.abilities(model).is_headlight)
     table_name = file_name("cost", sentence=trace.text)
-    number_controls.table_button("All steps (CSV)", partial(decoded_tables.costs, costs), table_name)
+    number_controls.table_button(_("All steps (CSV)"), partial(decoded_tables.costs, costs), table_name)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     target = figures.target_states(cost, len(trace.target_tokens))
     blocks = [
         (
-            "Self-attention: target positions" if trace.source_ids else "All positions",
+            _("Self-attention: target positions") if trace.source_ids else _("All positions"),
             "self",
             target,
             trace.target_tokens,
@@ -85,7 +84,7 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     ]
     if has_memory := bool(trace.source_ids):
         source = figures.source_states(step, len(trace.source_ids))
-        blocks.append(("Cross-attention: source positions", "cross", source, trace.source_tokens))
+        blocks.append((_("Cross-attention: source positions"), "cross", source, trace.source_tokens))
     with st.grid(len(blocks), min_column_width=430, gap="medium"):
         for title, kind, states, tokens in blocks:
             with st.container():
@@ -102,27 +101,17 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
                 st.caption(title)
     last = len(trace.target_tokens) - len(trace.steps) + step
     read, written = (plain(display_token(token)) for token in (trace.target_tokens[last], trace.steps[step].token))
-    parts = [
-        f"computes {cost.new_target_rows:,} {'row' if cost.new_target_rows == 1 else 'rows'} of keys and values",
-        f"reuses {cost.reused_target_rows:,}" + (" of the target" if has_memory else ""),
-    ]
-    if has_memory and cost.new_source_rows:
-        parts.append(f"computes those of all {cost.new_source_rows} source tokens, once and for all")
-    elif has_memory:
-        parts.append(f"reuses those of all {cost.reused_source_rows} source tokens")
     st.caption(
         _(
-            "Step {step} reads **{value}{read}** and writes **{written}**. In each layer it {parts} and {parts_2}: "
-            "{reused_numbers:,} numbers read from the cache ({reused_numbers_2:.2f} MB in float32). A block is the "
-            "key and the value of one position, for all heads of a layer.",
+            "Step {step} reads **{read}** and writes **{written}**. In each layer it {work}: {reused:,} numbers read "
+            "from the cache ({megabytes:.2f} MB in float32). A block is the key and the value of one position, for "
+            "all heads of a layer.",
             step=step + 1,
-            value="up to " if cost.new_target_rows > 1 else "",
-            read=read,
+            read=_("up to {token}", token=read) if cost.new_target_rows > 1 else read,
             written=written,
-            parts=", ".join(parts[:-1]),
-            parts_2=parts[-1],
-            reused_numbers=cost.reused_numbers,
-            reused_numbers_2=cost.reused_numbers * 4 / 1000000.0,
+            work=_work_in_words(cost, has_memory=has_memory),
+            reused=cost.reused_numbers,
+            megabytes=cost.reused_numbers * 4 / 1e6,
         ),
         help=_(
             "Keys and values of a token do not change once they are computed, for later tokens are masked. So a "
@@ -131,29 +120,54 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     )
 
 
+def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
+    """What a step computes and reuses in each layer, as the end of a sentence."""
+    computed = plural(
+        "computes {count:,} row of keys and values", "computes {count:,} rows of keys and values", cost.new_target_rows
+    )
+    if not has_memory:
+        return _("{computed} and reuses {reused:,}", computed=computed, reused=cost.reused_target_rows)
+    own = _("{computed}, reuses {reused:,} of the target", computed=computed, reused=cost.reused_target_rows)
+    if cost.new_source_rows:
+        return _(
+            "{own} and computes those of all {source} source tokens, once and for all",
+            own=own,
+            source=cost.new_source_rows,
+        )
+    return _("{own} and reuses those of all {source} source tokens", own=own, source=cost.reused_source_rows)
+
+
 def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:
     st.subheader(_("What it spares"), anchor=False)
     cached = np.array([cost.cached.total for cost in costs])
     recomputed = np.array([cost.recomputed.total for cost in costs])
     lines = [
-        _line(f"Step {step + 1}", int(cached[step]), int(recomputed[step])),
-        _line(f"All {len(costs)} steps", int(cached.sum()), int(recomputed.sum())),
+        _line(_("Step {step}", step=step + 1), int(cached[step]), int(recomputed[step])),
+        _line(_("All {count} steps", count=len(costs)), int(cached.sum()), int(recomputed.sum())),
     ]
     st.html(html.table(_COLUMNS, lines, label=_("Multiply-adds with the cache and recomputed")))
     st.caption(
-        "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole of "
-        "every step." + (" The encoder runs once either way and is not counted." if trace.source_ids else "")
+        _(
+            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
+            "of every step. The encoder runs once either way and is not counted."
+        )
+        if trace.source_ids
+        else _(
+            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
+            "of every step."
+        )
     )
     st.html(html.swatches([(colour, way) for way, colour in figures.WAY_COLOURS.items()]))
     parts = {
-        label: (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
+        _(label): (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
         for part, label in PARTS.items()
         if trace.source_ids or not part.startswith("cross")
     }
     tokens = [done.token for done in trace.steps]
+    by_part = _("Multiply-adds of step {step} by part, with the cache and recomputed", step=step + 1)
     charts = (
-        (figures.part_bars(parts), "parts", f"Multiply-adds of step {step + 1} by part, with the cache and recomputed"),
-        (figures.cost_curve(cached, recomputed, step, tokens), "steps", "Multiply-adds of each step, two curves"),
+        (figures.part_bars(parts), "parts", by_part),
+        (figures.cost_curve(cached, recomputed, step, tokens), "steps", _("Multiply-adds of each step, two curves")),
     )
     with st.grid(2, min_column_width=330, gap="medium"):
         for figure, kind, alt in charts:
@@ -175,7 +189,8 @@ def _formula(*, is_papers: bool) -> None:
             )
         )
         return
-    st.latex(FORMULA)
+    lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
+    st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
     st.caption(
         _(
             "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the "

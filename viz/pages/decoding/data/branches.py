@@ -16,6 +16,7 @@ from model.errors import SessionError, TokenError
 from viz.access import traces
 from viz.core import viewers
 from viz.core.bounded_cache import share_of_memory
+from viz.core.messages import Message, _, said
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.core.viewed_cache import ViewedCache
@@ -132,14 +133,16 @@ def spell(word: str, writer: "Writer") -> tuple[int, ...]:
         raise TokenError("Type the word that the model should write, for example “sie”.")
     shown = f"“{word[:40]}{'…' if len(word) > 40 else ''}”"
     if word in reserved:
-        can = f"Of these only {' and '.join(ends)}, the end, can be written." if ends else "Type a word instead."
-        raise TokenError("{shown} is a sign of the model's own. {can}", shown=shown, can=can)
+        if not ends:
+            raise TokenError("{word} is a sign of the model's own. Type a word instead.", word=shown)
+        raise TokenError(
+            "{word} is a sign of the model's own. Of these only {ends}, the end, can be written.",
+            word=shown,
+            ends=_(" and ").join(ends),
+        )
     if len(word) > MAX_WORD:
         raise TokenError(
-            "{shown} has {num_word:,} characters; write at most {max_word} at once.",
-            shown=shown,
-            num_word=len(word),
-            max_word=MAX_WORD,
+            "{word} has {count:,} characters; write at most {most} at once.", word=shown, count=len(word), most=MAX_WORD
         )
     if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
@@ -149,29 +152,31 @@ def spell(word: str, writer: "Writer") -> tuple[int, ...]:
     token_ids = writer.spell(word.replace("▁", " "))
     if token_ids is None:
         raise TokenError(
-            "This vocabulary cannot spell {shown}: it has no piece for one of its characters. Type a word in "
+            "This vocabulary cannot spell {word}: it has no piece for one of its characters. Type a word in "
             "letters that the training text had, for example “sie”.",
-            shown=shown,
+            word=shown,
         )
     if not token_ids:
         raise TokenError(
-            "{shown} holds only characters that cannot be seen. Type a word, for example “sie”.", shown=shown
+            "{word} holds only characters that cannot be seen. Type a word, for example “sie”.", word=shown
         )
     if len(token_ids) > MAX_PIECES:
         raise TokenError(
-            "{shown} has {num_token_ids} pieces; write at most {max_pieces} at once.",
-            shown=shown,
-            num_token_ids=len(token_ids),
-            max_pieces=MAX_PIECES,
+            "{word} has {count} pieces; write at most {most} at once.",
+            word=shown,
+            count=len(token_ids),
+            most=MAX_PIECES,
         )
     return tuple(token_ids)
 
 
-def finished_before(step: int, count: int) -> str:
+def finished_before(step: int, count: int) -> Message:
     """Why nothing can be changed at a step of a translation of `count` tokens, and what to do."""
-    return (
-        f"There is no token {step + 1} to change: the translation has {count} and is finished there. Choose an "
-        "earlier step."
+    return said(
+        "There is no token {number} to change: the translation has {count} and is finished there. Choose an earlier "
+        "step.",
+        number=step + 1,
+        count=count,
     )
 
 
@@ -224,17 +229,17 @@ def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessio
         for written, token_id in enumerate(action.token_ids):
             if session.finished:
                 raise SessionError(
-                    "Of the {num_token_ids} tokens only {written} can be written: then the translation is "
-                    "finished. Begin at an earlier step, or write less.",
-                    num_token_ids=len(action.token_ids),
+                    "Of the {count} tokens only {written} can be written: then the translation is finished. Begin at "
+                    "an earlier step, or write less.",
+                    count=len(action.token_ids),
                     written=written,
                 )
             forced = session.force(token_id)
             if forced.log_prob == -inf:
                 raise SessionError(
-                    "The model's own settings forbid “{display_token}” at step {step}: its probability there is "
-                    "0. Write another token, or choose another step.",
-                    display_token=display_token(forced.token),
+                    "The model's own settings forbid “{token}” at step {step}: its probability there is 0. Write "
+                    "another token, or choose another step.",
+                    token=display_token(forced.token),
                     step=step + written + 1,
                 )
     return session

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from viz.access import traces
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.core.sites import DECODER, ENCODER
 from viz.pages.decoding.branch_codes import EditHead, Path
 from viz.pages.decoding.data import branches
@@ -50,7 +51,7 @@ def effects_of_heads(
         return changes
 
     key = ("effects of heads", text, writer.key, path, step, site)
-    return Task(key, layers * heads, "heads", compute, "{done:,} of {total:,} heads")
+    return Task(key, layers * heads, said("heads"), compute, said("{done:,} of {total:,} heads"))
 
 
 @cached(max_entries=MAX_KEPT)

@@ -14,6 +14,7 @@ import streamlit as st
 from viz.components.declare import declare
 from viz.components.player.exchange import Command, Exchange, converse, last_exchange, next_command
 from viz.core import payload as wire
+from viz.core.messages import _
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
 _COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
@@ -128,16 +129,16 @@ def pack_player(
     reported = None if last is None else read_state(value, data, last.command)
     command = next_command(last, asked, reported, data.digest)
     header = data.header | {"digest": data.digest, "name": name, "note": note, "command": command.packed()}
-    header["headNames"] = head_names
+    header |= {"headNames": head_names, "titles": [title and _(title) for title in data.titles]}
     return wire.pack(header, *data.deflated), command
 
 
 def wished(data: PlayerData, *, key: str) -> Wished | None:
     """What a person wishes in this run, of the decoding drawn last, known before the player is drawn."""
-    said = st.session_state.get(key, {})
+    sent = st.session_state.get(key, {})
     last = last_exchange(key)
-    wish = read_wish(said.get("wish"), data)
-    return None if wish is None or last is None else Wished(wish, read_state(said.get("view"), data, last.command))
+    wish = read_wish(sent.get("wish"), data)
+    return None if wish is None or last is None else Wished(wish, read_state(sent.get("view"), data, last.command))
 
 
 def decode_player(

@@ -4,6 +4,7 @@
 import { PlayerView } from "../../../components/player/player_view.js";
 import { Transport } from "../../../components/player/transport.js";
 import { Tiles } from "../../../components/shared/head_tiles.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { mount, onResize } from "../../../components/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
@@ -38,8 +39,9 @@ const STACKED_BELOW = 860;
 /** @type {Record<string, number>} */
 const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
 
-const PLAYER_LABEL =
-  "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.";
+const PLAYER_LABEL = said(
+  "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
+);
 
 /** @extends {PlayerView<PlayerState, PlayerHeader>} */
 class DecodePlayer extends PlayerView {
@@ -58,7 +60,7 @@ class DecodePlayer extends PlayerView {
   start() {
     super.start();
     this.tooltip.box.dataset.notInPicture = "";
-    this.root.ariaLabel = PLAYER_LABEL;
+    this.root.ariaLabel = _(PLAYER_LABEL);
     onResize(this, () => {
       if (this.measure()) this.draw();
     });
@@ -85,7 +87,7 @@ class DecodePlayer extends PlayerView {
       goTo,
       moveBy: (count) => this.goTo(this.state.step + count),
       onPause: () => this.report(),
-      nameOf: (step) => `Step ${step + 1} of ${steps.length}`,
+      nameOf: (step) => _("Step {step} of {count}", { step: step + 1, count: steps.length }),
     });
     this.sentence = new FilmSentence(header, goTo);
     this.curve = filmCurve(steps, tooltip, goTo);
@@ -164,8 +166,9 @@ class DecodePlayer extends PlayerView {
       this.curve.draw(step);
       this.heads.draw(this.state);
     }
-    const probability = formatProbability(steps[step].logProb);
-    this.announcement.textContent = `Step ${step + 1} of ${steps.length}: ${steps[step].token}, ${probability}`;
+    const { token, logProb } = steps[step];
+    const values = { step: step + 1, count: steps.length, token, probability: formatProbability(logProb) };
+    this.announcement.textContent = _("Step {step} of {count}: {token}, {probability}", values);
     Object.assign(this.root.dataset, { step, layer, heads: [head, ...also].join(" ") });
     // At last, for scrolling makes the browser lay out the page.
     if (this.width) {

@@ -1,8 +1,10 @@
 // @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
 import { reachByTab } from "../../../components/shared/items.js";
+import { _, plural, said } from "../../../components/shared/messages.js";
 import { button, clamp, element, tokenElement } from "../../../components/shared/picture.js";
 import { onLogScale, timesLess } from "../../../components/shared/probability.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
 /** @import { Step } from "./decode_player.js" */
 /** @import { Filtered } from "./film_distribution.js" */
@@ -24,15 +26,15 @@ export const formatSigned = (value) =>
   (value < 0 ? "−" : "") + (Number.isFinite(value) ? Math.abs(value).toFixed(2) : "∞");
 
 /** What stands above the bars: their scale, and what the last column is, without a filter and with one. */
-const SCALE_TITLE = "From 0.001 % to 100 %: from each line to the next a token is ten times as likely";
-const [LAST_COLUMN, LAST_COLUMN_FILTERED] = ["than ✓", "sampled"];
+const SCALE_TITLE = said("From 0.001 % to 100 %: from each line to the next a token is ten times as likely");
+const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("than ✓"), said("sampled")];
 
 /** What is said of a step beside its candidates, and what that means. */
 const NUMBERS = [
-  ["Rank", "Place of the token that was written among the whole vocabulary"],
-  ["Probability", "Of the token that was written; in brackets its natural logarithm"],
-  ["Entropy", "How undecided the model is, over its whole vocabulary"],
-  ["Effective choices", "e to the entropy: so many equally likely tokens would leave as much open"],
+  [said("Rank"), said("Place of the token that was written among the whole vocabulary")],
+  [said("Probability"), said("Of the token that was written; in brackets its natural logarithm")],
+  [said("Entropy"), said("How undecided the model is, over its whole vocabulary")],
+  [said("Effective choices"), said("e to the entropy: so many equally likely tokens would leave as much open")],
 ];
 
 /** One candidate: its token, its probability as a bar, and the same after the filter. */
@@ -73,16 +75,21 @@ class CandidateRow {
     this.element.classList.toggle("filtered", filtered !== null);
     this.button.ariaDisabled = String(isWritten);
     const ratio = isWritten ? "" : timesLess(logProb, written.logProb);
-    const compared = ratio && `: it is ${ratio} likely than ${written.token}`;
     this.button.title = isWritten
-      ? `${token} was written (rank ${rank + 1})`
-      : `Write ${token} instead, and decode on${compared}`;
+      ? _("{token} was written (rank {rank})", { token, rank: rank + 1 })
+      : this.wouldWrite(token, ratio, written.token);
     this.mark.textContent = isWritten ? "✓" : "";
     this.token.textContent = token;
     this.fill.style.width = `${onLogScale(chance) * 100}%`;
     this.before.style.left = `${onLogScale(share) * 100}%`;
     this.model.textContent = formatShare(share);
     this.now.textContent = filtered ? formatShare(chance) : ratio;
+  }
+
+  /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
+  wouldWrite(token, ratio, written) {
+    if (!ratio) return _("Write {token} instead, and decode on", { token });
+    return _("Write {token} instead, and decode on: it is {ratio} likely than {written}", { token, ratio, written });
   }
 }
 
@@ -93,32 +100,33 @@ export class FilmCandidates {
    */
   constructor(steps, note, act) {
     this.steps = steps;
-    const numbers = Array.from({ length: MOST_CANDIDATES }, (_, i) => new Option(String(i + 1)));
+    const numbers = Array.from({ length: MOST_CANDIDATES }, (_count, i) => new Option(String(i + 1)));
     const onchange = () => act.list(Number(this.count.value));
     this.count = element("select", { className: "count", onchange }, ...numbers);
     const label = { className: "count-label muted", dataset: { notInPicture: "" } };
     this.rows = Array.from({ length: MOST_CANDIDATES + 1 }, () => new CandidateRow(act.force));
     this.buttons = this.rows.map((row) => row.button);
-    const ariaLabel = "Candidates. Up and down move, Enter writes one instead and decodes on.";
+    const ariaLabel = _("Candidates. Up and down move, Enter writes one instead and decodes on.");
     const list = element("ol", { className: "bars", ariaLabel }, ...this.rows.map((row) => row.element));
     list.addEventListener("keydown", (event) => this.press(event));
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
     this.lastColumn = element("span", "bar-value");
-    const columns = [element("span", { className: "bars-scale", title: SCALE_TITLE }, "log scale"), this.lastColumn];
+    const scale = element("span", { className: "bars-scale", title: _(SCALE_TITLE) }, _("log scale"));
     const hint = { className: "hint muted", dataset: { notInPicture: "" } };
     this.numbers = NUMBERS.map(() => element("dd"));
     const boxes = NUMBERS.map(([name, title], i) =>
-      element("div", { title }, element("dt", "muted", name), this.numbers[i]),
+      element("div", { title: _(title) }, element("dt", "muted", _(name)), this.numbers[i]),
     );
-    const head = [element("h3", "heading", "Candidates"), element("label", label, "best ", this.count)];
+    const best = sentenceParts(_("best {count}"), { count: this.count });
+    const head = [element("h3", "heading", _("Candidates")), element("label", label, ...best)];
     this.element = element(
       "section",
       "candidates",
       element("div", "candidates-head", ...head),
-      element("p", { className: "bars-head muted", ariaHidden: "true" }, ...columns),
+      element("p", { className: "bars-head muted", ariaHidden: "true" }, scale, this.lastColumn),
       list,
       element("p", "together", ...this.sums),
-      element("p", hint, "Click one to write it instead and decode on."),
+      element("p", hint, _("Click one to write it instead and decode on.")),
       element("dl", "numbers", ...boxes),
       element("p", { className: "hint muted", hidden: !note }, note),
     );
@@ -147,7 +155,7 @@ export class FilmCandidates {
     const isOutside = isBeyond(chosen);
     const hasOutsiders = this.steps.some((other) => isBeyond(other.chosen));
     this.count.value = String(count);
-    this.lastColumn.textContent = filtered ? LAST_COLUMN_FILTERED : LAST_COLUMN;
+    this.lastColumn.textContent = _(filtered ? LAST_COLUMN_FILTERED : LAST_COLUMN);
     this.rows.forEach((row, at) => {
       const isLast = at === count;
       const candidate = isLast && isOutside ? { id: null, token, logProb } : listed[at];
@@ -165,7 +173,7 @@ export class FilmCandidates {
     const mass = listed.reduce((sum, { logProb }) => sum + Math.exp(logProb), 0);
     const now = listed.reduce((sum, { logProb }, at) => sum + (filtered ? filtered.chanceOf(logProb, at) : 0), 0);
     const [name, model, filteredMass] = this.sums;
-    name.textContent = listed.length === 1 ? "It has" : `Together, these ${listed.length}`;
+    name.textContent = plural("It has", "Together, these {count}", listed.length);
     model.textContent = formatShare(Math.min(1, mass));
     filteredMass.textContent = filtered ? formatShare(Math.min(1, now)) : "";
     // The row that Tab reaches must be one that is there.
@@ -179,7 +187,7 @@ export class FilmCandidates {
     const texts = [
       rank.toLocaleString("en"),
       `${formatProbability(logProb)} (${formatSigned(logProb)})`,
-      `${entropy.toFixed(2)} nats`,
+      _("{value} nats", { value: entropy.toFixed(2) }),
       choices < 10 ? choices.toFixed(1) : Math.round(choices).toLocaleString("en"),
     ];
     for (const [i, text] of texts.entries()) this.numbers[i].textContent = text;

@@ -1,6 +1,7 @@
 // @ts-check
 // Two curves over all steps: the probability of the token written, and the entropy.
 import { StepChart } from "../../../components/player/step_chart.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { formatProbability } from "./film_candidates.js";
 
 /** @import { Tooltip } from "../../../components/shared/picture.js" */
@@ -10,8 +11,9 @@ import { formatProbability } from "./film_candidates.js";
 const LANE_HEIGHT = 40;
 const LANE_NAMES = 132;
 
-const CURVE_LABEL =
-  "Over all steps: the probability of the token that was written, and the entropy. A click goes to a step.";
+const CURVE_LABEL = said(
+  "Over all steps: the probability of the token that was written, and the entropy. A click goes to a step.",
+);
 
 /** `goTo` hears of clicks and drags. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo */
 export function filmCurve(steps, tooltip, goTo) {
@@ -25,19 +27,20 @@ export function filmCurve(steps, tooltip, goTo) {
   const probabilities = steps.map(({ logProb }) => Math.exp(logProb));
   const entropies = steps.map(({ entropy }) => entropy / most);
   return new StepChart({
-    label: CURVE_LABEL,
+    label: _(CURVE_LABEL),
     lanes: [
-      lane("Probability", "100 %", "probability", probabilities),
-      lane("Entropy", `${most.toFixed(1)} nats`, "entropy", entropies),
+      lane(_("Probability"), "100 %", "probability", probabilities),
+      lane(_("Entropy"), _("{value} nats", { value: most.toFixed(1) }), "entropy", entropies),
     ],
-    places: steps.map((_, step) => (step + 0.5) / steps.length),
+    places: steps.map((_step, step) => (step + 0.5) / steps.length),
     slot: 1 / steps.length,
     left: LANE_NAMES,
     goTo,
     tell: (point, step) => {
       const { token, logProb, entropy } = steps[step];
-      const numbers = `probability ${formatProbability(logProb)} · entropy ${entropy.toFixed(2)} nats`;
-      tooltip.show(point, `Step ${step + 1} writes`, token, null, numbers);
+      const numbers = { probability: formatProbability(logProb), entropy: entropy.toFixed(2) };
+      const note = _("probability {probability} · entropy {entropy} nats", numbers);
+      tooltip.show(point, _("Step {step} writes", { step: step + 1 }), token, null, note);
     },
     leave: () => tooltip.hide(),
   });

@@ -1,6 +1,7 @@
 // @ts-check
 // The sliders of a filter (temperature, top k, top p), what it leaves, and the button that draws from it.
 // Numbers are those of the selection: hundredths, and 0 for no top k.
+import { _ } from "../../../components/shared/messages.js";
 import { button, element } from "../../../components/shared/picture.js";
 import { formatShare } from "./film_candidates.js";
 
@@ -9,7 +10,7 @@ import { formatShare } from "./film_candidates.js";
 
 /** @param {number} first @param {number} last @param {number} step */
 const range = (first, last, step) =>
-  Array.from({ length: Math.round((last - first) / step) + 1 }, (_, i) => first + i * step);
+  Array.from({ length: Math.round((last - first) / step) + 1 }, (_stop, i) => first + i * step);
 
 const TEMPERATURES = [...range(10, 95, 5), ...range(100, 200, 10), ...range(225, 500, 25)];
 const TOP_KS = [
@@ -65,18 +66,20 @@ export class FilmFilters {
   constructor(vocabSize, act) {
     this.vocabSize = vocabSize;
     const topKs = [...TOP_KS.filter((count) => count < vocabSize), 0];
+    const formatTopK = (/** @type {number} */ value) => (value ? value.toLocaleString("en") : _("all"));
+    const formatTopP = (/** @type {number} */ value) => (value < 100 ? hundredths(value) : _("all"));
     this.sliders = [
-      new FilterSlider("temperature", "Temperature", TEMPERATURES, hundredths, act.filter),
-      new FilterSlider("top_k", "Top k", topKs, (value) => (value ? value.toLocaleString("en") : "all"), act.filter),
-      new FilterSlider("top_p", "Top p", TOP_PS, (value) => (value < 100 ? hundredths(value) : "all"), act.filter),
+      new FilterSlider("temperature", _("Temperature"), TEMPERATURES, hundredths, act.filter),
+      new FilterSlider("top_k", _("Top k"), topKs, formatTopK, act.filter),
+      new FilterSlider("top_p", _("Top p"), TOP_PS, formatTopP, act.filter),
     ];
     this.left = element("p", "left muted");
-    const title = "Sample the token of this step and all that follow with these settings, and keep that as a branch";
-    const draw = button({ className: "button draw", title }, act.draw, "Sample from here");
-    this.resetButton = button("button plain", () => act.filter(NO_FILTER), "No filter");
+    const title = _("Sample the token of this step and all that follow with these settings, and keep that as a branch");
+    const draw = button({ className: "button draw", title }, act.draw, _("Sample from here"));
+    this.resetButton = button("button plain", () => act.filter(NO_FILTER), _("No filter"));
     const rows = this.sliders.map(({ row }) => row);
     const buttons = element("div", "filter-buttons", draw, this.resetButton);
-    const heading = element("h3", "heading", "Sampling in place of greedy");
+    const heading = element("h3", "heading", _("Sampling in place of greedy"));
     this.element = element("section", "filters", heading, ...rows, this.left, buttons);
   }
 
@@ -86,14 +89,21 @@ export class FilmFilters {
     this.resetButton.ariaDisabled = String(filtered === null);
     this.left.textContent = filtered
       ? this.describe(filtered)
-      : "No filter: every token can be sampled, with the probability that the model gives it.";
+      : _("No filter: every token can be sampled, with the probability that the model gives it.");
   }
 
   /** @param {Filtered} filtered */
   describe({ kept, mass, entropy }) {
-    const left = `${kept.toLocaleString("en")} of ${this.vocabSize.toLocaleString("en")} tokens can be sampled`;
-    const share = `the model gives them ${formatShare(Math.min(1, mass))} together`;
-    const some = kept >= this.vocabSize ? "Every token can be sampled" : `${left}; ${share}`;
-    return `${some}. Entropy ${entropy.toFixed(2)} nats.`;
+    const numbers = {
+      kept: kept.toLocaleString("en"),
+      all: this.vocabSize.toLocaleString("en"),
+      share: formatShare(Math.min(1, mass)),
+      entropy: entropy.toFixed(2),
+    };
+    if (kept >= this.vocabSize) return _("Every token can be sampled. Entropy {entropy} nats.", numbers);
+    return _(
+      "{kept} of {all} tokens can be sampled; the model gives them {share} together. Entropy {entropy} nats.",
+      numbers,
+    );
   }
 }

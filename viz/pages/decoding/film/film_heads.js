@@ -2,8 +2,10 @@
 // Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
 import { headLabel } from "../../../components/shared/head_label.js";
+import { _, said } from "../../../components/shared/messages.js";
 import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
 import { rowName } from "../../../components/shared/row_name.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 
@@ -19,14 +21,19 @@ const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [12, 15];
 const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 
-const HOW_TO_READ =
+const HOW_TO_READ = said(
   "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head, " +
-  "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
-  "rows before are faint.";
-const HOW_TO_READ_TRIANGLE = " The triangle has all rows so far of the head chosen last, named by what they read.";
+    "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
+    "rows before are faint.",
+);
+const HOW_TO_READ_TRIANGLE = said(
+  "{sentences} The triangle has all rows so far of the head chosen last, named by what they read.",
+);
 
-const HOW_ROWS_ALIGN =
-  ": it reads the first token and writes the second. Some heads look for what it reads, others for what it writes.";
+const HOW_ROWS_ALIGN = said(
+  "Row {number}, {name}: it reads the first token and writes the second. Some heads look for what it reads, " +
+    "others for what it writes.",
+);
 
 /**
  * The width of a column, the height of a row and that of the labels, for as much room as a panel has.
@@ -72,19 +79,22 @@ export class FilmHeads {
     this.panels = [this.buildPanel(this.overSource, this.fan)];
     // A decoder without self-attention has no second title.
     if (titles[1]) this.panels.push(this.buildPanel(this.overPrefix, this.triangle));
-    this.layerButtons = Array.from({ length: header.layers }, (_, layer) =>
-      this.buildNumber(layer, { ariaLabel: `Layer ${layer + 1}` }, () => act.choose(layer, this.heads())),
+    this.layerButtons = Array.from({ length: header.layers }, (_layer, layer) =>
+      this.buildNumber(layer, { ariaLabel: _("Layer {number}", { number: layer + 1 }) }, () =>
+        act.choose(layer, this.heads()),
+      ),
     );
-    this.headButtons = Array.from({ length: header.heads }, (_, head) => this.buildHead(head));
-    const groups = [this.buildGroup("Layer", this.layerButtons), this.buildGroup("Heads", this.headButtons)];
+    this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
+    const groups = [this.buildGroup(_("Layer"), this.layerButtons), this.buildGroup(_("Heads"), this.headButtons)];
+    const ofRows = _(HOW_TO_READ);
     this.element = element(
       "section",
       "heads",
       element("div", "heads-bar", ...groups),
-      element("p", "owner muted", this.row, this.named, HOW_ROWS_ALIGN),
+      element("p", "owner muted", ...sentenceParts(_(HOW_ROWS_ALIGN), { number: this.row, name: this.named })),
       element("div", "pair", ...this.panels),
       legendElement(stops, ticks),
-      element("p", "how muted", HOW_TO_READ + (titles[1] ? HOW_TO_READ_TRIANGLE : "")),
+      element("p", "how muted", titles[1] ? _(HOW_TO_READ_TRIANGLE, { sentences: ofRows }) : ofRows),
     );
   }
 
@@ -107,8 +117,8 @@ export class FilmHeads {
     const look = {
       className: "button small head",
       style: `--head:${this.colour(head)}`,
-      title: "Click adds this head or takes it away, double-click shows this head only",
-      ariaLabel: `Head ${head + 1}`,
+      title: _("Click adds this head or takes it away, double-click shows this head only"),
+      ariaLabel: _("Head {number}", { number: head + 1 }),
       ondblclick: () => this.act.choose(this.state.layer, [head]),
     };
     const created = this.buildNumber(head, look, () => this.choose(this.state.layer, head));
@@ -151,7 +161,13 @@ export class FilmHeads {
   /** @param {Point} point @param {Tiles} tiles @param {number} layer @param {number} head @param {number} row @param {number} column */
   tell(point, tiles, layer, head, row, column) {
     const { key, weight } = tiles.largest([layer, head], [row, row + 1], [column, column + 1]);
-    this.tooltip.show(point, this.nameOf(tiles, layer, head), this.rowNames[row], key, `weight ${weight}`);
+    this.tooltip.show(
+      point,
+      this.nameOf(tiles, layer, head),
+      this.rowNames[row],
+      key,
+      _("weight {weight}", { weight }),
+    );
   }
 
   // ---- layout ----
@@ -236,11 +252,12 @@ export class FilmHeads {
 
   /** @param {PlayerState} state */
   describe({ step, layer, head, also }) {
-    this.row.textContent = `Row ${step + 1}, `;
+    this.row.textContent = String(step + 1);
     this.named.textContent = this.rowNames[step];
     const names = [head, ...also].sort((a, b) => a - b).map((each) => this.nameOf(this.cross, layer, each));
-    this.fan.title.textContent = `Lines of ${names.join(", ")}`;
-    this.triangle.title.textContent = `Rows so far of ${this.nameOf(this.self, layer, head)}`;
+    const own = this.nameOf(this.self, layer, head);
+    this.fan.title.textContent = _("Lines of {heads}", { heads: names.join(_(", ")) });
+    this.triangle.title.textContent = _("Rows so far of {head}", { head: own });
     for (const { canvas, title } of [this.fan, this.triangle]) canvas.ariaLabel = title.textContent;
   }
 }

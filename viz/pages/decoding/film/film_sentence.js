@@ -1,6 +1,8 @@
 // @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
+import { _ } from "../../../components/shared/messages.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
 /** @import { PlayerHeader } from "./decode_player.js" */
 
@@ -19,7 +21,7 @@ export class FilmSentence {
       const look = { className: "column future", onclick: () => goTo(step) };
       return element("div", look, tokenElement(targetTokens[step], "token chip read"), written);
     });
-    const sides = ["reads", "writes"].map((side) => element("span", "side", side));
+    const sides = [_("reads"), _("writes")].map((side) => element("span", "side", side));
     this.line = element("div", "columns", element("div", "column names", ...sides), ...this.columns);
     this.caption = element("p", "caption muted");
     this.element = element("div", "sentence", this.line, this.caption);
@@ -36,12 +38,17 @@ export class FilmSentence {
     this.shown = step;
     const { targetTokens, steps } = this.header;
     const { token, chosen, candidates } = steps[step];
-    const read = tokenElement(targetTokens[step], "token chip read");
-    const taken = tokenElement(token, "token chip written now");
-    const best = tokenElement(candidates[0][1], "token chip");
-    const end =
-      chosen === 0 ? [" and predicts ", taken, "."] : [" and predicts ", best, "; ", taken, " is written instead."];
-    this.caption.replaceChildren(`Row ${step + 1}: the decoder takes in `, read, ...end);
+    const values = {
+      row: String(step + 1),
+      read: tokenElement(targetTokens[step], "token chip read"),
+      taken: tokenElement(token, "token chip written now"),
+      best: tokenElement(candidates[0][1], "token chip"),
+    };
+    const sentence =
+      chosen === 0
+        ? _("Row {row}: the decoder takes in {read} and predicts {taken}.")
+        : _("Row {row}: the decoder takes in {read} and predicts {best}; {taken} is written instead.");
+    this.caption.replaceChildren(...sentenceParts(sentence, values));
   }
 
   /** Measure the columns, once and not at every step. */

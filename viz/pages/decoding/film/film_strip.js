@@ -3,6 +3,7 @@
 // canvas of one pixel a weight, which the page enlarges.
 import { headLabel } from "../../../components/shared/head_label.js";
 import { closest } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { contextOf, element, tokenElement } from "../../../components/shared/picture.js";
 
 /** @import { Tiles } from "../../../components/shared/head_tiles.js" */
@@ -57,8 +58,8 @@ export class FilmStrip {
     this.scale = scale;
     this.owner = owner;
     this.labels = columnLabels(tiles.header.keyTokens, "above");
-    this.labels.prepend(element("span", "corner muted", "head"));
-    this.blocks = Array.from({ length: tiles.header.layers }, (_, layer) => this.buildLayer(layer));
+    this.labels.prepend(element("span", "corner muted", _("head")));
+    this.blocks = Array.from({ length: tiles.header.layers }, (_layer, layer) => this.buildLayer(layer));
     const caption = element("figcaption", "strip-title", title);
     this.element = element("figure", "strip", caption, this.labels, ...this.blocks.map(({ block }) => block));
     this.element.addEventListener("pointermove", (event) => this.point(event));
@@ -72,7 +73,7 @@ export class FilmStrip {
   /** @param {number} layer */
   buildLayer(layer) {
     const { heads } = this.tiles.header;
-    const names = Array.from({ length: heads }, (_, head) => element("span", "row-name", headLabel(layer, head)));
+    const names = Array.from({ length: heads }, (_head, head) => element("span", "row-name", headLabel(layer, head)));
     const canvas = element("canvas", { className: "strip-canvas", role: "img" });
     const frames = element("div", "row-frames");
     const block = element("div", "layer-block", element("div", "row-names", ...names), canvas, frames);
@@ -151,13 +152,16 @@ export class FilmStrip {
   /** For those who cannot see it: the strongest weight of each head of a layer. @param {number} layer */
   summarise(layer) {
     const { step, visible, tiles } = this;
-    const strongest = Array.from({ length: tiles.header.heads }, (_, head) => {
+    const strongest = Array.from({ length: tiles.header.heads }, (_head, head) => {
       const { key, weight } = tiles.largest([layer, head], [step, step + 1], [0, visible]);
       return `${headLabel(layer, head)}: ${key} ${weight}`;
     });
     this.blocks.forEach(({ canvas }, i) => {
-      const weights = i === layer ? `, strongest weight of each head. ${strongest.join("; ")}` : "";
-      canvas.ariaLabel = `Layer ${i + 1}${weights}`;
+      const number = i + 1;
+      canvas.ariaLabel =
+        i === layer
+          ? _("Layer {number}, strongest weight of each head. {weights}", { number, weights: strongest.join("; ") })
+          : _("Layer {number}", { number });
     });
   }
 }

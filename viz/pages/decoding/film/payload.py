@@ -13,14 +13,18 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from viz.core import fingerprint, payload, token_text
+from viz.core.messages import said
 from viz.core.theme import HEAD_COLOURS, SEQUENTIAL, SQRT_TICKS
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
-TWO_ATTENTIONS: Final = ("Cross-attention, over the source", "Self-attention, over what is read so far")
+TWO_ATTENTIONS: Final[tuple[str, str]] = (
+    said("Cross-attention, over the source"),
+    said("Self-attention, over what is read so far"),
+)
 #: A decoder that attends to its source alone has no second one.
-SOURCE_ALONE: Final = (TWO_ATTENTIONS[0], "")
-ONE_ATTENTION: Final = ("Attention to the text", "Attention to what was written")
+SOURCE_ALONE: Final[tuple[str, str]] = (TWO_ATTENTIONS[0], "")
+ONE_ATTENTION: Final[tuple[str, str]] = (said("Attention to the text"), said("Attention to what was written"))
 #: The most candidates of a step that can be shown.
 MOST_CANDIDATES: Final = 20
 
@@ -70,7 +74,7 @@ class PlayerData:
     """A finished decoding, ready to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`.
 
     `deflated` has the compressed weights of the cross- and of the self-attention, and the distributions; `header` what
-    else the browser needs; `digest` is a fingerprint of both.
+    else the browser needs but the `titles` of both attentions, which are messages; `digest` is a fingerprint of all.
     """
 
     source_tokens: tuple[str, ...]
@@ -81,6 +85,7 @@ class PlayerData:
     vocab_size: int
     deflated: tuple[NDArray[np.uint8], ...]
     header: dict[str, object]
+    titles: tuple[str, str]
     digest: str
 
     @classmethod
@@ -105,7 +110,6 @@ class PlayerData:
         header: dict[str, object] = {
             "layers": layers,
             "heads": heads,
-            "titles": titles,
             "sourceTokens": token_text.display_tokens(source_tokens),
             "targetTokens": token_text.display_tokens(target_tokens),
             "steps": [_step_as_json(step) for step in steps],
@@ -127,7 +131,8 @@ class PlayerData:
             vocab_size=spread.vocab_size,
             deflated=deflated,
             header=header,
-            digest=fingerprint.digest(repr(header), *deflated),
+            titles=titles,
+            digest=fingerprint.digest(repr(header), repr(titles), *deflated),
         )
 
 

@@ -34,9 +34,9 @@ def show(trace: "Trace") -> None:
         frame.note(
             _(
                 "The film carries the rows of all heads in every step, up to {short} tokens a side; there are "
-                "{most_num_source_tokens:,} here. The attention page shows them all.",
+                "{length:,} here. The attention page shows them all.",
                 short=long_texts.SHORT,
-                most_num_source_tokens=max(len(trace.source_tokens), len(trace.target_tokens)),
+                length=max(len(trace.source_tokens), len(trace.target_tokens)),
             )
         )
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.components.declare import declare
 from viz.core import fingerprint, payload, theme, token_text
+from viz.core.messages import _
 from viz.core.widget_values import sent
 
 if TYPE_CHECKING:
@@ -20,7 +21,8 @@ _DIGITS: Final = 6
 
 def level_names(count: int) -> list[str]:
     """What the levels of a lens are called; the last of them is the model's own output."""
-    return ["Input", *(f"Layer {level}" for level in range(1, count - 1)), f"Layer {count - 1} = output"]
+    between = (_("Layer {number}", number=level) for level in range(1, count - 1))
+    return [_("Input"), *between, _("Layer {number} = output", number=count - 1)]
 
 
 def pack_lens(lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> bytes:

@@ -4,10 +4,12 @@
 // Data: the payload of lens_table.py. Sends back the trigger `step`: { step }.
 import { colourAt } from "../../../components/shared/drawing.js";
 import { cornerOf, hearItems, reachByTab } from "../../../components/shared/items.js";
+import { _ } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
 import { percent, probabilityLegend, timesLess } from "../../../components/shared/probability.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
 /** @import { InkedScale } from "../../../components/shared/drawing.js" */
 /** @import { Point } from "../../../components/shared/items.js" */
@@ -82,7 +84,7 @@ class LensTable extends View {
 
   build() {
     const { scale, cells } = this.data;
-    const key = [element("b", {}, MARK.trim()), element("span", {}, "is what was written")];
+    const key = [element("b", {}, MARK.trim()), element("span", {}, _("is what was written"))];
     const buttons = pictureButtons(this.root, () => this.data.name);
     this.bar.replaceChildren(probabilityLegend(scale.stops), element("span", "lens-key", ...key), buttons);
     this.cells = cells.map((row, level) => row.map((cell, step) => this.cell(cell, level, step)));
@@ -102,7 +104,8 @@ class LensTable extends View {
     if (this.parts === String(parts)) return;
     this.parts = String(parts);
     const tables = parts.map(([first, end]) => {
-      const ariaLabel = `Layers and steps ${first + 1} to ${end}: arrow keys move, Enter chooses a step`;
+      const range = { first: first + 1, last: end };
+      const ariaLabel = _("Layers and steps {first} to {last}: arrow keys move, Enter chooses a step", range);
       const body = element("tbody", {}, ...this.rowsOf(first, end));
       return element("table", { className: "lens-grid", role: "grid", ariaLabel }, body);
     });
@@ -114,17 +117,18 @@ class LensTable extends View {
   rowsOf(first, end) {
     const { levels, read, written, cells } = this.data;
     const tokens = (/** @type {string[]} */ of) => of.slice(first, end).map((token) => tokenElement(token));
-    const numbers = read.slice(first, end).map((_, at) => String(first + at + 1));
+    const numbers = read.slice(first, end).map((_token, at) => String(first + at + 1));
     const rows = levels.map((level, i) => {
       const right = cells[i].filter(({ asWritten }) => asWritten).length;
-      const heading = this.levelHeading(level, element("small", {}, `${MARK}${right} of ${read.length}`));
+      const share = _("{count} of {all}", { count: right, all: read.length });
+      const heading = this.levelHeading(level, element("small", {}, MARK + share));
       return element("tr", {}, heading, ...this.cells[i].slice(first, end));
     });
     return [
-      this.headings("number", "Step", numbers, first),
-      this.headings("read", "Goes in", tokens(read), first),
+      this.headings("number", _("Step"), numbers, first),
+      this.headings("read", _("Goes in"), tokens(read), first),
       ...rows,
-      this.headings("written", "Written", tokens(written), first),
+      this.headings("written", _("Written"), tokens(written), first),
     ];
   }
 
@@ -173,10 +177,13 @@ class LensTable extends View {
       return element("tr", i === 0 && asWritten ? "as-written" : "", ...parts);
     });
     const ratio = timesLess(Math.log(chosen), Math.log(probabilities[0]));
-    const compared = ratio && ` (${ratio} likely than the best)`;
-    const details = `, rank ${rank.toLocaleString("en")} here, ${percent(chosen)}${compared}`;
-    const note = element("div", "lens-note muted", "Written: ", tokenElement(this.data.written[step]), details);
-    const title = `${this.data.levels[level]} · step ${step + 1}`;
+    const token = tokenElement(this.data.written[step]);
+    const values = { token, rank: rank.toLocaleString("en"), share: percent(chosen), ratio };
+    const sentence = ratio
+      ? _("Written: {token}, rank {rank} here, {share} ({ratio} likely than the best)")
+      : _("Written: {token}, rank {rank} here, {share}");
+    const note = element("div", "lens-note muted", ...sentenceParts(sentence, values));
+    const title = _("{level} · step {step}", { level: this.data.levels[level], step: step + 1 });
     this.tooltip.showContent(point, title, element("table", "lens-top", ...rows), note);
   }
 

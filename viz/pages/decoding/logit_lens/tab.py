@@ -42,23 +42,25 @@ def show(trace: "Trace") -> None:
     _badge(trace, lens)
     if note := label_smoothing_note():
         st.caption(note)
-    number_controls.table_button("Table (CSV)", partial(decoded_tables.lens, lens, read), name)
+    number_controls.table_button(_("Table (CSV)"), partial(decoded_tables.lens, lens, read), name)
 
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:
     """Largest difference between what the last layer says of the written tokens and what the model said of them."""
-    said: list[float] = lens.chosen_probabilities[-1].tolist()
-    return max(abs(probability - exp(step.log_prob)) for probability, step in zip(said, trace.steps, strict=True))
+    of_lens: list[float] = lens.chosen_probabilities[-1].tolist()
+    return max(abs(probability - exp(step.log_prob)) for probability, step in zip(of_lens, trace.steps, strict=True))
 
 
 def _badge(trace: "Trace", lens: "LogitLens") -> None:
     is_same = tuple(best[0] for best in lens.token_ids[-1].tolist()) == trace.predicted_ids
     largest = deviation(trace, lens)
-    figure = f"largest difference of a probability {scientific(largest)}"
+    difference = scientific(largest)
     if is_same and largest <= TOLERANCE:
-        st.badge(f"last layer = the model's output: {figure}", icon=":material/check:", color="green")
+        same = _("last layer = the model's output: largest difference of a probability {value}", value=difference)
+        st.badge(same, icon=":material/check:", color="green")
     else:
-        st.badge(f"last layer ≠ the model's output: {figure}", icon=":material/warning:", color="red")
+        other = _("last layer ≠ the model's output: largest difference of a probability {value}", value=difference)
+        st.badge(other, icon=":material/warning:", color="red")
 
 
 def _choose(step: int) -> None:

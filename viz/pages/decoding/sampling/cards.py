@@ -78,7 +78,12 @@ def steps_html(card: Card) -> str:
 def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
     fill, ink = theme.sequential(exp(log_prob))
     shown = percent(exp(log_prob))
-    title = f"Step {step + 1}: {shown} under the model" + ("" if drawn is None else f", {percent(exp(drawn))} as drawn")
+    numbers = {"step": step + 1, "own": shown}
+    title = (
+        _("Step {step}: {own} under the model", **numbers)
+        if drawn is None
+        else _("Step {step}: {own} under the model, {drawn} as drawn", drawn=percent(exp(drawn)), **numbers)
+    )
     return (
         f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{ink}">'
         f'<bdi dir="auto" style="white-space:pre">{literal(display_token(token))}</bdi>'
@@ -91,9 +96,10 @@ def _legend() -> str:
         f'<span style="position:absolute;left:{tick}%;transform:translateX(-50%)">{tick}</span>'
         for tick in (0, 25, 50, 75, 100)
     )
+    label = _("Colour scale: probability from 0, dark, to 100 percent, light")
     return (
-        '<div role="img" aria-label="Colour scale: probability from 0, dark, to 100 percent, light" '
-        f'style="display:flex;gap:0.7rem;font-size:0.75rem;line-height:1;{_NUMBERS}">Probability (%)'
+        f'<div role="img" aria-label="{literal(label)}" '
+        f'style="display:flex;gap:0.7rem;font-size:0.75rem;line-height:1;{_NUMBERS}">{literal(_("Probability (%)"))}'
         '<div style="width:240px;max-width:50%"><div style="height:11px;border-radius:2px;box-shadow:0 0 0 1px '
         f"color-mix(in srgb,currentColor 22%,transparent);background:linear-gradient(to right,"
         f'{",".join(theme.SEQUENTIAL)})"></div>'

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from viz.core.background_jobs import Progress, Task
+from viz.core.messages import said
 from viz.selection.decoding import DecodingChoices
 
 if TYPE_CHECKING:
@@ -22,5 +23,5 @@ def drawing(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[tupl
         sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
         return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed, progress=progress.reached))
 
-    progress_text = "Drawing: {done} of at most {total} tokens of each"
-    return Task(("samples", writer.key, text, count, seed, how), 0, "tokens", compute, progress_text)
+    progress_text = said("Drawing: {done} of at most {total} tokens of each")
+    return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.access import models, texts, traces
 from viz.core.file_names import file_name
 from viz.core.html import Marked
-from viz.core.messages import _
+from viz.core.messages import _, plural, said
 from viz.core.numbers import decimal
 from viz.core.widget_values import sent
 from viz.pages.decoding import tables as decoded_tables
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 64
 PRESETS: "Mapping[TokenFilter, str]" = {
-    LIKELY_TOKENS: "Likely tokens: temperature 0.7, top p 0.9",
-    NO_FILTER: "All tokens: temperature 1",
+    LIKELY_TOKENS: said("Likely tokens: temperature 0.7, top p 0.9"),
+    NO_FILTER: said("All tokens: temperature 1"),
 }
 #: Where fewer translations than this get an unlikely token, sampling from all tokens does not derail.
 LEAST_DERAILED = 0.05
@@ -81,9 +81,9 @@ def show(trace: "Trace") -> None:
         st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
-        number_controls.table_button("Samples (CSV)", partial(decoded_tables.samples, drawn), name)
+        number_controls.table_button(_("Samples (CSV)"), partial(decoded_tables.samples, drawn), name)
         make = partial(decoded_tables.sampled_tokens, drawn, vocabulary)
-        number_controls.table_button("Their tokens (CSV)", make, f"{name}-tokens")
+        number_controls.table_button(_("Their tokens (CSV)"), make, f"{name}-tokens")
 
 
 def grouped(drawn: "Sequence[SampledTranslation]") -> list[list[int]]:
@@ -101,10 +101,15 @@ def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
     mean, derailed = sum(outside) / len(outside), 1 - prod(1 - mass for mass in outside)
     if listed >= vocab_size or derailed < LEAST_DERAILED:
         return ""
-    return (
-        f"Why temperature 1 derails: beyond the {listed} likeliest tokens of each step the other "
-        f"{vocab_size - listed:,} hold {percent(mean)} together. Of translations of {len(steps)} tokens, "
-        f"{percent(derailed)} get at least one of these, and what follows has to go on from it."
+    return _(
+        "Why temperature 1 derails: beyond the {listed} likeliest tokens of each step the other {others:,} hold "
+        "{share} together. Of translations of {length} tokens, {derailed} get at least one of these, and what follows "
+        "has to go on from it.",
+        listed=listed,
+        others=vocab_size - listed,
+        share=percent(mean),
+        length=len(steps),
+        derailed=percent(derailed),
     )
 
 
@@ -117,7 +122,7 @@ def _presets() -> None:
         _("Sample from"),
         list(PRESETS),
         key="sampling-preset",
-        format_func=PRESETS.__getitem__,
+        format_func=lambda preset: _(PRESETS[preset]),
         wrap=True,
         help=_(
             "At each step a token is sampled by its probability, in place of the likeliest one. Temperature "
@@ -137,24 +142,24 @@ def _take_preset() -> None:
 def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
     """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
     hundredths = number_controls.hundredths
-    number_controls.settle("num_samples", 1, MAX_SAMPLES, "A number of samples of")
-    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, "A temperature of", hundredths)
-    number_controls.settle("top_k", 0, vocab_size, "A top k of")
-    number_controls.settle("top_p", LEAST_MASS, 100, "A top p of", hundredths)
-    number_controls.settle("sampling_seed", 0, controls.MAX_SEED, "Seed")
+    number_controls.settle("num_samples", 1, MAX_SAMPLES, _("A number of samples of"))
+    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("A temperature of"), hundredths)
+    number_controls.settle("top_k", 0, vocab_size, _("A top k of"))
+    number_controls.settle("top_p", LEAST_MASS, 100, _("A top p of"), hundredths)
+    number_controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
     with slot:
-        help_text = "How many translations are drawn; the first ones stay as they are when there are more."
-        number_controls.whole_slider("num_samples", "Samples", 1, MAX_SAMPLES, help_text=help_text)
-        help_text = "Below 1 the likely tokens gain, above 1 the unlikely ones do."
+        help_text = _("How many translations are drawn; the first ones stay as they are when there are more.")
+        number_controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
+        help_text = _("Below 1 the likely tokens gain, above 1 the unlikely ones do.")
         number_controls.hundredths_slider(
-            "temperature", "Temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
+            "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
-        help_text = "Only the fewest likeliest tokens that together hold this much can be sampled; 1 for all."
-        number_controls.hundredths_slider("top_p", "Top p", LEAST_MASS, 100, help_text=help_text)
-        help_text = "Only so many of the likeliest tokens can be sampled; 0 for all."
-        number_controls.number("top_k", "Top k", 0, vocab_size, help_text=help_text)
-        help_text = "Names a series of samples."
-        number_controls.number("sampling_seed", "Seed", 0, controls.MAX_SEED, help_text=help_text)
+        help_text = _("Only the fewest likeliest tokens that together hold this much can be sampled; 1 for all.")
+        number_controls.hundredths_slider("top_p", _("Top p"), LEAST_MASS, 100, help_text=help_text)
+        help_text = _("Only so many of the likeliest tokens can be sampled; 0 for all.")
+        number_controls.number("top_k", _("Top k"), 0, vocab_size, help_text=help_text)
+        help_text = _("Names a series of samples.")
+        number_controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
 
 
 def _next_seed() -> None:
@@ -164,10 +169,10 @@ def _next_seed() -> None:
 def _greedy_card(trace: "Trace") -> Card:
     log_probs = tuple(step.log_prob for step in trace.steps)
     return Card(
-        title="Greedy",
-        which="the likeliest token each time",
+        title=_("Greedy"),
+        which=_("the likeliest token each time"),
         text=Marked(((trace.translation, False),)),
-        numbers=(("Log-probability", decimal(sum(log_probs))), ("Tokens", str(len(log_probs)))),
+        numbers=((_("Log-probability"), decimal(sum(log_probs))), (_("Tokens"), str(len(log_probs)))),
         tokens=tuple(step.token for step in trace.steps),
         log_probs=log_probs,
         filtered_log_probs=None,
@@ -181,21 +186,21 @@ def _cards(
     cards, written = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, written, strict=True):
         sample = drawn[group[0]]
-        notes = ["Cut at the longest text that the model may write."] if sample.token_ids[-1] not in ends else []
+        notes = [_("Cut at the longest text that the model may write.")] if sample.token_ids[-1] not in ends else []
         if written.count(text) > 1:
-            notes.append("Another card has the same text, cut into other tokens.")
+            notes.append(_("Another card has the same text, cut into other tokens."))
         if text == greedy:
-            notes.append("The same text as the greedy translation.")
+            notes.append(_("The same text as the greedy translation."))
         numbers = (
-            ("Log-probability", decimal(sample.log_prob)),
-            ("as drawn", decimal(sample.filtered_log_prob)),
-            ("Tokens", str(len(sample.token_ids))),
+            (_("Log-probability"), decimal(sample.log_prob)),
+            (_("as drawn"), decimal(sample.filtered_log_prob)),
+            (_("Tokens"), str(len(sample.token_ids))),
         )
         cards.append(
             Card(
-                title=f"{len(group)} of {len(drawn)}",
+                title=_("{count} of {drawn}", count=len(group), drawn=len(drawn)),
                 which=_which(group),
-                text=Marked(word_differences.pieces(texts.word_diff(greedy, text)) or (("(nothing)", False),)),
+                text=Marked(word_differences.pieces(texts.word_diff(greedy, text)) or ((_("(nothing)"), False),)),
                 numbers=numbers,
                 tokens=tuple(vocabulary[token_id] for token_id in sample.token_ids),
                 log_probs=sample.log_probs,
@@ -211,4 +216,4 @@ def _which(group: list[int]) -> str:
     numbers = [str(number + 1) for number in group[:6]]
     if len(group) > len(numbers):
         numbers.append("…")
-    return f"{'sample' if len(group) == 1 else 'samples'} {', '.join(numbers)}"
+    return plural("sample {numbers}", "samples {numbers}", len(group), numbers=_(", ").join(numbers))

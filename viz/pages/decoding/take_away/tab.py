@@ -7,7 +7,7 @@ import streamlit as st
 
 from viz.access import models, trace_files
 from viz.core.file_names import file_name
-from viz.core.messages import _
+from viz.core.messages import _, plural
 from viz.pages.decoding import translations
 from viz.pages.decoding.beam import data as beam_data
 from viz.pages.decoding.take_away import trees
@@ -28,8 +28,8 @@ def show(trace: "Trace") -> None:
     st.subheader(_("The translation shown"), anchor=False)
     show_offer(
         Offer(
-            "Steps and candidates",
-            "CSV: each step’s token, its probability, entropy and 20 candidates",
+            _("Steps and candidates"),
+            _("CSV: each step’s token, its probability, entropy and 20 candidates"),
             partial(trace_tables.steps, trace),
             f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
             "text/csv",
@@ -38,9 +38,10 @@ def show(trace: "Trace") -> None:
     )
     show_offer(
         Offer(
-            "NumPy arrays",
-            f"{'every weight, ' * trace_files.has_weights(trace)}query, key and value of all attentions, tokens "
-            "and steps; `numpy.load` reads it",
+            _("NumPy arrays"),
+            _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
+            if trace_files.has_weights(trace)
+            else _("query, key and value of all attentions, tokens and steps; `numpy.load` reads it"),
             partial(trace_files.content, trace),
             f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
             "application/octet-stream",
@@ -57,8 +58,10 @@ def show(trace: "Trace") -> None:
     )
     downloads.show_link(
         f"decode?{downloads.link(selection)}",
-        "Behind the address of any Headlight that has this checkpoint, this opens here: the sentence, every branch, "
-        "the one shown, the step and every other choice that was changed. Branches are computed anew there.",
+        _(
+            "Behind the address of any Headlight that has this checkpoint, this opens here: the sentence, every "
+            "branch, the one shown, the step and every other choice that was changed. Branches are computed anew there."
+        ),
     )
 
 
@@ -67,11 +70,16 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
     made = translations.choices()
     written = partial(translations.written, *translations.source(), made)
     checkpoint, digest = models.identity(selection.model)
-    what = f"the model’s own translation and {len(made)} {'branch' if len(made) == 1 else 'branches'}"
     show_offer(
         Offer(
-            "Branches",
-            f"JSON: {what}: what was done and where, text, tokens, log-probabilities",
+            _("Branches"),
+            plural(
+                "JSON: the model’s own translation and {count} branch: what was done and where, text, tokens, "
+                "log-probabilities",
+                "JSON: the model’s own translation and {count} branches: what was done and where, text, tokens, "
+                "log-probabilities",
+                len(made),
+            ),
             lambda: trees.branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
             f"{file_name('branches', sentence=trace.text)}.json",
             "application/json",
@@ -81,9 +89,13 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
     width, penalty = beam_data.beam_settings(selection.decoding)
     show_offer(
         Offer(
-            "Beam search",
-            f"JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with its "
-            "score and what became of it",
+            _("Beam search"),
+            _(
+                "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with its "
+                "score and what became of it",
+                width=width,
+                penalty=penalty,
+            ),
             partial(_beam, selection, checkpoint, digest),
             f"{file_name(f'beam{width}', sentence=trace.text)}.json",
             "application/json",

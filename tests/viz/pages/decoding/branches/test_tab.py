@@ -39,7 +39,7 @@ def test_the_tree_tells_what_was_done_where_and_what_came_of_it() -> None:
     assert [row["parent"] for row in found["rows"]] == [None, 0, 1]
     assert [row["start"] for row in found["rows"]] == [0, 4, 6]
     assert "wrote" in found["rows"][1]["deed"]
-    assert (found["shown"], found["against"], found["language"]) == (2, 1, "de")
+    assert (found["shown"], found["against"], found["textLanguage"]) == (2, 1, "de")
     assert all(row["logProb"] < 0 for row in found["rows"])
 
 

@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from viz.access.attribution import Explained
 from viz.core.background_jobs import Task
+from viz.core.messages import Message
 from viz.selection.coreference import OthersOf
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ class Asked:
     words: tuple[tuple[str, str], ...]
     is_one: bool
     name: str
-    helps: str
-    given: str
+    helps: Message
+    given: Message
     effects: "Task[tuple[HeadEffects, HeadEffects]]"
     removal: "Callable[[frozenset[HeadName]], Task[Removal]]"
     verdict: Callable[[Removal], str]
     has_right: bool
-    compared: str
+    compared: Message
     patching: "Task[Patching]"
     explained: Callable[[int], Task[Explained]]
     direct: "Task[Patching] | None" = None

@@ -13,6 +13,7 @@ from viz.access import attribution
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, all_heads
 from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
@@ -70,13 +71,13 @@ def asked(
         words=words,
         is_one=len(pairs) == 1,
         name=pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs",
-        helps=f"the {'pronoun that is written' if is_own else 'right pronoun'}",
+        helps=said("the pronoun that is written") if is_own else said("the right pronoun"),
         given=given,
         effects=effects(translator, cases, instead),
         removal=lambda off: removal(translator, cases, off, instead),
         verdict=lambda removal: verdicts.removal_sentence(removal, words, given),
         has_right=not is_own,
-        compared="Compared is the first German token that differs.",
+        compared=said("Compared is the first German token that differs."),
         patching=patching(translator, pairs),
         explained=lambda sentence: _explained(translator, cases[sentence]),
         accuracy=accuracy,
@@ -108,7 +109,7 @@ def removal(
             progress(1)
         return Removal(effect, tuple(written), tuple(pronouns))
 
-    return Task(_key("removal", translator, cases, (off, instead)), len(cases), "sentences", compute)
+    return Task(_key("removal", translator, cases, (off, instead)), len(cases), said("sentences"), compute)
 
 
 def effects(
@@ -124,7 +125,7 @@ def effects(
         return _flat(measure_effects(translator, contrasts, replacement, progress=progress)), _flat(estimated)
 
     runs = len(cases) * len(all_heads(translator))
-    return Task(_key("effects", translator, cases, instead), runs, "runs", compute)
+    return Task(_key("effects", translator, cases, instead), runs, said("runs"), compute)
 
 
 def patching(translator: "Translator", pairs: Sequence[Pair]) -> Task["Patching"]:
@@ -142,7 +143,9 @@ def patching(translator: "Translator", pairs: Sequence[Pair]) -> Task["Patching"
         return replace(patching, patched=patching.patched.flatten(1))
 
     firsts = [pair.cases[0] for pair in pairs]
-    return Task(_key("patching", translator, firsts, ""), len(pairs) * len(all_heads(translator)), "runs", compute)
+    return Task(
+        _key("patching", translator, firsts, ""), len(pairs) * len(all_heads(translator)), said("runs"), compute
+    )
 
 
 def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
@@ -157,7 +160,7 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise DataError("Expected a text file in UTF-8: a sentence, a tab, its German, one pair a line.") from error
-    return tuple(parse_pairs(lines, "The file", MOST_PAIRS))
+    return tuple(parse_pairs(lines, said("The file"), MOST_PAIRS))
 
 
 def bleu_change(
@@ -174,7 +177,7 @@ def bleu_change(
         return intact.bleu, removed.bleu
 
     key = ("bleu", translator.key, pairs, off, instead)
-    return Task(key, 2 * len(pairs), "translations", compute)
+    return Task(key, 2 * len(pairs), said("translations"), compute)
 
 
 def _flat(effects: "HeadEffects") -> "HeadEffects":

@@ -9,6 +9,7 @@ from viz.access import attribution
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
+from viz.core.messages import said
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, all_heads
 from viz.pages.coreference.data import MAX_CHOICES
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 LIKELIEST: Final = 5
 #: Where a model says the word, after "in nats".
 _GIVEN: Final = {
-    "decoder": "as the next token",
-    "encoder": "in place of the mask",
-    "encoder-decoder": "as the next token after what was written before",
+    "decoder": said("as the next token"),
+    "encoder": said("in place of the mask"),
+    "encoder-decoder": said("as the next token after what was written before"),
 }
 
 
@@ -74,13 +75,13 @@ def asked(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Asked:
         words=words,  # type: ignore[arg-type]
         is_one=len(pairs) == 1,
         name=pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs",
-        helps="the right word" if pairs[0].name else "the word that the model says",
+        helps=said("the right word") if pairs[0].name else said("the word that the model says"),
         given=_GIVEN[kind],
         effects=_effects(reader, pairs, instead),
         removal=lambda off: _removal(reader, pairs, off, instead),
         verdict=lambda removal: verdicts.words_sentence(removal, words),  # type: ignore[arg-type]
         has_right=bool(pairs[0].name),
-        compared="Compared are the two words.",
+        compared=said("Compared are the two words."),
         patching=_patching(reader, pairs),
         direct=_patching(reader, pairs, is_direct=True),
         explained=partial(_explained, reader, pairs),
@@ -114,7 +115,7 @@ def _effects(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Task
         return measure_choices(reader, choices, replacement, progress), estimated
 
     key = ("word-effects", reader.key, tuple(choices), instead)
-    return Task(key, len(choices) * len(all_heads(reader)), "runs", compute)
+    return Task(key, len(choices) * len(all_heads(reader)), said("runs"), compute)
 
 
 def _removal(reader: "Chooser", pairs: Sequence[TextPair], off: "frozenset[HeadName]", instead: str) -> Task[Removal]:
@@ -129,7 +130,7 @@ def _removal(reader: "Chooser", pairs: Sequence[TextPair], off: "frozenset[HeadN
         shown = choices if len(pairs) == 1 else []
         return Removal(effect, likeliest=tuple((_likeliest(reader, c), _likeliest(reader, c, without)) for c in shown))
 
-    return Task(("word-removal", reader.key, tuple(choices), off, instead), len(choices), "texts", compute)
+    return Task(("word-removal", reader.key, tuple(choices), off, instead), len(choices), said("texts"), compute)
 
 
 def _likeliest(
@@ -153,7 +154,7 @@ def _patching(reader: "Chooser", pairs: Sequence[TextPair], *, is_direct: bool =
         return patch_choices(reader, read, progress)
 
     key = ("word-paths" if is_direct else "word-patching", reader.key, tuple(read))
-    return Task(key, len(read) * len(all_heads(reader)), "runs", compute)
+    return Task(key, len(read) * len(all_heads(reader)), said("runs"), compute)
 
 
 def _replacement(reader: "Chooser", choices: Sequence["WordChoice"], instead: str) -> "Replacement | None":

@@ -1,0 +1,73 @@
+"""A page loads the libraries that it needs for what it shows first, and no others."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.paths import ROOT
+
+PAGES = {
+    "": "Attention",
+    "learn": "Learn",
+    "decode": "Decode",
+    "compare": "Compare",
+    "atlas": "Atlas",
+    "masks": "Masks & positions",
+    "why": "Why attention?",
+    "model": "Model",
+}
+NEEDED = {"torch", "sentencepiece"}
+"""The model that ships is run by torch, and cuts its words by SentencePiece."""
+
+UNNEEDED = {
+    # What else a page can be asked for: each of these comes with the first model, measure or download that needs it.
+    "transformers": "models of other people",
+    "huggingface_hub": "their download",
+    "peft": "adapters of such models",
+    "accelerate": "such models that are larger than the memory",
+    "captum": "attribution by gradients",
+    "bertviz": "bertviz's views, when their tab is open",
+    "IPython": "is imported by bertviz",
+    "mpld3": "has d3 for bertviz's views, and is never imported",
+    "matplotlib": "is imported by mpld3",
+    "sacrebleu": "scores of a whole test set",
+    "scipy": "confidence intervals of measurements",
+    "py3langid": "the language of a text that is no example",
+    "rjieba": "words of Chinese",
+    "budoux": "words of Japanese",
+    "segno": "the code of an address, when one is shown",
+    # What libraries load for purposes that are none of ours.
+    "pandas": "Streamlit's tables; ours are shown by pages that have some, when they do",
+    "pyarrow": "as pandas",
+    "altair": "Streamlit's own charts",
+    "sympy": "torch's compiler",
+    "torch._dynamo": "torch's compiler, which a model on the device meta would load",
+    "torch._inductor": "torch's compiler",
+    "beartype": "checks the types of shapes, in tests alone",
+}
+OPEN = """
+import sys
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+app = AppTest.from_file("app.py", default_timeout=300)
+# The page that an address opens: `switch_page` only knows those of a run before.
+app._page_hash = calc_hash({address!r}) if {address!r} else ""
+app.run()
+assert not app.exception and not app.error, (app.exception, app.error)
+print(app.title[0].value)
+print(*sys.modules)
+"""
+
+
+@pytest.mark.parametrize(("address", "title"), PAGES.items(), ids=PAGES.values())
+def test_an_opened_page_has_loaded_what_it_needs_alone(address: str, title: str) -> None:
+    code = OPEN.format(address=address).replace('"app.py"', repr(str(ROOT / "app.py")))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    shown, loaded = done.stdout.splitlines()[-2:]
+    assert shown == title
+    assert set(loaded.split()) >= NEEDED
+    assert not {name: UNNEEDED[name] for name in UNNEEDED.keys() & set(loaded.split())}

@@ -1,0 +1,102 @@
+"""What the first page needs is loaded as the server begins; what cannot be is left to the page, which says so."""
+
+import asyncio
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from threading import Event
+
+import pytest
+from streamlit.web.server.app_discovery import discover_asgi_app
+
+from tests.paths import ROOT
+from tests.viz.page_run import app_of
+from viz import warm_start
+from viz.access import models, traces
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+
+AFTERWARDS = """
+import sys
+from streamlit.testing.v1 import AppTest
+from viz import warm_start
+warm_start.prepare()
+before = set(sys.modules)
+app = AppTest.from_file("app.py", default_timeout=300).run()
+assert app.title[0].value == "Attention"
+print("new:", *sorted(name for name in sys.modules.keys() - before if name.split(".")[0] in ("viz", "model", "torch")))
+"""
+
+
+def test_streamlit_finds_the_server_in_the_file_that_it_runs() -> None:
+    assert discover_asgi_app(ROOT / "app.py").import_string == "app:app"
+
+
+def test_the_first_page_finds_every_module_loaded() -> None:
+    code = AFTERWARDS.replace('"app.py"', repr(str(ROOT / "app.py")))
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines()[-1].split() == ["new:"]
+
+
+def test_the_first_model_and_its_first_trace_are_kept(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    opened = Selection()
+    warm_start.prepare()
+    assert models.bytes_to_load(opened.model) == 0
+    reader = models.reader(opened.model)
+    kept = traces.trace(reader, opened.common.text)
+    # What is kept is not made again.
+    monkeypatch.setattr(traces, "_decoded", None)
+    assert traces.trace(reader, opened.common.text) is kept
+
+
+def test_a_damaged_model_is_the_pages_to_report(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    (tmp_path / "en-de" / "model.safetensors").write_bytes(b"damaged")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    warm_start.prepare()
+    app = app_of().run()
+    assert not app.exception
+    assert "differs from its manifest" in app.error[0].value
+
+
+def test_a_large_model_and_one_of_other_people_wait_until_somebody_asks(
+    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    assert models.is_small_and_ours(Selection().model)
+    monkeypatch.setattr(models, "LARGEST_UNASKED", 1)
+    assert not models.is_small_and_ours(Selection().model)
+    monkeypatch.undo()
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    (tmp_path / "en-de" / "manifest.json").unlink()
+    assert not models.is_small_and_ours(Selection().model)
+
+
+def test_no_model_at_all_is_no_error_of_the_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    warm_start.prepare()
+
+
+def test_the_server_serves_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> None:
+    may_end, has_ended = Event(), Event()
+
+    def load() -> None:
+        may_end.wait(60)
+        has_ended.set()
+
+    async def serve() -> None:
+        async with warm_start.while_serving(None):  # type: ignore[arg-type]
+            assert not has_ended.is_set()
+            may_end.set()
+
+    monkeypatch.setattr(warm_start, "prepare", load)
+    asyncio.run(serve())
+    assert has_ended.wait(60)

@@ -1,0 +1,63 @@
+"""Load what the first page needs as soon as the server runs, while the browser still opens its address.
+
+Streamlit runs no page before a browser has loaded Streamlit's own scripts and is connected. Until then this thread
+imports the page's modules and torch, opens the first model, and reads the sentence that pages open with. All of it goes
+through the caches from which pages take it, under their keys: what is not ready yet a page waits for, or does itself.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from streamlit import App
+
+#: What the first page imports, all in all.
+MODULES: Final = (
+    "model.adapters.inspect_folder",
+    "viz.core.gc_freeze",
+    "viz.ui.address_code",
+    "viz.ui.add_model",
+    "viz.ui.page_style",
+    "viz.ui.sidebar",
+    "viz.ui.tools",
+    "viz.pages.attention.all_heads.tab",
+    "viz.pages.attention.bertviz.tab",
+    "viz.pages.attention.circuits.tab",
+    "viz.pages.attention.origin.tab",
+    "viz.pages.attention.take_away.tab",
+)
+
+
+@asynccontextmanager
+async def while_serving(server: "App") -> AsyncIterator[None]:
+    """Around the server's work: begin to load when it begins."""
+    # Not at the top: what the server itself needs comes first.
+    from viz.core.process_end import JOB_THREAD
+
+    Thread(target=prepare, daemon=True, name=JOB_THREAD).start()
+    yield
+
+
+def prepare() -> None:
+    """Fill the caches of the first page. A model that cannot be opened is left to the page, which says why."""
+    for module in MODULES:
+        import_module(module)
+    from model.errors import HeadlightError
+    from viz.access import attention, findings, head_jobs, models, traces
+    from viz.selection.selection import Selection
+
+    opened = Selection()
+    try:
+        if not models.is_small_and_ours(opened.model):
+            return
+        reader = models.reader(opened.model)
+        trace = traces.trace(reader, opened.common.text)
+    except HeadlightError:
+        return
+    findings.finding(trace, reader)
+    for site in trace.sites:
+        attention.head_tiles(trace, reader, site)
+        head_jobs.of_model(reader, site)
