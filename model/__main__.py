@@ -68,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     align.add_argument("--data", type=Path, required=True, metavar="FILE.jsonl", help="rows with en, de and sure")
 
     coreference = add("coreference", run_coreference, "score heads on what pronouns stand for")
-    text = "Winograd or own rows (.jsonl), columns (.tsv), WinoBias lines (.txt); “curated”: the built-in set"
+    text = "Winograd or own rows (.jsonl), columns (.tsv), WinoBias lines (.txt); “curated”: the set that ships"
     coreference.add_argument("--data", required=True, metavar="FILE", help=text)
     coreference.add_argument("--site", choices=("encoder.self", "decoder.cross"), help="one site only (default: both)")
     measures = ("raw", "norm", "rollout")
@@ -177,17 +177,17 @@ def run_align(arguments: argparse.Namespace) -> None:
 
 def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
-    from model.analysis.coreference.case_files import CURATED, read_pronoun_cases
-    from model.analysis.coreference.measure_translator import SCORED_SITES, measure_coreference
+    from model.analysis.coreference.case_files import CURATED, read_pronoun_cases, set_language
+    from model.analysis.coreference.measure_translator import measure_coreference
     from model.analysis.report_json import coreference_json
     from model.analysis.report_text import coreference_report
 
-    path = CURATED if arguments.data == "curated" else Path(arguments.data)
+    translator = _translator(arguments)
+    path = CURATED[set_language(translator.languages[0])] if arguments.data == "curated" else Path(arguments.data)
     read = read_pronoun_cases(path)
     for line in read.rejected:
         print(f"{path.name}, line {line.number}: {line.reason}", file=sys.stderr)
-    translator = _translator(arguments)
-    sites = SCORED_SITES if arguments.site is None else (arguments.site,)
+    sites = None if arguments.site is None else (arguments.site,)
     with tqdm(total=len(read.cases), unit="sentence") as bar:
         scores = measure_coreference(translator, read, sites=sites, measure=arguments.measure, progress=bar.update)
     name = path.stem

@@ -31,7 +31,7 @@ LARGEST: Mapping[str, int] = {
 }
 MAX_SHARDS: Final = 100
 #: The codes of three letters that matter here (ISO 639-2 and -3), with those that HTML prefers.
-TWO_LETTERS: Mapping[str, str] = {"eng": "en", "deu": "de", "ger": "de"}
+TWO_LETTERS: Mapping[str, str] = {"eng": "en", "deu": "de", "ger": "de", "zho": "zh", "chi": "zh", "cmn": "zh"}
 
 
 def digest(folder: Path) -> str:

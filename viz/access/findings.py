@@ -72,7 +72,7 @@ def in_atlas(atlas: "Atlas") -> "SurestHead | None":
 
 
 def _known(text: str) -> tuple[Span | None, Sequence[Span], bool] | None:
-    """Pronoun and antecedent of an example or a sentence of the curated set; its controls have no antecedent."""
+    """Pronoun and antecedent of an example or a sentence of the curated sets; its controls have no antecedent."""
     if (case := _curated().get(text)) is not None:
         return case.pronoun, (case.antecedent,), False
     if (marks := known_marks(text)) is None or marks.pronoun is None or marks.antecedent is None:
@@ -90,6 +90,7 @@ def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:
 @cache
 def _curated() -> "Mapping[str, PronounCase]":
     """Sentence → its case."""
-    from model.analysis.coreference.case_files import curated_cases
+    from model.analysis.coreference.case_files import CURATED, curated_cases
 
-    return {case.sentence: case for case in curated_cases().cases if not case.is_control}
+    cases = [case for language in CURATED for case in curated_cases(language).cases]
+    return {case.sentence: case for case in cases if not case.is_control}

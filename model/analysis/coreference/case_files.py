@@ -3,20 +3,22 @@
 | file | a line |
 |---|---|
 | .jsonl | `sentence`, and `pronoun`, `antecedent`, `distractor` as words of it or as characters [begin, end); \
-optional `id`, `group`, `pair`, `right` and `wrong` (German), `control` |
+optional `id`, `group`, `pair`, `right` and `wrong` (German), `control`, `dropped`; # begins a comment |
 | .jsonl | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |
 | .tsv | sentence, pronoun, antecedent, distractor, and optionally right, wrong (German) |
 | .txt | WinoBias: `N sentence` with [antecedent] and [pronoun] |
 
-`curated.jsonl` is a set of the first form, written for this project and never trained on. A file may come from anyone:
-its size is limited, a bad line is named with its reason, and the good ones are used.
+`curated.jsonl` and `curated_zh.jsonl` are sets of the first form, English and Chinese, written for this project and
+never trained on. A file may come from anyone: its size is limited, a bad line is named with its reason, and the good
+ones are used.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
@@ -28,7 +30,10 @@ from model.reader import Reader
 from model.training_record import LANGUAGES
 from model.words import Span, find_words
 
-CURATED: Final = Path(__file__).with_name("curated.jsonl")
+#: Language, as HTML names it → the set in it.
+CURATED: Final[Mapping[str, Path]] = MappingProxyType(
+    {"en": Path(__file__).with_name("curated.jsonl"), "zh": Path(__file__).with_name("curated_zh.jsonl")}
+)
 LARGEST_FILE: Final = 16 * 1024 * 1024
 MOST_LINES: Final = 20_000
 LONGEST_LINE: Final = 20_000
@@ -45,16 +50,34 @@ class Line:
     reason: str = ""
 
 
-def curated_cases() -> PronounCases:
-    """The set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides."""
-    return read_pronoun_cases(CURATED)
+def curated_cases(language: str = "en") -> PronounCases:
+    """A set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides.
+
+    Args:
+        language: one of `CURATED`.
+    """
+    return read_pronoun_cases(CURATED[language])
+
+
+def set_language(source: str) -> str:
+    """The language of the set that ships for models that read this one: English where there is none in it.
+
+    Args:
+        source: as HTML names languages, "zh-Hans" too; "" if nobody knows.
+    """
+    language = source.partition("-")[0]
+    return language if language in CURATED else LANGUAGES[0]
 
 
 def cases_for(reader: Reader) -> PronounCases | None:
-    """The set that ships, for a translator of its languages, or another model that reads English or says nothing."""
-    if reader.abilities.is_headlight:
-        return curated_cases() if reader.languages == LANGUAGES else None
-    return curated_cases() if reader.languages[0] in ("", LANGUAGES[0]) else None
+    """The set that ships in the language that a model reads; in English where that is not known.
+
+    None where there is none in it, and for a translator of Headlight's kind that reads English and writes no German.
+    """
+    source = reader.languages[0]
+    if reader.abilities.is_headlight and set_language(source) == LANGUAGES[0] and reader.languages != LANGUAGES:
+        return None
+    return curated_cases(set_language(source)) if not source or source.partition("-")[0] in CURATED else None
 
 
 def read_pronoun_cases(path: Path) -> PronounCases:
@@ -98,6 +121,8 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
             largest_file=LARGEST_FILE // 1024**2,
         )
     lines = list(_lines(content))
+    if path.suffix.lower() == ".jsonl":
+        lines = [line for line in lines if not line.text.startswith("#")]
     if len(lines) > MOST_LINES:
         raise DataError(
             "{path} has {num_lines:,} lines; at most {most_lines:,} can be read. Cut it into parts.",
@@ -179,13 +204,18 @@ def _own_case(row: JsonRow) -> PronounCase:
     pronoun, antecedent, distractor = (_own_span(row, name, sentence) for name in TSV_COLUMNS[1:4])
     name, pair, group = (_clean(row, field) if field in row.fields else "" for field in ("id", "pair", "group"))
     given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
-    is_control = row.fields.get("control", False)
-    if not isinstance(is_control, bool):
-        raise row.error(
-            said("expected “control” to be true or false, got {is_control!r}.", is_control=str(is_control)[:60])
-        )
+    is_control, is_dropped = _is_set(row, "control"), _is_set(row, "dropped")
+    if is_dropped and not is_control:
+        raise row.error(said("expected “control” to be true where “dropped” is: without a pronoun nothing is scored."))
     german = _german(row, *given)
-    return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control)
+    return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control, is_dropped)
+
+
+def _is_set(row: JsonRow, name: str) -> bool:
+    value = row.fields.get(name, False)
+    if not isinstance(value, bool):
+        raise row.error(said("expected “{name}” to be true or false, got {value!r}.", name=name, value=str(value)[:60]))
+    return value
 
 
 def _own_span(row: JsonRow, name: str, sentence: str) -> Span:

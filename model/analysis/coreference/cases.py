@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
 
+from model.unspaced import has_unspaced, word_starts
 from model.words import Span
 
 
@@ -21,12 +22,14 @@ class PronounCase:
     """A sentence, and the characters of its pronoun, of what it refers to, and of a noun that it does not refer to.
 
     Attributes:
-        pronoun, antecedent, distractor: characters [begin, end) of the English sentence.
+        pronoun, antecedent, distractor: characters [begin, end) of the sentence.
         name: of the row, where its file has one.
         pair, group: what the rows of one minimal pair share, and the kind of sentence, where the file says so.
         german: translations to choose from, where the pronoun's meaning decides between them.
         is_control: the pronoun refers to neither candidate ("it" of weather and time); then `antecedent` is only one
-            of two nouns, and no head can be right.
+            of two nouns, and no head can be right. Or there is no pronoun (`is_dropped`).
+        is_dropped: the subject is left out, as Chinese may do: `pronoun` is the predicate that lacks it, the place from
+            which one looks for it, and `antecedent` is what it would be. Always a control.
     """
 
     sentence: str
@@ -38,6 +41,7 @@ class PronounCase:
     group: str = ""
     german: GermanChoice | None = None
     is_control: bool = False
+    is_dropped: bool = False
 
     @property
     def spans(self) -> tuple[Span, Span, Span]:
@@ -87,9 +91,25 @@ class PronounCases:
 
 
 def phrase_spans(sentence: str, phrase: str) -> list[Span]:
-    """Spans of whole words in a sentence; capitals matter only if they distinguish what else would be several."""
+    """Spans of whole words in a sentence; capitals matter only if they distinguish what else would be several.
+
+    In Chinese and Japanese a phrase is of whole words if it begins and ends where `model.unspaced` cuts.
+    """
+    if has_unspaced(phrase):
+        return _unspaced_spans(sentence, phrase)
     spans = [
         [match.span() for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", sentence, flags=flags)]
         for flags in (re.NOFLAG, re.IGNORECASE)
     ]
     return spans[0] if len(spans[0]) == 1 else spans[1]
+
+
+def _unspaced_spans(sentence: str, phrase: str) -> list[Span]:
+    runs = re.finditer(r"\S+", sentence)
+    starts = {run.start() + start for run in runs for start in word_starts(run[0])}
+
+    def is_cut(at: int) -> bool:
+        return at in starts or not re.fullmatch(r"\w\w", sentence[max(0, at - 1) : at + 1])
+
+    spans = (match.span() for match in re.finditer(re.escape(phrase), sentence))
+    return [(begin, end) for begin, end in spans if is_cut(begin) and is_cut(end)]

@@ -63,11 +63,18 @@ class HeldOutHead:
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """Mean weight from the pronoun to both nouns together: in controls, and in the sentences that are scored."""
+    """Mean weight from the pronoun to both nouns together: in controls, and in the sentences that are scored.
+
+    Attributes:
+        dropped: how many of the rows have no pronoun: one looks from a predicate whose subject is left out.
+        accuracy: over these, antecedent above distractor; None where there is none.
+    """
 
     rows: int
     weight: Float[Tensor, "layer head"]
     weight_of_scored: Float[Tensor, "layer head"]
+    dropped: int = 0
+    accuracy: Float[Tensor, "layer head"] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,7 +199,7 @@ def score_site(
         baselines=Baselines(float(nearest.mean()), sum(map(first_hit, scored)) / len(scored), float(overall.mean())),
         best=best_head(accuracy.value),
         held_out=held_out_heads(right[..., :-1], nearest, pairs),
-        controls=_controls(weights.to[is_control], of_scored.to),
+        controls=_controls([case for case in cases if case.is_control], weights.to[is_control], of_scored.to),
     )
 
 
@@ -235,10 +242,13 @@ def _held_out(
 
 
 def _controls(
+    cases: Sequence[PronounCase],
     to: Float[Tensor, "control layer head_or_mean candidate"],
     of_scored: Float[Tensor, "row layer head_or_mean candidate"],
 ) -> Controls | None:
     if not len(to):
         return None
-    means = (weights.sum(-1)[..., :-1].mean(0) for weights in (to, of_scored))
-    return Controls(len(to), *means)
+    weight, weight_of_scored = (weights.sum(-1)[..., :-1].mean(0) for weights in (to, of_scored))
+    dropped = torch.tensor([case.is_dropped for case in cases], dtype=torch.bool)
+    accuracy = hits(to[dropped])[..., :-1].mean(0) if dropped.any() else None
+    return Controls(len(to), weight, weight_of_scored, int(dropped.sum()), accuracy)

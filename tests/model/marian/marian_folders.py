@@ -11,6 +11,8 @@ import torch
 from transformers import GenerationConfig, MarianConfig, MarianMTModel
 from transformers.models.marian.tokenization_marian import MarianTokenizer as TheirTokenizer
 
+from model.analysis.coreference.case_files import curated_cases
+
 ENGLISH = [
     "The animal didn't cross the street because it was too tired.",
     "A man in a red shirt walks along the river with his old dog.",
@@ -26,26 +28,34 @@ GERMAN = [
 TEXTS = ["The animal was too tired.", "A man walks.", "She gave Tom the red book 中, and he read it to his old dog."]
 
 
+#: Three-letter code → sentences from which a vocabulary is made.
+LINES = {"eng": ENGLISH, "deu": GERMAN, "zho": [case.sentence for case in curated_cases("zh").cases]}
+
+
 def train(lines: list[str]) -> bytes:
     model = io.BytesIO()
+    size = max(90, len(set("".join(lines))) + 20)
     spm.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=90, hard_vocab_limit=False, minloglevel=2
-    )
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=size, hard_vocab_limit=False, minloglevel=2,
+        character_coverage=1.0,
+    )  # fmt: skip
     return model.getvalue()
 
 
-def write_marian(folder: Path, *, max_shard_size: str = "1GB", **settings: Any) -> MarianMTModel:
+def write_marian(
+    folder: Path, *, max_shard_size: str = "1GB", languages: tuple[str, str] = ("eng", "deu"), **settings: Any
+) -> MarianMTModel:
     """Write a folder like those of Helsinki-NLP and return the model in it."""
     folder.mkdir(parents=True, exist_ok=True)
     processors = []
-    for name, lines in (("source", ENGLISH), ("target", GERMAN)):
-        (folder / f"{name}.spm").write_bytes(train(lines))
+    for name, language in zip(("source", "target"), languages, strict=True):
+        (folder / f"{name}.spm").write_bytes(train(LINES[language]))
         processors.append(spm.SentencePieceProcessor(model_file=str(folder / f"{name}.spm")))
     pieces = {one.id_to_piece(i) for one in processors for i in range(3, one.get_piece_size())}
     order = ["</s>", "<unk>", ">>deu<<", ">>nld<<", *sorted(pieces), "<pad>"]
     vocabulary = {piece: number for number, piece in enumerate(order)}
     (folder / "vocab.json").write_text(json.dumps(vocabulary), encoding="utf-8")
-    tokenizer = TheirTokenizer.from_pretrained(folder, source_lang="eng", target_lang="deu")
+    tokenizer = TheirTokenizer.from_pretrained(folder, source_lang=languages[0], target_lang=languages[1])
     shape: dict[str, Any] = {
         "vocab_size": len(order), "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 64,
         "decoder_ffn_dim": 64, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "init_std": 0.1,

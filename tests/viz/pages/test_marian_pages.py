@@ -81,11 +81,45 @@ def test_examples_are_in_the_language_that_the_model_reads(app: AppTest, monkeyp
     assert not any(button.key == "examples" for button in app.button)
 
 
-def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_chinese(
+def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_french(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "languages", lambda _: ("zh", "en"))
+    monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
     app.query_params["lab"] = "Measured"
     opened(app, "viz/pages/coreference/page.py")
-    assert any("this model reads Chinese" in one.value for one in app.info)
+    assert any("this model reads French" in one.value for one in app.info)
     assert any(button.label == "Measure" for button in app.button)
+
+
+@pytest.fixture
+def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+
+
+def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: AppTest) -> None:
+    app = opened(reads_chinese, "viz/pages/coreference/page.py")
+    groups = app.selectbox(key="pair-group")
+    assert list(groups.options)[1:] == ["它", "他", "她", "Control: no pronoun, subject left out"]
+    groups.set_value("她").run()
+    healthy(app)
+    assert app.query_params["pair"] == "zh-she-01"
+    marked = " ".join(element.value for element in app.html)
+    assert "姑姑" in marked
+    assert 'title="antecedent"' in marked
+    app.selectbox(key="pair-group").set_value("zero").run()
+    healthy(app)
+    assert any("Marked as “pronoun” is the predicate that lacks it" in one.value for one in app.caption)
+
+
+def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
+    reads_chinese.query_params["lab"] = "Measured"
+    app = opened(reads_chinese, "viz/pages/coreference/page.py")
+    assert app.session_state["long-work/measured"].wait(60)
+    healthy(app.run())
+    assert not any("The set that ships is English" in one.value for one in app.info)
+    told = " ".join(str(one.value) for one in (*app.caption, *app.markdown))
+    assert "120 sentences, 24 of them controls, in which the subject is left out" in told
+    assert "in 24 sentences the subject is left out; no pronoun stands there" in told
+    assert "of 96 sentences" in told or "No head reliably follows" in told

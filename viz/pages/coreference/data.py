@@ -42,7 +42,7 @@ class Pair:
     Attributes:
         name, group: "" of one's own sentences.
         cases: a case for each of its two sentences.
-        is_control: whether its pronouns stand for neither candidate.
+        is_control: whether its pronouns stand for neither candidate, or there are none.
     """
 
     name: str
@@ -56,12 +56,21 @@ class Pair:
         return not self.name
 
 
+def set_language(source: str) -> str:
+    """The language of the set that is offered to models that read this one."""
+    from model.analysis.coreference.case_files import set_language
+
+    return set_language(source)
+
+
 @cache
-def curated() -> CaseSet:
-    """The set that ships."""
+def curated(language: str = "en") -> CaseSet:
+    """The set that ships in a language for which `set_language` has one."""
     from model.analysis.coreference.case_files import curated_cases
 
-    return CaseSet("the curated set", curated_cases(), "curated")
+    is_english = language == "en"
+    name, digest = ("the curated set", "curated") if is_english else (f"curated {language}", f"curated-{language}")
+    return CaseSet(name, curated_cases(language), digest)
 
 
 def read_cases(content: bytes, name: str) -> CaseSet:
@@ -76,13 +85,25 @@ def read_cases(content: bytes, name: str) -> CaseSet:
     return CaseSet(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")
 
 
+def known_pairs() -> Mapping[str, Pair]:
+    """The pairs of all languages, by their names."""
+    from model.analysis.coreference.case_files import CURATED
+
+    return {name: pair for language in CURATED for name, pair in curated_pairs(language).items()}
+
+
+def pairs_for(source: str) -> Mapping[str, Pair]:
+    """The pairs that are offered to models that read this language."""
+    return curated_pairs(set_language(source))
+
+
 @cache
-def curated_pairs() -> Mapping[str, Pair]:
-    """The pairs that ship, by their names, in the order of their file."""
+def curated_pairs(language: str = "en") -> Mapping[str, Pair]:
+    """The pairs that ship in a language, by their names, in the order of their file."""
     from model.analysis.coreference.case_files import curated_cases
 
     of_pair: dict[str, list[PronounCase]] = {}
-    for case in curated_cases().cases:
+    for case in curated_cases(language).cases:
         of_pair.setdefault(case.pair, []).append(case)
     both = {name: (cases[0], cases[1]) for name, cases in of_pair.items() if len(cases) == 2}
     return MappingProxyType({name: Pair(name, of[0].group, of, of[0].is_control) for name, of in both.items()})

@@ -14,7 +14,7 @@ from viz.core.marks import Marks, guessed, last_word, word_spans
 from viz.core.messages import Message, _, said
 from viz.core.widget_values import sent
 from viz.pages.coreference import twins
-from viz.pages.coreference.data import Pair, curated_pairs, marked_case
+from viz.pages.coreference.data import Pair, known_pairs, marked_case, pairs_for
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
@@ -36,6 +36,7 @@ GROUPS: Final = {
     "reflexive": "-self",
     "equal": said("Equal distance"),
     "control": said("Control: no coreference"),
+    "zero": said("Control: no pronoun, subject left out"),
 }
 #: The two, within a sentence.
 NAMES: Final = (said("first sentence"), said("second sentence"))
@@ -55,7 +56,7 @@ class OwnMarks:
 
 def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     """The pair of the curated set that is chosen, None for one's own sentences; its widgets stand in the row."""
-    pairs = curated_pairs()
+    pairs = pairs_for(models.languages(state.current().model)[0])
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
@@ -219,7 +220,7 @@ def own_cases(texts: Sequence[str]) -> "tuple[PronounCase, PronounCase] | None":
 
 def _known_marks(text: str) -> Marks | None:
     """The marks of a sentence of the curated set, or of an example."""
-    cases = (case for pair in curated_pairs().values() for case in pair.cases)
+    cases = (case for pair in known_pairs().values() for case in pair.cases)
     case = next((case for case in cases if case.sentence == text), None)
     return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 
@@ -282,7 +283,7 @@ def _both(first: str, second: str) -> str:
 
 def _take_group() -> None:
     group = sent(_GROUP)
-    pairs = curated_pairs().values()
+    pairs = pairs_for(models.languages(state.current().model)[0]).values()
     state.choose(pair=next((pair.name for pair in pairs if pair.group == group), ""))
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Final
 
 from viz.core.marks import word_spans
-from viz.pages.coreference.data import curated_pairs
+from viz.pages.coreference.data import known_pairs
 from viz.selection.examples import ALL_EXAMPLES
 
 #: Twins differ in a run of at most so many words.
@@ -55,6 +55,6 @@ def _words(text: str) -> list[str]:
 
 @cache
 def _twins() -> Mapping[str, str]:
-    pairs = [(pair.cases[0].sentence, pair.cases[1].sentence) for pair in curated_pairs().values()]
+    pairs = [(pair.cases[0].sentence, pair.cases[1].sentence) for pair in known_pairs().values()]
     pairs += [(example.text, example.twin) for example in reversed(ALL_EXAMPLES)]
     return {second: first for first, second in pairs} | dict(pairs)

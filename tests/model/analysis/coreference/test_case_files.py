@@ -171,6 +171,8 @@ def test_own_rows_name_words_or_characters() -> None:
         ({"right": "er ist"}, "differ in one word"),
         ({"right": "Er ist da.", "wrong": "Sie war da."}, "differ in one word"),
         ({"control": "yes"}, "true or false"),
+        ({"dropped": 1}, "“dropped” to be true or false"),
+        ({"dropped": True}, "expected “control” to be true where “dropped” is"),
     ],
     ids=str,
 )
@@ -182,6 +184,26 @@ def test_own_rows_that_do_not_fit_are_listed(change: dict[str, object], reason: 
     assert len(given.cases) == 1
     assert [line.number for line in given.rejected] == [2]
     assert reason in given.rejected[0].reason
+
+
+def test_words_of_a_chinese_sentence_are_found_where_the_dictionary_cuts() -> None:
+    row = {"sentence": "其他邻居都走了，可他还在等小王。", "antecedent": "邻居", "distractor": "小王"}
+    lines = [{**row, "pronoun": "他"}, {**row, "pronoun": "其"}, {**row, "pronoun": "他", "antecedent": "其他邻居"}]
+    given = parse_pronoun_cases("\n".join(map(json.dumps, lines)).encode(), "own.jsonl")
+    one, other = given.cases
+    # The 他 of 其他, others, is no word.
+    assert spelled(one) == ("他", "邻居", "小王")
+    assert one.pronoun == (9, 10)
+    assert spelled(other) == ("他", "其他邻居", "小王")
+    assert [line.reason for line in given.rejected] == ["the pronoun “其” does not stand in the sentence"]
+
+
+def test_a_line_that_begins_with_a_hash_is_a_comment_of_rows_and_a_sentence_of_columns() -> None:
+    row = json.dumps({"sentence": SENTENCE, "pronoun": "it", "antecedent": "The dog", "distractor": "the cat"})
+    given = parse_pronoun_cases(f"# what it is\n{row}\n".encode(), "own.jsonl")
+    assert (len(given.cases), given.rejected) == (1, ())
+    line = "#1: the dog saw the cat because it slept.\tit\tthe dog\tthe cat"
+    assert parse_pronoun_cases(line.encode(), "own.tsv").cases[0].sentence.startswith("#1")
 
 
 def test_columns_are_read_with_or_without_heading_and_german() -> None:

@@ -45,6 +45,16 @@ _MAPS: Final = {
         ),
     ),
 }
+#: What a set is; of one whose controls have no pronoun, the second.
+CONTROLS: Final = said(
+    "{count:,} sentences, {controls} of them controls, in which the pronoun stands for neither noun. Weights are "
+    "summed over the pieces of a candidate and averaged over those of the pronoun."
+)
+DROPPED: Final = said(
+    "{count:,} sentences, {controls} of them controls, in which the subject is left out: no pronoun stands there, and "
+    "one looks from the predicate that lacks it. Weights are summed over the pieces of a candidate and averaged over "
+    "those of the pronoun."
+)
 _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
 
 
@@ -69,8 +79,7 @@ def show() -> None:
     measure = state.current().common.measure
     controls_count = sum(case.is_control for case in case_set.cases.cases)
     about = _(
-        "{count:,} sentences, {controls} of them controls, in which the pronoun stands for neither noun. Weights are "
-        "summed over the pieces of a candidate and averaged over those of the pronoun.",
+        DROPPED if any(case.is_dropped for case in case_set.cases.cases) else CONTROLS,
         count=len(case_set.cases.cases),
         controls=controls_count,
     )
@@ -82,7 +91,8 @@ def show() -> None:
             )
         )
     source = models.languages(state.current().model)[0]
-    is_readable = case_set is not data.curated() or source in ("", "en")
+    is_curated = state.current().coreference.pair_set == PAIR_SETS[0]
+    is_readable = not is_curated or source.partition("-")[0] in ("", data.set_language(source))
     if not is_readable:
         frame.note(
             _(
@@ -92,7 +102,7 @@ def show() -> None:
             )
         )
     task = data.scores_task(case_set, models.reader(state.current().model), measure)
-    start = case_set is data.curated() and _translates() and is_readable
+    start = is_curated and _translates() and is_readable
     scores = long_work.outcome(task, _("Measure"), key="measured", start=start)
     if scores is None:
         st.caption(about)
@@ -104,7 +114,7 @@ def show() -> None:
 def _case_set() -> "data.CaseSet | None":
     """The set to measure on; None as long as there is no file."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
-        return data.curated()
+        return data.curated(data.set_language(models.languages(state.current().model)[0]))
     with st.expander(_("What a file looks like"), key="measured-format"):
         st.markdown(_(FORMATS))
     label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=uploads.most())
@@ -232,7 +242,9 @@ def _groups(site: "SiteScores", name: str) -> None:
                 "dark at chance. Groups are small; take single cells with care."
             )
         )
-    if site.controls is not None:
+    if told := findings.without_pronoun(site):
+        st.caption(told)
+    elif site.controls is not None:
         layer, head = site.best
         st.caption(
             _(

@@ -1,7 +1,7 @@
 """Compare two sentences: what the model makes of a pronoun in each."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.joined import with_and, with_commas
-from viz.core.messages import _
+from viz.core.messages import _, said
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.data import marked_case, pronoun_choice
 from viz.pages.coreference.marked_sentence import ROLES, legend, marked_sentence
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.coreference.pronoun_choice import PronounChoice
+
+CONTROL: Final = said("A control: the pronoun stands for neither word, so that no head can be right.")
+DROPPED: Final = said(
+    "A control without a pronoun: the subject is left out, as Chinese may do. Marked as “pronoun” is the predicate "
+    "that lacks it, the place from which one looks; the antecedent is what the subject would be."
+)
 
 
 @frame.fragment
@@ -57,7 +63,7 @@ def show() -> None:
         if all(cases):
             st.html(legend(is_guess=any(guesses)))
         if pair is not None and pair.is_control:
-            st.caption(_("A control: the pronoun stands for neither word, so that no head can be right."))
+            st.caption(_(DROPPED if pair.cases[0].is_dropped else CONTROL))
     sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
     choices = [
         _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
@@ -75,7 +81,7 @@ def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaG
         trace = sentence.read(text, f"trace-{number}")
         source, written = _lines(trace)
         line.html(marked_sentence(source, {}, written, None))
-        # The sentences of the set are English.
+        # The sentences of a set are in the language that the model reads, or English.
         for caution in () if state.current().coreference.pair else sentence.cautions(source):
             st.caption(caution)
     return trace, line

@@ -25,7 +25,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
     # What another test measured would be there already.
     st.cache_resource.clear()
     given = data.CaseSet("the curated set", few, "few")
-    monkeypatch.setattr(data, "curated", lambda: given)
+    monkeypatch.setattr(data, "curated", lambda _: given)
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
     app.query_params["lab"] = "Measured"
     return app
