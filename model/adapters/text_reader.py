@@ -13,6 +13,7 @@ from model.adapters import library
 from model.adapters.capture import Call, Listener, SiteAndLayer, listen
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.masked_word import MASK, masked_choice, with_mask
+from model.adapters.named_edits import edits_by_site
 from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
 from model.messages import said

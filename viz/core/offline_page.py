@@ -12,11 +12,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-<<<<<<< HEAD
-from viz.core import messages
-=======
 from viz.core import bundle, messages, script_texts
->>>>>>> wt-zh5
 
 #: The colours of `.streamlit/config.toml`, which neither an iframe nor a file on a disk can see.
 LIGHT: Final = {

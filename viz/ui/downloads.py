@@ -9,11 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
-<<<<<<< HEAD
-from viz.core.messages import _, said, shown
-=======
-from viz.core.messages import _, language, speaking
->>>>>>> wt-zh5
+from viz.core.messages import _, language, said, shown, speaking
 from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
