@@ -4,6 +4,7 @@ import asyncio
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Event
 
@@ -98,5 +99,7 @@ def test_the_server_serves_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> No
             may_end.set()
 
     monkeypatch.setattr(warm_start, "prepare", load)
-    asyncio.run(serve())
+    # In a thread of its own: a browser's tests keep a loop in this one.
+    with ThreadPoolExecutor(1) as own:
+        own.submit(asyncio.run, serve()).result()
     assert has_ended.wait(60)

@@ -158,7 +158,7 @@ def taken(field: str, read: Callable[[Any], object] = _as_sent) -> tuple[object]
     """
     try:
         value = read(sent(field))
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, LookupError):
         return None
     value = tuple(value) if isinstance(value, list) else value
     return (value,) if FIELDS[field].can_be(value) else None

@@ -43,7 +43,7 @@ export function matchesOf(rowTokens, columnTokens, wanted) {
 
 export class MatrixSearch {
   field = element("input", { type: "search", className: "matrix-search", size: 9 });
-  told = element("span", { className: "matrix-found muted", role: "status" });
+  told = element("span", { className: "matrix-found muted", ariaLive: "polite" });
   element = element("span", { className: "matrix-find", hidden: true, dataset: { notInPicture: "" } });
   /** @type {Match[]} */ matches = [];
   at = -1;
