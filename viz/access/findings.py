@@ -71,9 +71,16 @@ def in_atlas(atlas: "Atlas") -> "SurestHead | None":
     return surest_head(followed) or surest_head(metrics)
 
 
+def set_of(text: str) -> str:
+    """The language of the curated set that could hold a text: each set has a script of its own."""
+    from model.unspaced import has_unspaced
+
+    return "zh" if has_unspaced(text) else "en"
+
+
 def _known(text: str) -> tuple[Span | None, Sequence[Span], bool] | None:
     """Pronoun and antecedent of an example or a sentence of the curated sets; its controls have no antecedent."""
-    if (case := _curated().get(text)) is not None:
+    if (case := _curated(set_of(text)).get(text)) is not None:
         return case.pronoun, (case.antecedent,), False
     if (marks := known_marks(text)) is None or marks.pronoun is None or marks.antecedent is None:
         return None
@@ -88,9 +95,8 @@ def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:
 
 
 @cache
-def _curated() -> "Mapping[str, PronounCase]":
-    """Sentence → its case."""
-    from model.analysis.coreference.case_files import CURATED, curated_cases
+def _curated(language: str) -> "Mapping[str, PronounCase]":
+    """Sentence → its case, of the set in a language."""
+    from model.analysis.coreference.case_files import curated_cases
 
-    cases = [case for language in CURATED for case in curated_cases(language).cases]
-    return {case.sentence: case for case in cases if not case.is_control}
+    return {case.sentence: case for case in curated_cases(language).cases if not case.is_control}

@@ -219,11 +219,12 @@ def segmented(
     wrap: bool | None = None,
 ) -> Option:
     """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered."""
+    texts = {option: text_shown(text) for option, text in labels.items()}
     chosen = st.segmented_control(
         text_shown(label),
         list(labels),
         key=state.bind(field, shown, always=False),
-        format_func=lambda option: text_shown(labels[option]),
+        format_func=texts.__getitem__,
         required=True,
         help=help_text and text_shown(help_text),
         wrap=wrap,
@@ -245,11 +246,12 @@ def dropdown(
     help_text: str | None = None,
 ) -> Option:
     """A choice of many from a list, as `segmented`."""
+    texts = {option: text_shown(text) for option, text in labels.items()}
     chosen: Option = st.selectbox(
         text_shown(label),
         list(labels),
         key=state.bind(field, shown),
-        format_func=lambda option: text_shown(labels[option]),
+        format_func=texts.__getitem__,
         width=width,
         disabled=disabled,
         help=help_text and text_shown(help_text),

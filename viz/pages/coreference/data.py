@@ -7,6 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from viz.access import findings
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
 from viz.core.marks import Marks, word_spans
@@ -85,11 +86,9 @@ def read_cases(content: bytes, name: str) -> CaseSet:
     return CaseSet(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")
 
 
-def known_pairs() -> Mapping[str, Pair]:
-    """The pairs of all languages, by their names."""
-    from model.analysis.coreference.case_files import CURATED
-
-    return {name: pair for language in CURATED for name, pair in curated_pairs(language).items()}
+def pairs_of(text: str) -> Mapping[str, Pair]:
+    """The pairs of the set that could hold a text, by their names."""
+    return curated_pairs(findings.set_of(text))
 
 
 def pairs_for(source: str) -> Mapping[str, Pair]:

@@ -14,7 +14,7 @@ from viz.core.marks import Marks, guessed, last_word, word_spans
 from viz.core.messages import Message, _, said
 from viz.core.widget_values import sent
 from viz.pages.coreference import twins
-from viz.pages.coreference.data import Pair, known_pairs, marked_case, pairs_for
+from viz.pages.coreference.data import Pair, marked_case, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
@@ -220,7 +220,7 @@ def own_cases(texts: Sequence[str]) -> "tuple[PronounCase, PronounCase] | None":
 
 def _known_marks(text: str) -> Marks | None:
     """The marks of a sentence of the curated set, or of an example."""
-    cases = (case for pair in known_pairs().values() for case in pair.cases)
+    cases = (case for pair in pairs_of(text).values() for case in pair.cases)
     case = next((case for case in cases if case.sentence == text), None)
     return known_marks(text) if case is None else Marks(*(last_word(text, span) for span in case.spans))
 

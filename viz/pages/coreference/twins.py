@@ -5,8 +5,9 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
+from viz.access.findings import set_of
 from viz.core.marks import word_spans
-from viz.pages.coreference.data import known_pairs
+from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import ALL_EXAMPLES
 
 #: Twins differ in a run of at most so many words.
@@ -17,7 +18,7 @@ Change = tuple[tuple[str, ...], tuple[str, ...]]
 
 def known_twin(text: str) -> str:
     """The twin of an example, or of a sentence of the curated set; "" where none is known."""
-    return _twins().get(text, "")
+    return _examples().get(text) or _curated(set_of(text)).get(text, "")
 
 
 def change(first: str, second: str) -> Change | None:
@@ -54,7 +55,15 @@ def _words(text: str) -> list[str]:
 
 
 @cache
-def _twins() -> Mapping[str, str]:
-    pairs = [(pair.cases[0].sentence, pair.cases[1].sentence) for pair in known_pairs().values()]
-    pairs += [(example.text, example.twin) for example in reversed(ALL_EXAMPLES)]
+def _examples() -> Mapping[str, str]:
+    return _both_ways([(example.text, example.twin) for example in reversed(ALL_EXAMPLES)])
+
+
+@cache
+def _curated(language: str) -> Mapping[str, str]:
+    pairs = curated_pairs(language).values()
+    return _both_ways([(pair.cases[0].sentence, pair.cases[1].sentence) for pair in pairs])
+
+
+def _both_ways(pairs: list[tuple[str, str]]) -> dict[str, str]:
     return {second: first for first, second in pairs} | dict(pairs)
