@@ -138,3 +138,26 @@ def test_a_saved_picture_says_what_it_shows(page: Page, serve: Serve) -> None:
     text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
     assert "of 1,500, keys" in text
     assert "every number is exact" in text
+
+
+def test_a_token_is_found_by_typing_it_and_the_next_one_by_enter(page: Page, serve: Serve) -> None:
+    root = picture(page, serve)
+    field = root.get_by_role("searchbox")
+    # No token is “row120” alone without others that begin so: the one that is it counts.
+    field.fill("row120")
+    expect(root.locator(".matrix-found")).to_have_text("1 found")
+    field.press("Enter")
+    expect(root.locator(".matrix-found")).to_have_text("1 of 1")
+    expect(root.locator(".extent")).to_contain_text("every number is exact", timeout=30_000)
+    expect(root.get_by_role("status")).to_contain_text("row120 looks at column112: weight")
+    # Of a beginning all that have it, forwards, backwards and around.
+    field.fill("column13")
+    field.press("Enter")
+    expect(root.get_by_role("status")).to_contain_text("looks at column13: weight")
+    field.fill("column139")
+    field.press("Shift+Enter")
+    expect(root.locator(".matrix-found")).to_have_text("1 of 1")
+    field.fill("nothing")
+    expect(root.locator(".matrix-found")).to_have_text("0 found")
+    field.press("Enter")
+    expect(field).to_be_focused()
