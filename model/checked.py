@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields
 from typing import Any, Final, NoReturn, TypeVar
 
+from model.messages import Message, said
+
 Record = TypeVar("Record")
 Range = tuple[str, Callable[[Any], bool]]
 """A condition in words ("must be …"), and whether a value meets it."""
@@ -20,61 +22,71 @@ MAX_NUMBER: Final = 1e15
 
 
 class Malformed(ValueError):
-    """A value is not as expected; the message can follow a file's name."""
+    """A value is not as expected; the message can follow a file's name. Takes what a `HeadlightError` takes."""
+
+    def __init__(self, text: str, /, **values: object) -> None:
+        # A name in a file may hold half a surrogate pair; the message must be text all the same.
+        known = {name: _whole(value) if type(value) is str else value for name, value in values.items()}
+        self.message = text if isinstance(text, Message) else said(text, **known)
+        super().__init__(self.message)
+
+
+def _whole(text: str) -> str:
+    return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 def parsed(text: str, where: str = "") -> dict[str, Any]:
     """The JSON object that the text is; NaN and infinities, which Python writes, are refused."""
 
     def refuse(constant: str) -> NoReturn:
-        raise Malformed(f"{where}{constant} is no number")
+        raise Malformed("{where}{constant} is no number", where=where, constant=constant)
 
     try:
         value = json.loads(text, parse_constant=refuse)
     except Malformed:
         raise
     except (ValueError, RecursionError) as error:
-        raise Malformed(f"{where}it is not valid JSON") from error
-    return json_object(value, f"{where}the content")
+        raise Malformed("{where}it is not valid JSON", where=where) from error
+    return json_object(value, said("{where}the content", where=where))
 
 
 def json_object(value: object, what: str) -> dict[str, Any]:
     """A JSON object."""
     if not isinstance(value, dict):
-        raise wrong(what, "a JSON object", value)
+        raise wrong(what, said("a JSON object"), value)
     return value
 
 
 def rows(value: object, what: str) -> list[Any]:
     """A list of a length that a page can show."""
     if not isinstance(value, list) or len(value) > MAX_ROWS:
-        raise wrong(what, f"a list of at most {MAX_ROWS} entries", value)
+        raise wrong(what, said("a list of at most {most} entries", most=MAX_ROWS), value)
     return value
 
 
 def text(value: object, what: str) -> str:
     """A text of a length that a page can show."""
     if not isinstance(value, str) or len(value) > MAX_TEXT:
-        raise wrong(what, f"a text of at most {MAX_TEXT:,} characters", value)
+        raise wrong(what, said("a text of at most {most:,} characters", most=MAX_TEXT), value)
     # JSON can escape half of a surrogate pair, which is no character and cannot be sent to a browser.
     if any("\ud800" <= character <= "\udfff" for character in value):
-        raise wrong(what, "a text of whole characters", value)
+        raise wrong(what, said("a text of whole characters"), value)
     return value
 
 
 def count(value: object, what: str) -> int:
     """A whole number, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_COUNT:
-        raise wrong(what, "a whole number, 0 or more", value)
+        raise wrong(what, said("a whole number, 0 or more"), value)
     return value
 
 
 def number(value: object, what: str) -> int | float:
     """A finite number. A bool is none, although Python counts it as one."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise wrong(what, "a number", value)
+        raise wrong(what, said("a number"), value)
     if not -MAX_NUMBER <= value <= MAX_NUMBER:
-        raise wrong(what, f"between ±{MAX_NUMBER:g}", value)
+        raise wrong(what, said("between ±{most:g}", most=MAX_NUMBER), value)
     return value
 
 
@@ -104,4 +116,5 @@ def record(kind: type[Record], value: object, where: str, **ranges: Range) -> Re
 def wrong(what: str, expected: str, value: object) -> Malformed:
     """The error that says what was expected and what came."""
     shown = f"a {type(value).__name__} of {len(value)}" if isinstance(value, dict | list) else repr(value)
-    return Malformed(f"{what} must be {expected}, got {shown if len(shown) <= 60 else shown[:60] + ' …'}")
+    shown = shown if len(shown) <= 60 else shown[:60] + " …"
+    return Malformed("{what} must be {expected}, got {got}", what=what, expected=expected, got=shown)

@@ -39,7 +39,9 @@ def check_charsmap(charsmap: bytes) -> None:
     longest = max(len(one.decode("utf-8", errors="replace")) for one in replacements)
     if longest > LONGEST_REPLACEMENT:
         raise Malformed(
-            f"its normalizer makes {longest:,} characters of one; at most {LONGEST_REPLACEMENT} can be read"
+            "its normalizer makes {longest:,} characters of one; at most {most} can be read",
+            longest=longest,
+            most=LONGEST_REPLACEMENT,
         )
 
 

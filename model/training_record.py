@@ -23,6 +23,7 @@ from model import checked
 from model.checked import Malformed, Range, Scalar
 from model.errors import CheckpointError
 from model.folder_files import open_file
+from model.messages import said
 
 TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
 CARD, MANIFEST = "README.md", "manifest.json"
@@ -33,10 +34,10 @@ LARGEST: Final = {TRAINING: 200_000, LOG: 4_000_000, METRICS: 1_000_000, CARD: 2
 MAX_STEPS, MAX_DEV_SETS, MAX_VALUES, MAX_DEPTH = 20_000, 16, 400, 8
 BLEU: Final = "bleu_"
 
-POSITIVE: Final[Range] = ("above 0", lambda weight: weight > 0)
-PERCENT: Final[Range] = ("from 0 to 100", lambda value: 0 <= value <= 100)
+POSITIVE: Final[Range] = (said("above 0"), lambda weight: weight > 0)
+PERCENT: Final[Range] = (said("from 0 to 100"), lambda value: 0 <= value <= 100)
 SCORE_RANGES: Final[Mapping[str, Range]] = {
-    "bleu": PERCENT, "chrf": PERCENT, "beam": ("1 or more", lambda width: width >= 1),
+    "bleu": PERCENT, "chrf": PERCENT, "beam": (said("1 or more"), lambda width: width >= 1),
 }  # fmt: skip
 
 Content = TypeVar("Content")
@@ -151,10 +152,8 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
             "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
         ) from error
     except Malformed as error:
-        # A name in the file may hold half a surrogate pair; the message must be text all the same.
-        message = str(error).encode("utf-8", errors="replace").decode("utf-8")
         raise CheckpointError(
-            "{folder}/{file} cannot be shown: {message}.", folder=folder.name, file=name, message=message
+            "{folder}/{file} cannot be shown: {message}.", folder=folder.name, file=name, message=error.message
         ) from error
 
 
@@ -162,7 +161,7 @@ def _bounded(folder: Path, name: str) -> bytes:
     with open_file(folder, name) as file:
         content = file.read(LARGEST[name] + 1)
     if len(content) > LARGEST[name]:
-        raise Malformed(f"{name} may have at most {LARGEST[name]:,} bytes")
+        raise Malformed("{name} may have at most {most:,} bytes", name=name, most=LARGEST[name])
     return content
 
 
@@ -175,7 +174,7 @@ def _training(text: str) -> Training:
             for i, row in enumerate(checked.rows(content.get("data"), "data"))
         ),
         settings=tuple(
-            (checked.text(name, "a setting's name"), checked.scalar(value, f"settings.{name[:60]}"))
+            (checked.text(name, said("a setting's name")), checked.scalar(value, f"settings.{name[:60]}"))
             for name, value in settings.items()
         ),
         dev_limit=checked.count(content.get("dev_limit"), "dev_limit"),
@@ -188,14 +187,14 @@ def _log(text: str) -> TrainingLog:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        entry = checked.parsed(line, f"line {number}: ")
+        entry = checked.parsed(line, said("line {number}: ", number=number))
         step = checked.count(entry.get("step"), f"line {number}: step")
         for name, value in entry.items():
             if name in ("loss", "learning_rate") or name.startswith(BLEU):
                 shown = checked.text(name, f"line {number}: a name")[:60]
                 values.setdefault(name, {})[step] = checked.number(value, f"line {number}: {shown}")
     if any(len(curve) > MAX_STEPS for curve in values.values()) or len(values) > MAX_DEV_SETS + 2:
-        raise Malformed(f"it may hold at most {MAX_STEPS:,} steps and {MAX_DEV_SETS} dev sets")
+        raise Malformed("it may hold at most {steps:,} steps and {sets} dev sets", steps=MAX_STEPS, sets=MAX_DEV_SETS)
     if not any(values.values()):
         raise Malformed("it holds no loss, no learning rate and no BLEU")
     curves = {name: _curve(name.removeprefix(BLEU), curve) for name, curve in values.items()}
@@ -229,13 +228,13 @@ def _flattened(result: Mapping[str, Any], where: str) -> tuple[tuple[str, Scalar
         what = f"{where}.{name[:60]}"
         rows.append((checked.text(name, what), checked.scalar(value, what)))
         if len(rows) > MAX_VALUES:
-            raise Malformed(f"{where} may hold at most {MAX_VALUES} values")
+            raise Malformed("{where} may hold at most {most} values", where=where, most=MAX_VALUES)
     return tuple(rows)
 
 
 def _leaves(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, object]]:
     if len(path) > MAX_DEPTH:
-        raise Malformed(f"{' · '.join(path)[:60]} … is more than {MAX_DEPTH} levels deep")
+        raise Malformed("{path} … is more than {most} levels deep", path=" · ".join(path)[:60], most=MAX_DEPTH)
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(inner, (*path, name))

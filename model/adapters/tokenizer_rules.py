@@ -40,7 +40,9 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for key, value in settings.items():
         makes_up = key in ("extra_ids", "offset") or key.startswith("num_")
         if makes_up and isinstance(value, int | float) and not 0 <= value <= MAX_MADE_UP:
-            raise Malformed(f"{key[:60]} is {value:,}; at most {MAX_MADE_UP:,} can be read")
+            raise Malformed(
+                "{key} is {value:,}; at most {most:,} can be read", key=key[:60], value=value, most=MAX_MADE_UP
+            )
 
 
 def check_pipeline(pipeline: Mapping[str, Any]) -> None:
@@ -52,20 +54,26 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     steps = [step for part in _PARTS for step in _steps(pipeline.get(part))]
     growth = prod(max(1, len(_text(step, "content"))) for step in steps if step.get("type") == "Replace")
     if growth > MAX_GROWTH:
-        raise Malformed(f"its replacements make up to {growth:,} characters of one; at most {MAX_GROWTH} can be read")
+        raise Malformed(
+            "its replacements make up to {growth:,} characters of one; at most {most} can be read",
+            growth=growth,
+            most=MAX_GROWTH,
+        )
     for step in steps:
         if step.get("type") == "Precompiled":
             _check_precompiled(_text(step, "precompiled_charsmap"))
     prepended = sum(len(_text(step, "prepend")) for step in steps)
     around = prepended + sum(_tokens_around(step) for step in steps)
     if around > MAX_AROUND:
-        raise Malformed(f"it puts {around:,} tokens around every text; at most {MAX_AROUND} can be read")
+        raise Malformed(
+            "it puts {around:,} tokens around every text; at most {most} can be read", around=around, most=MAX_AROUND
+        )
     padding = pipeline.get("padding")
     if isinstance(padding, dict):
         strategy = padding.get("strategy")
         asked = [padding.get("pad_to_multiple_of"), strategy.get("Fixed") if isinstance(strategy, dict) else None]
         if any(isinstance(number, int) and number > MAX_PADDING for number in asked):
-            raise Malformed(f"it fills every text up to more than {MAX_PADDING:,} tokens")
+            raise Malformed("it fills every text up to more than {most:,} tokens", most=MAX_PADDING)
 
 
 def _steps(value: object) -> Iterator[Mapping[str, Any]]:

@@ -14,6 +14,7 @@ from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError
 from model.folder_files import open_file, read_file, real_path
+from model.messages import said
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
@@ -63,11 +64,11 @@ def weight_files(folder: Path) -> list[str]:
         )
     try:
         named = checked.json_object(json_file(folder, INDEX).get("weight_map"), "weight_map").values()
-        files = sorted({checked.text(file, "a file of weight_map") for file in named})
+        files = sorted({checked.text(file, said("a file of weight_map")) for file in named})
         if not 1 <= len(files) <= MAX_SHARDS or not all(
             Path(file).name == file and file.endswith(".safetensors") for file in files
         ):
-            raise Malformed(f"weight_map must name 1 to {MAX_SHARDS} safetensors files of this folder")
+            raise Malformed("weight_map must name 1 to {most} safetensors files of this folder", most=MAX_SHARDS)
     except Malformed as error:
         raise CheckpointError("{name}/{index}: {error}.", name=folder.name, index=INDEX, error=error) from error
     return files

@@ -32,6 +32,7 @@ from model.marian.files import (
     weight_files,
 )
 from model.marian.tokenizer import MarianTokenizer
+from model.messages import said
 from model.nn.architectures import model_of_shapes, unfilled_model
 
 ACTIVATIONS: Mapping[str, Activation] = {"relu": "relu", "silu": "silu", "swish": "silu", "gelu": "gelu"}
@@ -153,17 +154,24 @@ def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
     """Refuse what our Transformer could not compute, each with a sentence."""
     for name in ("scale_embedding", "share_encoder_decoder_embeddings", "tie_word_embeddings"):
         if not isinstance(content[name], bool):
-            raise checked.wrong(name, "true or false", content[name])
+            raise checked.wrong(name, said("true or false"), content[name])
     for what in SAME_ON_BOTH_SIDES:
         ours, theirs = numbers[f"encoder_{what}"], numbers[f"decoder_{what}"]
         if ours != theirs:
-            raise Malformed(f"encoder_{what} and decoder_{what} must be the same, got {ours} and {theirs}")
+            raise Malformed(
+                "encoder_{what} and decoder_{what} must be the same, got {ours} and {theirs}",
+                what=what,
+                ours=ours,
+                theirs=theirs,
+            )
     if content["activation_function"] not in list(ACTIVATIONS):  # a list need not be hashable to be looked for
-        raise checked.wrong("activation_function", f"one of {', '.join(ACTIVATIONS)}", content["activation_function"])
+        known = said("one of {names}", names=", ".join(ACTIVATIONS))
+        raise checked.wrong("activation_function", known, content["activation_function"])
     if content["decoder_vocab_size"] not in (None, numbers["vocab_size"]):
         raise Malformed(
-            f"source and target must share one vocabulary, got {numbers['vocab_size']} and "
-            f"{content['decoder_vocab_size']} pieces"
+            "source and target must share one vocabulary, got {source} and {target} pieces",
+            source=numbers["vocab_size"],
+            target=content["decoder_vocab_size"],
         )
     if numbers["decoder_start_token_id"] != numbers["pad_token_id"]:
         raise Malformed("decoding must begin with the padding token, as Marian's does")

@@ -7,6 +7,7 @@ import sentencepiece as spm
 from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError, TokenError
+from model.messages import said
 from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 from model.tokenizer import Tokenizer, visible_spans, without_surrogates
@@ -124,13 +125,13 @@ def _vocabulary(content: bytes) -> dict[str, int]:
     try:
         ids = checked.parsed(content.decode("utf-8"))
         for piece, token_id in ids.items():
-            checked.text(piece, "a piece")
-            if checked.count(token_id, "an id") > LARGEST_ID:
-                raise Malformed(f"ids may run to {LARGEST_ID:,}, got {token_id:,}")
+            checked.text(piece, said("a piece"))
+            if checked.count(token_id, said("an id")) > LARGEST_ID:
+                raise Malformed("ids may run to {most:,}, got {token_id:,}", most=LARGEST_ID, token_id=token_id)
         if len(set(ids.values())) < len(ids):
             raise Malformed("two pieces have the same id")
         if missing := [token for token in (PAD, UNK, EOS) if token not in ids]:
-            raise Malformed(f"it lacks {', '.join(missing)}")
+            raise Malformed("it lacks {missing}", missing=", ".join(missing))
     except (Malformed, UnicodeDecodeError) as error:
         raise CheckpointError("vocab.json cannot be used: {error}.", error=error) from error
     return ids

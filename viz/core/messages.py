@@ -156,9 +156,9 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
 
 
 def _value(value: object) -> object:
-    if isinstance(value, HeadlightError):
-        return of_error(value)
-    return _of_message(value) if isinstance(value, Message) else value
+    # An error, or what was wrong with a value, carries its message.
+    message = getattr(value, "message", value)
+    return _of_message(message) if isinstance(message, Message) else value
 
 
 @cache

@@ -39,7 +39,7 @@ def source_files() -> list[Path]:
 def error_names() -> frozenset[str]:
     """The names of the errors whose first argument is a sentence."""
     tree = ast.parse(_ERRORS_FILE.read_text(encoding="utf-8"))
-    return frozenset(node.name for node in tree.body if isinstance(node, ast.ClassDef))
+    return frozenset(node.name for node in tree.body if isinstance(node, ast.ClassDef)) | {"Malformed"}
 
 
 def texts_of(path: Path) -> Iterator[Text]:

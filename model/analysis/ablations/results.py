@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from model import checked
 from model.checked import Malformed
 from model.errors import DataError
+from model.messages import said
 
 FORMAT: Final = "headlight-ablations-1"
 #: Bytes beyond which a file is refused.
@@ -156,11 +157,11 @@ def run_result(value: object, where: str) -> RunResult:
 
 def _results(content: dict[str, Any]) -> AblationResults:
     if content.get("format") != FORMAT:
-        raise Malformed(f"its format is {content.get('format')!r}, expected {FORMAT!r}")
+        raise Malformed("its format is {found!r}, expected {wanted!r}", found=content.get("format"), wanted=FORMAT)
     speeds = checked.json_object(content.get("tokens_per_second"), "tokens_per_second")
     return AblationResults(
         runs=tuple(run_result(run, "a run") for run in checked.rows(content.get("runs"), "runs")),
         tokens_per_second=MappingProxyType(
-            {checked.text(name, "a preset"): float(checked.number(speed, name)) for name, speed in speeds.items()}
+            {checked.text(name, said("a preset")): float(checked.number(speed, name)) for name, speed in speeds.items()}
         ),
     )

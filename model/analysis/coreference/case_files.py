@@ -16,7 +16,7 @@ ones are used.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final
@@ -25,7 +25,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounC
 from model.analysis.coreference.winobias import read_brackets, winobias_case
 from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
-from model.messages import said
+from model.messages import Message, said
 from model.reader import Reader
 from model.training_record import LANGUAGES
 from model.words import Span, find_words
@@ -146,13 +146,17 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
     return PronounCases(tuple(cases), tuple(rejected))
 
 
-def _reasons(rejected: Sequence[RejectedLine]) -> str:
+def _reasons(rejected: Sequence[RejectedLine]) -> Message:
     """The most frequent reasons, each with the first line it is about."""
     if not rejected:
         return said("it is empty")
-    first = {line.reason: line.number for line in reversed(rejected)}
-    counts = Counter(line.reason for line in rejected).most_common(3)
-    return "; ".join(f"{count} × {reason.rstrip('.')} (line {first[reason]})" for reason, count in counts)
+    first = {str(line.reason): line for line in reversed(rejected)}
+    counts = Counter(str(line.reason) for line in rejected).most_common(3)
+    parts = [
+        said("{count} × {reason} (line {line})", count=count, reason=first[text].reason, line=first[text].number)
+        for text, count in counts
+    ]
+    return reduce(lambda before, last: said("{before}; {last}", before=before, last=last), parts)
 
 
 def _lines(content: bytes) -> Iterator[Line]:

@@ -1,11 +1,14 @@
 """English by default, another language where it is spoken, and values that stay values."""
 
 import copy
+import re
 import threading
 
 import pytest
 
-from model.errors import DataError
+from model import checked
+from model.checked import Malformed
+from model.errors import CheckpointError, DataError
 from model.messages import said, said_plural
 from viz.core import messages
 from viz.core.messages import _, plural
@@ -63,3 +66,13 @@ def test_a_copy_of_a_message_keeps_its_template() -> None:
 @pytest.mark.parametrize(("locale", "code"), [("zh-CN", "zh"), ("zh", "zh"), ("de-AT", "en"), (None, "en"), ("", "en")])
 def test_the_browsers_language_is_the_nearest_there_is(locale: str | None, code: str) -> None:
     assert messages.nearest(locale) == code
+
+
+def test_what_was_wrong_with_a_value_is_said_within_the_error_that_names_the_file() -> None:
+    with pytest.raises(Malformed) as wrong:
+        checked.count("x", "entries[0].seed")
+    error = CheckpointError("{name} cannot be used: {error}.", name="vocab.json", error=wrong.value)
+    assert str(error) == "vocab.json cannot be used: entries[0].seed must be a whole number, 0 or more, got 'x'."
+    with messages.speaking("zh"):
+        chinese = messages.of_error(error)
+    assert not re.findall("[a-z]{3,}", re.sub(r"vocab\.json|entries\[0\]\.seed", "", chinese))

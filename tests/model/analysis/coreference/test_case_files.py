@@ -74,7 +74,7 @@ def test_a_malformed_row_is_listed_and_the_good_ones_are_used(
 
 
 def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"expected a field “sentence”, got 'en, de' .line 1"):
+    with pytest.raises(DataError, match=r"expected a field “sentence”, got 'en, de'\. .line 1"):
         read_pronoun_cases(write(tmp_path, {"en": [], "de": []}))
 
 
