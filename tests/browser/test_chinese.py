@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
 
 from playwright.sync_api import Page, expect
 
@@ -96,3 +98,15 @@ def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: P
     expect(page.get_by_role("textbox").first).to_have_value("Tom is reading.")
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("解码", timeout=PATIENCE)
+
+
+def test_a_saved_picture_keeps_the_characters_and_lets_any_machine_choose_their_font(page: Page, url: str) -> None:
+    page.goto(f"{url}/?lang=zh")
+    root = page.locator(".st-key-heads .head-grid")
+    expect(root).to_have_attribute("data-ready", "1", timeout=PATIENCE)
+    with page.expect_download() as download:
+        root.get_by_role("button", name="SVG").click()
+    content = Path(download.value.path()).read_text(encoding="utf-8")
+    texts = [text.text or "" for text in ElementTree.fromstring(content).iter("{http://www.w3.org/2000/svg}text")]
+    assert any(re.search("[\u4e00-\u9fff]", text) for text in texts)
+    assert all("sans-serif" in family for family in re.findall('font-family="([^"]*)"', content))
