@@ -19,9 +19,9 @@ def names(text: str) -> set[str]:
     return {f"{name}!{conversion}:{spec}" for _, name, spec, conversion in string.Formatter().parse(text) if name}
 
 
-def texts_of(value: str | Sequence[str]) -> Sequence[str]:
-    """A text, or the forms of one that counts."""
-    return (value,) if isinstance(value, str) else value
+def texts_of(value: str | Sequence[str] | None) -> Sequence[str]:
+    """A text, or the forms of one that counts; none is an empty one."""
+    return (value or "",) if value is None or isinstance(value, str) else value
 
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.stem)
