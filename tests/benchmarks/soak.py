@@ -1,9 +1,10 @@
 """Hours of use in minutes: python -m tests.benchmarks.soak [--interactions 2000] [--viewers 12].
 
 Viewers come to one server, one after the other. Each walks through every tab of every page, by links and by typed
-sentences that nobody had before, as fast as the server answers. Printed are the server's memory over the interactions
-with its slope once the first 300 have filled the caches, its threads, and the bytes it wrote to the disk. Ends with an
-error if the memory grows by more than noise, a thread is left, or a page shows a traceback.
+sentences that nobody had before (--sentences 12: by so many, again and again, which tells what caches keep from what
+is lost), as fast as the server answers. Printed are the server's memory over the interactions with its slope after the
+first 300, its threads, and the bytes it wrote to the disk. Ends with an error if the memory grows by more than noise, a
+thread is left, or a page shows a traceback.
 """
 
 import argparse
@@ -70,15 +71,15 @@ def bytes_below(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-async def viewer(url: str, number: int, interactions: int, server: int, seen: Soak) -> None:
-    """One viewer, who opens tab after tab and types a new sentence into each a few times."""
+async def viewer(url: str, number: int, interactions: int, server: int, seen: Soak, sentences: int) -> None:
+    """One viewer, who opens tab after tab and types another sentence into each a few times."""
     walk, own = cycle(views()), count(number * interactions)
     done = 0
     while done < interactions:
         view = next(walk)
         async with WireViewer(url) as tab:
             for visit in range(min(OF_A_TAB, interactions - done)):
-                text = sentence(next(own))
+                text = sentence(next(own) % sentences)
                 if visit == 0:
                     params = {FIELDS[TABS[view.page]].param: view.tab, "text": text}
                     run = await tab.open(PAGES[view.page][1], params)
@@ -94,8 +95,8 @@ async def viewer(url: str, number: int, interactions: int, server: int, seen: So
                     seen.threads.append(threads(server))
 
 
-def soak(interactions: int, viewers: int) -> tuple[Soak, int]:
-    """Let viewers come one after the other; what was seen, and the bytes that the server wrote."""
+def soak(interactions: int, viewers: int, sentences: int = 1_000_000) -> tuple[Soak, int]:
+    """Let viewers come one after the other, who type so many sentences; what was seen, and the bytes written."""
     seen = Soak()
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder)
@@ -104,7 +105,7 @@ def soak(interactions: int, viewers: int) -> tuple[Soak, int]:
         with streamlit_server(ROOT / "app.py", (), log) as url:
             server = youngest_child()
             for number in range(viewers):
-                asyncio.run(viewer(url, number, interactions // viewers, server, seen))
+                asyncio.run(viewer(url, number, interactions // viewers, server, seen, sentences))
                 at, held = seen.memory[-1]
                 print(f"  viewer {number + 1}: {at:,} interactions, {held / 1e6:,.0f} MB", flush=True)
             time.sleep(PAUSE)
@@ -118,9 +119,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--interactions", type=int, default=2_000)
     parser.add_argument("--viewers", type=int, default=12)
+    parser.add_argument("--sentences", type=int, default=1_000_000, help="that are typed, again and again")
     arguments = parser.parse_args()
     began = time.perf_counter()
-    seen, written = soak(arguments.interactions, arguments.viewers)
+    seen, written = soak(arguments.interactions, arguments.viewers, arguments.sentences)
     slope, error = seen.slope()
     settled, last = dict(seen.memory).get(WARM_UP, 0) / 1e6, seen.memory[-1][1] / 1e6
     print(
