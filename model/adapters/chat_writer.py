@@ -105,7 +105,7 @@ class ChatWriter(TextWriter):
         keep_outputs: bool = False,
         edits: Edits | None = None,
     ) -> Trace:
-        """As `TextReader.trace_rows`, with the role of each token: what was written is of the assistant."""
+        """As `TextTracer.trace_rows`, with the role of each token: what was written is of the assistant."""
         trace = super().trace_rows(text, source_ids, emitted, begin=begin, keep_outputs=keep_outputs, edits=edits)
         # A place where a word is said has no text.
         chat = self.chat(text) if text.strip() else None

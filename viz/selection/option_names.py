@@ -70,3 +70,14 @@ EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
     said("two heads"),
     said("unscaled"),
 )
+#: What each page is called, by its section of the selection.
+PAGE_NAMES: Final = {
+    "attention": said("Attention"),
+    "decoding": said("Decode"),
+    "coreference": said("Compare"),
+    "atlas": said("Atlas"),
+    "masks_positions": said("Masks & positions"),
+    "why_attention": said("Why attention?"),
+    "model_card": said("Model"),
+    "learn": said("Learn"),
+}

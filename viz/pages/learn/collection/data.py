@@ -14,23 +14,12 @@ from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 from viz.core.token_text import display_tokens
 from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
 from viz.selection.examples import ALL_EXAMPLES
+from viz.selection.option_names import PAGE_NAMES
 from viz.selection.pins import Pin
 
 if TYPE_CHECKING:
     from model import Reader, Trace
     from viz.selection.selection import Selection
-
-#: What each page is called.
-TITLES = {
-    "attention": said("Attention"),
-    "decoding": said("Decode"),
-    "coreference": said("Compare"),
-    "atlas": said("Atlas"),
-    "masks_positions": said("Masks & positions"),
-    "why_attention": said("Why attention?"),
-    "model_card": said("Model"),
-    "learn": said("Learn"),
-}
 #: A site as a title begins with it, and in full within a sentence; all is said in a job, which has no language.
 _BEGINS = {
     ENCODER: said("Encoder self-attention"), DECODER: said("Decoder self-attention"), CROSS: said("Cross-attention"),
@@ -66,7 +55,7 @@ def task(pin: Pin, selection: "Selection") -> Task[Seen]:
 def title(pin: Pin, selection: "Selection") -> str:
     """What a view is called before it is drawn."""
     tab = str(selection.value(_TABS[pin.page]))
-    return said("{page}: {tab}", page=TITLES[pin.page], tab=said(tab))
+    return said("{page}: {tab}", page=PAGE_NAMES[pin.page], tab=said(tab))
 
 
 def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> Seen:
@@ -125,7 +114,7 @@ def _grid(trace: "Trace", reader: "Reader") -> Seen:
 
 def _step(trace: "Trace", selection: "Selection") -> Seen:
     if not trace.steps:
-        return Seen(said("{page}: {tab}", page=TITLES["decoding"], tab=said("Film")), trace.text, ())
+        return Seen(said("{page}: {tab}", page=PAGE_NAMES["decoding"], tab=said("Film")), trace.text, ())
     number = min(selection.decoding.step, len(trace.steps) - 1)
     step = trace.steps[number]
     candidates = tuple((each.token, float(np.exp(each.log_prob))) for each in step.candidates[:_CANDIDATES])

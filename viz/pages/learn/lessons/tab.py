@@ -1,12 +1,12 @@
 """Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _, plural, said
+from viz.core.messages import _, plural
 from viz.core.messages import shown as shown_text
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
@@ -15,23 +15,12 @@ from viz.pages.learn.lessons.lesson import Lesson, Question, holds, lessons
 from viz.pages.learn.lessons.pictures import FullPage, View
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
+from viz.selection.option_names import PAGE_NAMES
 from viz.ui import controls, frame, long_work, present
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
-
-#: The page that shows all of a view → what the button is called that leads there.
-PAGES: Final = {
-    "attention": said("Attention"),
-    "decoding": said("Decode"),
-    "coreference": said("Compare"),
-    "atlas": said("Atlas"),
-    "masks_positions": said("Masks & positions"),
-    "why_attention": said("Why attention?"),
-    "model_card": said("Model"),
-    "learn": said("Learn"),
-}
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -198,7 +187,7 @@ def _found(view: View, claim: str) -> str:
 def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
     if st.button(
-        _("Open on the page {page}", page=PAGES[full.page]),
+        _("Open on the page {page}", page=PAGE_NAMES[full.page]),
         key="lesson-full",
         icon=":material/open_in_new:",
         type="tertiary",
