@@ -8,7 +8,7 @@ recorded takes what a plain fused one takes.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -17,6 +17,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from model.adapters.kernel_sums import KernelSums
 from model.adapters.library import fused_attention, fused_mask
 from model.adapters.mask_rules import mask_behind
 from model.nn.attention import AttentionInputs, attention_weights, softmax_over_keys
@@ -41,6 +42,7 @@ class Call:
     Attributes:
         bias: added to the scaled scores.
         first_row: position in its text of the first query row.
+        log_sums: of the rows, where the kernel told them (`KernelSums`).
         output: of the heads, before W_O; None unless it was asked for.
     """
 
@@ -55,6 +57,7 @@ class Call:
     sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
     first_row: int = 0
+    log_sums: Float[Tensor, "batch head query"] | None = None
     output: Float[Tensor, "batch query head d_v"] | None = None
 
     def of_sentence(self, sentence: int, device: torch.device) -> AttentionInputs:
@@ -62,6 +65,7 @@ class Call:
         bias = self.bias
         if isinstance(bias, Tensor):
             bias = bias[sentence if bias.size(0) > 1 else 0]
+        sums = None if self.log_sums is None else self.log_sums[sentence].to(device)
         return AttentionInputs(
             query=self.query[sentence].to(device),
             key=self.key[sentence].to(device),
@@ -72,7 +76,7 @@ class Call:
             softcap=self.softcap,
             sinks=None if self.sinks is None else self.sinks.detach().to(device),
             edits=self.edits,
-        )
+        ).with_log_sums(sums)
 
 
 @dataclass(frozen=True)
@@ -190,11 +194,16 @@ def attend(
         edits=edits,
         first_row=row,
     )
-    output = fused_attention(module, query, key, value, attention_mask, given) if is_fused else _by_rows(call)
+    told = KernelSums()
+    if not is_fused:
+        output = _by_rows(call)
+    else:
+        with told if keeps else nullcontext():
+            output = fused_attention(module, query, key, value, attention_mask, given)
     if listener is not None and at is not None and listener.outputs is not None:
         output = listener.outputs(*at, output.transpose(1, 2)).transpose(1, 2)
     if listener is not None and listener.keeps_calls:
-        listener.calls.append(replace(call, output=output if listener.keeps_outputs else None))
+        listener.calls.append(replace(call, log_sums=told.sums, output=output if listener.keeps_outputs else None))
     if listener is not None and (progress := _PROGRESS.get()) is not None:
         progress(*listener.progress)
     return output, None

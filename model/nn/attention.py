@@ -5,7 +5,7 @@ call it. The forward pass uses torch's fused kernel, which gives the same withou
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import torch
@@ -94,6 +94,8 @@ class AttentionInputs:
         softcap: bounds the scaled scores, see `attention_weights`.
         sinks: a logit per head that takes weight from all keys, see `attention_weights`.
         edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
+        log_sums: lse_i = log Σ_j exp(s_ij) of each row, where the pass told them (`with_log_sums`). `replace` forgets
+            them: they are those of these scores alone.
 
     Everything derived is float32, for the requested heads and query rows; nothing n × n is kept.
     """
@@ -108,6 +110,13 @@ class AttentionInputs:
     softcap: float | None = None
     sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
+    log_sums: Float[Tensor, "head query"] | None = field(default=None, init=False)
+
+    def with_log_sums(self, sums: Float[Tensor, "head query"] | None) -> "AttentionInputs":
+        """The same, which knows what the pass computed of its rows; any number for one that sees nothing."""
+        known = replace(self)
+        object.__setattr__(known, "log_sums", sums)
+        return known
 
     @property
     def num_heads(self) -> int:

@@ -53,8 +53,13 @@ def row_slices(start: int, stop: int, values_a_row: int) -> Iterator[slice]:
 
 
 def log_sum_exp(inputs: AttentionInputs, heads: Sequence[int] | None = None) -> Float[Tensor, "head query"]:
-    """lse_i = log Σ_j exp(s_ij) of every row, in float32; +∞ for one that may attend to nothing: its weights are 0."""
+    """lse_i = log Σ_j exp(s_ij) of every row, in float32.
+
+    That of a row that may attend to nothing is any number above −∞: its scores are −∞, and its weights 0.
+    """
     chosen = list(range(inputs.num_heads)) if heads is None else list(heads)
+    if inputs.log_sums is not None:
+        return inputs.log_sums[chosen]
     sums = torch.empty(len(chosen), inputs.query.size(1), device=inputs.query.device)
     for some in _head_chunks(len(chosen)):
         scores = _Scores(inputs, chosen[some])
@@ -167,6 +172,8 @@ class _Scores:
             known = weights.gather(-1, column[..., None])[..., 0]
             return scores, torch.where(known > 0, largest - known.log(), torch.inf), slice(0, scores.size(2))
         scores, room, seen = self._direct(rows)
+        if self._inputs.log_sums is not None:
+            return scores, self._inputs.log_sums[self._heads][:, rows], seen
         largest = scores.amax(-1, keepdim=True).clamp_min_(torch.finfo(scores.dtype).min)
         total = torch.sub(scores, largest, out=room).exp_().sum(-1)
         if (sinks := self._inputs.sinks_of(self._heads)) is not None:

@@ -45,6 +45,24 @@ def test_a_run_keeps_its_tensors_by_reference_and_computes_what_torch_computes(
     torch.testing.assert_close(call.of_sentence(1, torch.device("cpu")).head_output().transpose(0, 1), output[1])
 
 
+def test_what_is_kept_knows_the_sums_of_its_rows_as_the_kernel_computed_them(
+    parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+) -> None:
+    listener = Listener()
+    mask = torch.ones(2, 1, N, N, dtype=torch.bool).tril()
+    mask[1, ..., :20] = False
+    with listen(listener), torch.inference_mode():
+        attend(Site(), *parts, None, scaling=0.3)
+        attend(Site(), *parts, mask, scaling=0.3)
+        attend(Site(), *parts, mask, scaling=0.3, softcap=2.0)
+    plain, padded, capped = (call.of_sentence(1, torch.device("cpu")) for call in listener.calls)
+    for inputs, first in ((plain, 0), (padded, 20)):
+        assert inputs.log_sums is not None
+        scores = inputs.scores_and_weights().scores[:, first:]
+        torch.testing.assert_close(inputs.log_sums[:, first:], scores.logsumexp(-1), atol=2e-6, rtol=1e-6)
+    assert capped.log_sums is None
+
+
 def test_a_pass_tells_how_many_attentions_are_done_and_can_be_ended_between_two(
     parts: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
 ) -> None:

@@ -55,6 +55,10 @@ class FirstRowsSeeNothing(AttentionMask):
         return ((keys - positions).abs() <= 3)[None] & (positions >= 5)[None]
 
 
+def told(inputs: AttentionInputs) -> AttentionInputs:
+    return inputs.with_log_sums(inputs.scores_and_weights().scores.logsumexp(-1))
+
+
 EDITS = (
     MakeUniform("encoder.self", 0, 0),
     PointAt("encoder.self", 0, 1, key=2, since=4),
@@ -71,6 +75,7 @@ CASES = {
     "edits": inputs_of(edits=EDITS),
     "rows that see nothing": replace(inputs_of(), mask=FirstRowsSeeNothing(num_queries=37, num_keys=41)),
     "one token": inputs_of(1, 1),
+    "sums that the pass told": told(inputs_of(41, 41, causal=True, padding=3)),
 }
 
 
@@ -93,6 +98,15 @@ def test_log_sums_are_those_of_the_dense_scores(inputs: AttentionInputs) -> None
     torch.testing.assert_close(found[seen].double(), expected[seen], atol=1e-5, rtol=1e-6)
     assert torch.isposinf(found[~seen]).all()
     torch.testing.assert_close(row_blocks.log_sum_exp(inputs, [2, 0]), found[[2, 0]])
+
+
+def test_sums_that_the_pass_told_are_taken_and_forgotten_with_the_scores_that_they_are_of() -> None:
+    inputs = inputs_of()
+    known = inputs.with_log_sums(torch.full((4, 37), 2.0))
+    assert row_blocks.log_sum_exp(known, [1]).tolist() == [[2.0] * 37]
+    assert row_blocks.pooled_weights(known, [0, 9], [0, 41], [1]).log_sums.tolist() == [[2.0] * 9]
+    other = replace(known, scale=1.0)
+    torch.testing.assert_close(row_blocks.log_sum_exp(other), row_blocks.log_sum_exp(replace(inputs, scale=1.0)))
 
 
 def test_a_tile_is_cut_from_the_dense_weights(inputs: AttentionInputs) -> None:
