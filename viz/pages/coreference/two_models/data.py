@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan
     from model.trace.axes import Axis
 
-MAX_PAIRS = 16
+MAX_PAIRS = 8
 
 
 @dataclass(frozen=True, eq=False)

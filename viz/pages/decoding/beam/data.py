@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from model import BeamTree, Trace
     from model.writer import Writer
 
-MAX_NODES: Final = 32
+MAX_NODES: Final = 12
 
 
 def beam_settings(choices: DecodingChoices) -> tuple[int, float]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from model.analysis.residual_stream.norms import NormedBatch
     from model.sequence_translator import SequenceTranslator
 
-MAX_RUNS, MAX_PATHS, MAX_SPACES = 8, 200, 4
+MAX_RUNS, MAX_PATHS, MAX_SPACES = 8, 8, 4
 
 
 @cached(max_entries=MAX_RUNS)

@@ -1,0 +1,56 @@
+"""Memory that a page's thread used and freed is the system's again."""
+
+import ctypes
+import os
+import sys
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from viz.core import freed_memory
+
+
+def resident() -> int:
+    """Bytes of this process in memory (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def is_glibc() -> bool:
+    try:
+        return sys.platform == "linux" and bool(ctypes.CDLL(None).malloc_trim)
+    except AttributeError:
+        return False
+
+
+@pytest.mark.skipif(not is_glibc(), reason="glibc's own allocator")
+def test_what_a_thread_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[bytearray] = []
+
+    def run() -> None:
+        blocks = [bytearray(10_000) for _ in range(8_000)]
+        # What a cache keeps of a run lies between what the run frees.
+        kept.extend(blocks[::100])
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    before = resident()
+    monkeypatch.setattr(freed_memory, "_next", 0.0)
+    freed_memory.give_back()
+    assert before - resident() > 40e6
+    assert len(kept) == 80
+
+
+def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[None] = []
+
+    def library(name: None) -> object:
+        asked.append(name)
+        raise OSError
+
+    monkeypatch.setattr(ctypes, "CDLL", library)
+    monkeypatch.setattr(freed_memory, "_next", 0.0)
+    freed_memory.give_back()
+    freed_memory.give_back()
+    assert len(asked) == 1
