@@ -81,11 +81,11 @@ class Crowd:
 
 
 def sentence(number: int) -> str:
-    """A sentence for each number; 140 are different, and then they say how often."""
+    """A sentence for each number; 140 are different, and then they say how often, and get no longer."""
     again, index = divmod(number, len(SUBJECTS) * len(VERBS) * len(OBJECTS))
     subject, verb = SUBJECTS[index % len(SUBJECTS)], VERBS[index % len(VERBS)]
     what = OBJECTS[index % len(OBJECTS)]
-    return f"{subject} {verb} {what}{' again' * again}."
+    return f"{subject} {verb} {what}{f' {100 + again} times' if again else ''}."
 
 
 def people_of(models: Sequence[str], count: int, start: int) -> list[Person]:

@@ -30,8 +30,9 @@ from viz.selection.selection import FIELDS
 
 #: Interactions after which caches are full, and between two looks at the server.
 WARM_UP, EVERY = 300, 10
-#: Interactions of one tab of the browser, before another link is followed.
-OF_A_TAB: Final = 4
+#: Interactions of one tab of the browser, before another link is followed: Streamlit keeps the 128 sessions that were
+#: left last, and these are full within the warm-up.
+OF_A_TAB: Final = 2
 #: Seconds until what nobody waits for any more has ended.
 PAUSE: Final = 20.0
 #: A slope of so many standard errors is none of noise.
