@@ -1,5 +1,6 @@
 """A page loads the libraries that it needs for what it shows first, and no others."""
 
+import json
 import subprocess
 import sys
 
@@ -17,9 +18,6 @@ PAGES = {
     "why": "Why attention?",
     "model": "Model",
 }
-NEEDED = {"torch", "sentencepiece"}
-"""The model that ships is run by torch, and cuts its words by SentencePiece."""
-
 UNNEEDED = {
     # What else a page can be asked for: each of these comes with the first model, measure or download that needs it.
     "transformers": "models of other people",
@@ -47,27 +45,46 @@ UNNEEDED = {
     "beartype": "checks the types of shapes, in tests alone",
 }
 OPEN = """
-import sys
+import json, os, sys
+import sentencepiece, torch
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
-app = AppTest.from_file("app.py", default_timeout=300)
-# The page that an address opens: `switch_page` only knows those of a run before.
-app._page_hash = calc_hash({address!r}) if {address!r} else ""
-app.run()
-assert not app.exception and not app.error, (app.exception, app.error)
-print(app.title[0].value)
-print(*sys.modules)
+
+def opened(address):
+    app = AppTest.from_file(sys.argv[1], default_timeout=300)
+    # The page that an address opens: `switch_page` only knows those of a run before.
+    app._page_hash = calc_hash(address) if address else ""
+    app.run()
+    assert not app.exception and not app.error, (app.exception, app.error)
+    return app.title[0].value, list(sys.modules)
+
+# A process for each page, all of which begin with what runs the model that ships and cuts its words: to import that
+# takes most of the time.
+for address in sys.argv[2:]:
+    sys.stdout.flush()
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0, address
+    else:
+        print(json.dumps([address, *opened(address)]), flush=True)
+        os._exit(0)
 """
 
 
-@pytest.mark.parametrize(("address", "title"), PAGES.items(), ids=PAGES.values())
-def test_an_opened_page_has_loaded_what_it_needs_alone(address: str, title: str) -> None:
-    code = OPEN.format(address=address).replace('"app.py"', repr(str(ROOT / "app.py")))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=400
-    )
+@pytest.fixture(scope="module")
+def loaded() -> dict[str, tuple[str, set[str]]]:
+    """Address of a page → its title, and the modules of a process that has opened it and nothing else."""
+    command = [sys.executable, "-W", "ignore", "-c", OPEN, str(ROOT / "app.py"), *PAGES]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=800)
     assert done.returncode == 0, done.stderr[-3000:]
-    shown, loaded = done.stdout.splitlines()[-2:]
+    pages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+    return {address: (title, set(modules)) for address, title, modules in pages}
+
+
+@pytest.mark.parametrize(("address", "title"), PAGES.items(), ids=PAGES.values())
+def test_an_opened_page_has_loaded_what_it_needs_alone(
+    address: str, title: str, loaded: dict[str, tuple[str, set[str]]]
+) -> None:
+    shown, modules = loaded[address]
     assert shown == title
-    assert set(loaded.split()) >= NEEDED
-    assert not {name: UNNEEDED[name] for name in UNNEEDED.keys() & set(loaded.split())}
+    assert not {name: UNNEEDED[name] for name in UNNEEDED.keys() & modules}
