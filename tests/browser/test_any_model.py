@@ -48,3 +48,21 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect(said).to_have_count(0)
     expect(page).to_have_url(re.compile("chat=False"), timeout=60_000)
     shutil.rmtree(checkpoints / "chatty")
+
+
+def test_a_long_chat_and_its_answer_keep_to_a_line_each_that_scrolls_by_keys(
+    url: str, page: Page, checkpoints: Path
+) -> None:
+    save_chat_model(checkpoints / "talkative", max_position_embeddings=1024)
+    page.goto(f"{url}/decode?checkpoint=talkative&text={quote(f'{TALK} Why?' + ' The animal was tired.' * 12)}")
+    chat, answer = (page.locator(".st-key-page-head [data-scrolls-sideways]").nth(number) for number in (0, 1))
+    expect(page.get_by_role("slider", name="Step")).to_be_visible(timeout=120_000)
+    boxes = [line.bounding_box() for line in (chat, answer)]
+    assert all(box is not None and box["height"] < 60 for box in boxes), boxes
+    assert chat.evaluate("line => line.scrollWidth > 2 * line.clientWidth")
+    step = page.get_by_role("slider", name="Step").input_value()
+    chat.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("line => line.scrollLeft > 0", arg=chat.element_handle())
+    assert page.get_by_role("slider", name="Step").input_value() == step
+    shutil.rmtree(checkpoints / "talkative")

@@ -4,15 +4,18 @@
 functions read nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
 from viz.core.messages import _, shown
 from viz.core.theme import HEAD_COLOURS
 from viz.core.token_text import display_token
+
+if TYPE_CHECKING:
+    from model.analysis.word_diff import WordSpan
 
 _LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
 _CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
@@ -37,16 +40,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A text in pieces that stand one space apart, each with whether it is marked."""
+    """A text in pieces, each with the space before it and with whether it is marked."""
 
     pieces: tuple[tuple[str, bool], ...]
 
     def html(self) -> str:
         """As HTML that shows every piece as it is."""
-        return " ".join(
-            f'<mark style="{_MARK}">{literal(text)}</mark>' if is_marked else literal(text)
-            for text, is_marked in self.pieces
-        )
+        return "".join(
+            _within("mark", _MARK, text) if is_marked else literal(text) for text, is_marked in self.pieces
+        ).lstrip(" ")
 
 
 def visible(text: str) -> str:
@@ -81,6 +83,12 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, 
     )
 
 
+def _within(name: str, style: str, text: str) -> str:
+    """A text within an element of this name and style, the space before it outside."""
+    bare = text.lstrip(" ")
+    return f'{" " * (bare != text)}<{name} style="{style}">{literal(bare)}</{name}>'
+
+
 def _cell(column: Column, text: str | Marked, position: int) -> str:
     opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
     language = f' lang="{literal(column.language)}"' if column.language else ""
@@ -93,29 +101,31 @@ def _style(column: Column) -> str:
     return f"{_CELL};{_LINE};{_NUMBER if column.is_number else 'text-align:start'}"
 
 
-def word_changes(
-    spans: Sequence[tuple[Sequence[str], Sequence[str]]], *, names: tuple[str, str], language: str = ""
-) -> str:
+def word_changes(spans: Iterable["WordSpan"], *, names: tuple[str, str], language: str = "") -> str:
     """Two texts as one: what only the first has is struck through, what only the second has is underlined.
 
     Args:
-        spans: the words of each text, in reading order; equal where nothing changes.
+        spans: the words of each text, in reading order.
         names: what the texts are called.
         language: of both; "" if nobody knows.
     """
-    parts = []
-    for first, second in map(tuple, spans):
-        if first == second:
-            parts.append(literal(" ".join(first)))
+    parts: list[str] = []
+    for span in spans:
+        if span.is_same:
+            # Where only one of them has a space, what only the other has stands before it.
+            parts.append(literal(max(span.first_text, span.second_text, key=lambda text: text.startswith(" "))))
             continue
-        if first:
-            parts.append(f'<del style="{_GONE}">{literal(" ".join(first))}</del>')
-        if second:
-            parts.append(f'<ins style="{_NEW}">{literal(" ".join(second))}</ins>')
-    key = f'<del style="{_GONE}">{literal(names[0])}</del> <ins style="{_NEW}">{literal(names[1])}</ins>'
+        if span.first:
+            parts.append(_within("del", _GONE, span.first_text))
+        if span.first and span.second and not span.second_text.startswith(" "):
+            # Two words never touch; two punctuation marks may.
+            parts.append(" " if span.first_text[-1].isalnum() and span.second_text[0].isalnum() else "")
+        if span.second:
+            parts.append(_within("ins", _NEW, span.second_text))
+    key = f"{_within('del', _GONE, names[0])} {_within('ins', _NEW, names[1])}"
     return (
         f'<p lang="{literal(language)}" dir="auto" style="font-size:1.1rem;line-height:1.7;margin:0 0 0.3rem;'
-        f'overflow-wrap:anywhere">{" ".join(parts)}</p>'
+        f'overflow-wrap:anywhere">{"".join(parts).lstrip(" ")}</p>'
         f'<p style="font-size:0.8rem;opacity:0.8;margin:0">{_("only in: {key}", key=key)}</p>'
     )
 

@@ -82,7 +82,7 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         st.title(shown(text), anchor=False, help=how_to_read and shown(how_to_read), width="content")
         beside = st.container(width="stretch", gap=None)
         common = state.current().common
-        with st.container(key="page-tools", width="content", horizontal_alignment="right", gap=None):
+        with st.container(key="page-tools", horizontal=True, width="content", vertical_alignment="center", gap=None):
             copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
             tools.show()
         if present.is_on():

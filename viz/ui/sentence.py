@@ -167,21 +167,36 @@ def computed(
 
 
 def lines_html(lines: Sequence[Line]) -> str:
-    """A sentence above its translation. All lines are escaped; each takes its own writing direction."""
+    """A sentence above its translation. All lines are escaped; each takes its own writing direction.
+
+    However long they are, a chat and its answer are two lines tall together: the rest scrolls.
+    """
+    made = (_chat(line, is_alone=len(lines) == 1) if line.chat else _line(line) for line in lines)
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;'
-        'align-items:baseline;line-height:1.4">' + "".join(map(_line, lines)) + "</div>"
+        'align-items:baseline;line-height:1.4">' + "".join(made) + "</div>"
+    )
+
+
+def _chat(line: Line, *, is_alone: bool) -> str:
+    """A line of a chat: alone two lines tall, beside another one only one, which scrolls sideways."""
+    # A window of one line upon several would come to rest between two of them. The film knows the line by its attribute
+    # and leaves it the arrow keys.
+    sideways = "" if is_alone else " data-scrolls-sideways"
+    scrolls = (
+        "max-height:calc(4.2em + 0.6rem);overflow-y:auto;overflow-wrap:anywhere"
+        if is_alone
+        else "white-space:nowrap;overflow:auto hidden;scrollbar-width:thin"
+    )
+    return (
+        f'<span aria-hidden="true" style="{_MARK}">{line.mark}</span>'
+        f'<span dir="auto"{sideways} style="font-size:1.1rem;line-height:2.1;padding-top:0.6rem;'
+        f'box-sizing:border-box;{scrolls}">'
+        f"{' '.join(map(_part, line.chat))}</span>"
     )
 
 
 def _line(line: Line) -> str:
-    if line.chat:
-        return (
-            f'<span aria-hidden="true" style="{_MARK}">{line.mark}</span>'
-            '<span dir="auto" style="font-size:1.1rem;line-height:2.1;padding-top:0.6rem;'
-            "box-sizing:border-box;max-height:calc(4.2em + 0.6rem);overflow-y:auto;"
-            f'overflow-wrap:anywhere">{" ".join(map(_part, line.chat))}</span>'
-        )
     shown = " ".join(line.text.split())
     cut = replace(line, text=shown if len(shown) <= MAX_SHOWN else shown[:MAX_SHOWN] + " …")
     # Of a long text two lines are in sight, and the rest scrolls: the head must not push the picture off the screen.

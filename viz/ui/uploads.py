@@ -11,13 +11,15 @@ from viz.core import shared_server
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-#: Megabytes that a file may have where its field says nothing else.
+#: Megabytes that a file may have where its field says nothing else, and the most that one can say: as many as
+#: `server.maxUploadSize` in `config.toml`.
 MEGABYTES: Final = 5
 
 
 def most(megabytes: int = MEGABYTES) -> int:
-    """Megabytes that a file may have in a field that usually takes so many."""
-    return shared_server.rules().most_megabytes(megabytes)
+    """Megabytes that a file may have in a field that usually takes so many: no more than the server lets through."""
+    server: int = st.get_option("server.maxUploadSize")
+    return min(shared_server.rules().most_megabytes(megabytes), server, MEGABYTES)
 
 
 def field(
@@ -32,7 +34,7 @@ def field(
 
     Args:
         label, key, help_text: of the field.
-        megabytes: that it usually takes; a shared server takes fewer.
+        megabytes: that it usually takes; a server may take fewer.
         on_change: called when there is another file, or none any more.
     """
     # The name of a type that is refused would be Streamlit's to tell; ours says what was expected.

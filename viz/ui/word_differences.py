@@ -13,8 +13,22 @@ MISSING: Final = "∅"
 
 
 def pieces(spans: "Iterable[WordSpan]") -> tuple[tuple[str, bool], ...]:
-    """The words of the second of two texts in reading order, each run with whether the first has something else."""
-    return tuple((" ".join(span.second) or MISSING, not span.is_same) for span in spans if span.first or span.second)
+    """The words of the second of two texts in reading order, each run with whether the first has something else.
+
+    `MISSING` stands where the words of the first would stand, with a space before and after it as they have.
+    """
+    made: list[tuple[str, bool]] = []
+    is_after_gap = False
+    for span in spans:
+        text = span.second_text or _like(span.first_text, MISSING)
+        made.append((_like(span.first_text, text) if is_after_gap else text, not span.is_same))
+        is_after_gap = not span.second
+    return tuple(made)
+
+
+def _like(model: str, text: str) -> str:
+    """A text with a space before it if a model has one, or it has one itself."""
+    return f" {text}" if model.startswith(" ") and not text.startswith(" ") else text
 
 
 def marked(spans: "Iterable[WordSpan]") -> Marked:

@@ -1,7 +1,10 @@
 """Tables of text that nobody need trust."""
 
+from re import sub
+
 import pytest
 
+from model.analysis.word_diff import word_diff
 from viz.core.html import Column, literal, table, word_changes
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
@@ -24,9 +27,24 @@ def test_a_row_of_another_length_is_a_programmers_mistake() -> None:
 
 
 def test_changes_of_words_are_marked_in_html_in_which_nothing_is_html() -> None:
-    html = word_changes([(("a",), ("a",)), (("<img src=x>",), ("b",)), ((), ("c",))], names=("<b>", "two"))
+    html = word_changes(word_diff("a <img/src=x> d", "a b d c"), names=("<b>", "two"))
     assert "<img" not in html
     assert html.count("</del>") == 2  # one in the text, one in the key
     assert html.count("</ins>") == 3
     assert ">a <del" in html
     assert 'lang=""' in html
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ("die Straße nicht, weil", "die Straße, weil", "die Straße -nicht-, weil"),
+        ("eine (nicht gute) Idee", "eine (gute) Idee", "eine (-nicht- gute) Idee"),
+        ("ein „Hund“.", "ein „Tier“!", "ein „-Hund- +Tier+“-.-+!+"),
+        ("Es geht.", "Es geht heute.", "Es geht +heute+."),
+    ],
+)
+def test_words_that_change_stand_between_their_spaces_and_punctuation(first: str, second: str, shown: str) -> None:
+    html = word_changes(word_diff(first, second), names=("one", "two")).partition("</p>")[0]
+    html = sub("<del [^>]*>|</del>", "-", sub("<ins [^>]*>|</ins>", "+", html))
+    assert sub("<p [^>]*>", "", html) == shown

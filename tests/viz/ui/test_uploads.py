@@ -1,11 +1,14 @@
 """Files that people give have a limit on their size, whatever a browser sends; where many share, a smaller one."""
 
+import tomllib
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import streamlit as st
 
 from model.errors import DataError
+from tests.paths import ROOT
 from viz.ui import uploads
 
 MEGABYTE = 1024**2
@@ -22,6 +25,21 @@ def test_a_file_of_exactly_the_limit_is_read_and_one_byte_more_is_refused() -> N
         uploads.content(file(5 * MEGABYTE + 1))
     with pytest.raises(DataError, match="expected at most 1 MB"):
         uploads.content(file(2 * MEGABYTE), megabytes=1)
+
+
+@pytest.mark.parametrize(("server", "said"), [(200, [5, 5, 1]), (3, [3, 3, 1]), (1, [1, 1, 1])])
+def test_no_field_says_more_than_the_server_lets_through(
+    server: int, said: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(st, "get_option", {"server.maxUploadSize": server}.__getitem__)
+    assert [uploads.most(), uploads.most(8), uploads.most(1)] == said
+    with pytest.raises(DataError, match=f"expected at most {said[0]} MB"):
+        uploads.content(file(said[0] * MEGABYTE + 1), megabytes=8)
+
+
+def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    assert settings["server"]["maxUploadSize"] == uploads.MEGABYTES
 
 
 @pytest.mark.usefixtures("shared")

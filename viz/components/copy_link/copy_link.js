@@ -37,14 +37,10 @@ class CopyLink extends View {
   note = "";
   /** @type {Format} */ format = "PNG";
   said = element("span", { className: "copy-said", role: "status" });
-  press = button(
-    { className: "copy-button", title: _("Copy a link to this view") },
-    () => this.copied(),
-    _("Copy link"),
-  );
+  press = button({ className: "tool", title: _("Copy a link to this view") }, () => this.copied(), _("Copy link"));
 
   start() {
-    this.root.append(this.said, this.press);
+    this.root.append(this.press, this.said);
     document.documentElement.lang = language();
     hearCameras(() => this.format, this.ended.signal);
   }

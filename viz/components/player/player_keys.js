@@ -17,8 +17,8 @@ const ROLES_WITH_ARROWS =
     " ",
   );
 
-/** Whether an element uses the arrow keys itself: text fields, sliders, lists, grids, tabs … @param {Element} target */
+/** Whether an element uses the arrow keys itself: text fields, sliders, lists, grids, tabs, long lines … @param {Element} target */
 export function usesArrowKeys(target) {
   const isEdited = target instanceof HTMLElement && target.isContentEditable;
-  return isEdited || target.matches(FIELDS) || ROLES_WITH_ARROWS.includes(target.getAttribute("role") ?? "");
+  return isEdited || target.matches(`${FIELDS}, [data-scrolls-sideways]`) || ROLES_WITH_ARROWS.includes(target.getAttribute("role") ?? "");
 }

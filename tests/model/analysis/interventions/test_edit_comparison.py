@@ -9,7 +9,6 @@ import torch
 from model import Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.interventions.edit_comparison import compare_edit
-from model.analysis.word_diff import WordSpan
 from model.decoding.session import DecodingSession
 from model.errors import EditError, SessionError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
@@ -80,16 +79,9 @@ def test_the_first_difference_is_the_first_token_that_differs(attentive: Transla
     assert first >= STEP
     assert ids[0][:first] == ids[1][:first]
     assert ids[0][first : first + 1] != ids[1][first : first + 1]
-    words = [[word for span in comparison.text_diff for word in side(span)] for side in (first_side, second_side)]
-    assert words == [comparison.original_text.split(), comparison.edited_text.split()]
-
-
-def first_side(span: WordSpan) -> tuple[str, ...]:
-    return span.first
-
-
-def second_side(span: WordSpan) -> tuple[str, ...]:
-    return span.second
+    texts = ["".join(span.first_text for span in comparison.text_diff)]
+    texts.append("".join(span.second_text for span in comparison.text_diff))
+    assert [text.split() for text in texts] == [comparison.original_text.split(), comparison.edited_text.split()]
 
 
 def test_without_edits_nothing_differs(translator: Translator, original: DecodingSession) -> None:

@@ -115,11 +115,11 @@ def _show_removal(removal: Removal, asked: Asked) -> None:
     st.markdown(asked.verdict(removal))
     for letter, spans in zip(verdicts.LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
-            text = " ".join(word for span in spans for word in span.first)
+            text = "".join(span.first_text for span in spans).strip()
             st.caption(_("{letter}: the translation stays “{text}”", letter=letter, text=plain(text)))
         else:
             changed = html.word_changes(
-                [(span.first, span.second) for span in spans],
+                spans,
                 names=(_("{letter} with every head", letter=letter), _("without these")),
                 language=models.target_language(state.current().model),
             )

@@ -98,8 +98,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         st.markdown(_("**Both write the same:** {translation}", translation=plain(first.translation)))
     else:
         spans = data.written_differences(first.translation, second.translation)
-        changes = [(span.first, span.second) for span in spans]
-        st.html(html.word_changes(changes, names=names, language=language))
+        st.html(html.word_changes(spans, names=names, language=language))
     rows = []
     for name, trace in zip(names, read, strict=True):
         total = sum(step.log_prob for step in trace.steps)

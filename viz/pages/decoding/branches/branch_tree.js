@@ -90,7 +90,10 @@ class BranchTree extends View {
     );
     if (mark) title.append(element("span", "mark", mark === "shown" ? _("shown") : _("compared")));
     const text = element("span", { className: "text", dir: "auto", lang: this.data.textLanguage });
-    row.words.forEach(([words, same], i) => text.append(i ? " " : "", element("span", same ? "same" : "new", words)));
+    for (const [words, same] of row.words) {
+      const bare = words.trimStart();
+      text.append(bare === words ? "" : " ", element("span", same ? "same" : "new", bare));
+    }
     const instead = row.isWritten ? _("nothing") : _("not written yet: a click writes it");
     if (!row.words.length) text.append(element("span", "muted", instead));
     const look = { className: "open", ariaPressed: String(mark === "shown") };

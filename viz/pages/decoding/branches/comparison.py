@@ -37,7 +37,7 @@ def show(ours: Translation, theirs: Translation) -> None:
     """Their words, the probability of each token, and the weights of a head: by default the one that changes most."""
     st.html(
         word_changes(
-            [(span.first, span.second) for span in texts.word_diff(theirs.trace.translation, ours.trace.translation)],
+            texts.word_diff(theirs.trace.translation, ours.trace.translation),
             names=(theirs.name, ours.name),
             language=models.target_language(state.current().model),
         )

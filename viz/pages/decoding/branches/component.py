@@ -25,7 +25,8 @@ class BranchRow:
         parent, start: the branch that it leaves, and the step at which it does; None and 0 for the model's own.
         length: its steps.
         deed: what was done.
-        words: its text in pieces, each with whether the one that it leaves has the same there.
+        words: its text in pieces with the spaces before them, each with whether the one that it leaves has the same
+            there.
         log_prob: of all of it, in nats; None of a branch that is not written yet.
     """
 
@@ -77,7 +78,7 @@ def pack_tree(
                 "length": row.length,
                 "name": row.name,
                 "deed": row.deed,
-                "words": [[" ".join(map(token_text.display_token, text.split())), same] for text, same in row.words],
+                "words": [[_visible(text), same] for text, same in row.words],
                 "isWritten": row.log_prob is not None,
                 "logProb": None if row.log_prob is None else payload.known_log_prob(row.log_prob),
             }
@@ -92,6 +93,11 @@ def pack_tree(
         "againstColour": HEAD_COLOURS[1],
     }
     return payload.pack(header)
+
+
+def _visible(text: str) -> str:
+    """Words as they can be shown, with the spaces between and before them."""
+    return " ".join(word and token_text.display_token(word) for word in text.split(" "))
 
 
 def read_act(value: object, count: int) -> TreeAct | None:

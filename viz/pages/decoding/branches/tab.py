@@ -101,7 +101,7 @@ def tree_rows(
 def _words(origin: str, translation: str) -> tuple[tuple[str, bool], ...]:
     """A translation in pieces, each with whether the one that it leaves has the same there."""
     spans = texts.word_diff(origin, translation)
-    return tuple((" ".join(span.second), span.is_same) for span in spans if span.second)
+    return tuple((span.second_text, span.is_same) for span in spans if span.second)
 
 
 def _act(act: TreeAct) -> None:

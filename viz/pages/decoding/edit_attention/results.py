@@ -111,5 +111,4 @@ def show_numbers(tried: Tried) -> None:
             parent = tried.choice.parent
             before = _("Branch {number}", number=parent) if parent else _(ORIGINAL)
             names = (before, _("Under the edit"))
-            changes = [(span.first, span.second) for span in spans]
-            st.html(word_changes(changes, names=names, language=models.target_language(state.current().model)))
+            st.html(word_changes(spans, names=names, language=models.target_language(state.current().model)))

@@ -14,8 +14,6 @@ from viz.ui.controls import plain
 
 _SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
-#: Megabytes of a file; a film of as many weights as this page reads has fewer.
-LARGEST: Final = 8
 COMMAND: Final = "python -m model train --preset full --data DIR --out CHECKPOINT --film film.npz"
 
 
@@ -40,8 +38,8 @@ def show() -> None:
     if loaded is not None and loaded.error:
         st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
     with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
-        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most(LARGEST))
-        uploads.field(label, key=_FIELD, megabytes=LARGEST, on_change=_take)
+        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most())
+        uploads.field(label, key=_FIELD, on_change=_take)
         if loaded is not None and loaded.film is not None:
             st.caption(plain(_("Shown is {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
@@ -60,7 +58,7 @@ def _take() -> None:
         _forget()
         return
     try:
-        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file, LARGEST), file.name))
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file), file.name))
         _open_anew()
     except HeadlightError as error:
         st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)

@@ -18,8 +18,8 @@ def test_a_branch_stands_below_its_parent_and_late_ones_above_early_ones() -> No
 
 
 def test_text_reaches_the_browser_with_every_control_made_visible() -> None:
-    rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True),), -1.0)]
-    assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["words"] == [["a\\u202eb ␇", True]]
+    rows = [BranchRow(0, None, 0, 3, "own", "", (("a\u202eb \x07", True), (" c", False)), -1.0)]
+    assert header(pack_tree(rows, 0, None, 0, "x"))["rows"][0]["words"] == [["a\\u202eb ␇", True], [" c", False]]
 
 
 def test_what_rules_forbid_reaches_the_browser_without_a_number() -> None:

@@ -66,7 +66,7 @@ def test_the_page_shows_the_translation_of_the_branch() -> None:
     session.step()
     session.force(41)
     session.run()
-    assert " ".join(words).split() == session.translation.split()
+    assert "".join(words).split() == session.translation.split()
 
 
 def test_the_list_above_walks_from_branch_to_branch() -> None:
