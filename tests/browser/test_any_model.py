@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of
@@ -40,6 +41,27 @@ def expect_roles_along_both_sides(head: Locator) -> None:
     assert system["y"] + system["height"] < user["y"]
 
 
+def expect_roles_of_both_columns(lines: Locator) -> None:
+    """Every token says whose it is, to the eye, on pointing and to who listens; so does a saved picture."""
+    expect(lines.locator("[data-ready]")).to_be_visible(timeout=60_000)
+    for side in ("query", "key"):
+        runs = lines.locator(f".roles.{side} .role-run")
+        expect(runs).to_have_text(["system", "user"])
+        tokens = lines.locator(f".column.{side} .option")
+        of_user = [box_of(token) for token in tokens.all() if token.get_attribute("aria-description") == "user"]
+        run = box_of(runs.last)
+        assert run["y"] == pytest.approx(of_user[0]["y"], abs=2)
+        assert run["y"] + run["height"] == pytest.approx(of_user[-1]["y"] + of_user[-1]["height"], abs=2)
+        assert (run["x"] < of_user[0]["x"]) == (side == "query")
+    first = lines.locator(".column.key .option").first
+    expect(first).to_have_attribute("title", re.compile(r" \(template\)$"))
+    first.hover()
+    expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is looked at by .+ \(\w+\) [01]\.\d"))
+    with lines.page.expect_download() as download:
+        lines.get_by_role("button", name="SVG").click()
+    assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+
+
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
     page.goto(f"{url}/?checkpoint=chatty&text={quote(TALK)}")
@@ -48,6 +70,10 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     with page.expect_download() as download:
         page.locator(".st-key-open-head").get_by_role("button", name="SVG").click()
     assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+    page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
+    expect_roles_of_both_columns(page.locator(".st-key-open-lines"))
+    page.get_by_test_id("stButtonGroup").get_by_text("Heatmap").click()
+    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=60_000)
     said = page.locator(".st-key-words .role")
     expect(said).to_have_count(2)
     assert said.nth(1).get_attribute("aria-label") == "user"

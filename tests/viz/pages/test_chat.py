@@ -57,6 +57,19 @@ def test_runs_are_of_the_rows_and_the_columns_that_are_shown(app: AppTest) -> No
     assert [" ".join(read[begin:end]) for _, begin, end, _ in header["rowRoles"]] == shown
 
 
+def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(app: AppTest) -> None:
+    app.query_params["drawn"] = "Lines"
+    opened(app, "chat")
+    ((header, _),) = sent_to(app, "head_lines")
+    for side in ("query", "key"):
+        tokens = [name.partition(" → ")[0] for name in header[f"{side}Tokens"]]
+        spoken = ["".join(tokens[begin:end]) for _, begin, end, _ in header[f"{side}Roles"]]
+        assert [text.replace("▁", " ").strip() for text in spoken] == ["The house is old.", "Which animal was tired?"]
+    app.toggle(key="chat").set_value(False).run()
+    ((header, _),) = sent_to(app, "head_lines")
+    assert header["queryRoles"] == header["keyRoles"] == []
+
+
 def test_without_the_template_the_text_is_read_as_it_is(app: AppTest) -> None:
     opened(app, "chat")
     app.toggle(key="chat").set_value(False).run()
