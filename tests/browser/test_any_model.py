@@ -5,8 +5,10 @@ import shutil
 from pathlib import Path
 from urllib.parse import quote
 
-from playwright.sync_api import Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
 
@@ -27,14 +29,51 @@ def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -
     shutil.rmtree(folder)
 
 
+def expect_roles_along_both_sides(head: Locator) -> None:
+    """The runs of the rows, top down, and those of the columns, each named and in a colour of its role's."""
+    for side in ("rows", "columns"):
+        band = head.locator(f".of-{side} .role-run")
+        assert [run.get_attribute("title") for run in band.all()] == ["system", "user"]
+        bars = head.locator(f".of-{side} .role-bar")
+        assert len({bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in bars.all()}) == 2
+    system, user = (box_of(run) for run in head.locator(".of-rows .role-run").all())
+    assert system["x"] == user["x"] < box_of(head.locator(".row-label").first)["x"]
+    assert system["y"] + system["height"] < user["y"]
+
+
+def expect_roles_of_both_columns(lines: Locator) -> None:
+    """Every token says whose it is, to the eye, on pointing and to who listens; so does a saved picture."""
+    expect(lines.locator("[data-ready]")).to_be_visible(timeout=60_000)
+    for side in ("query", "key"):
+        runs = lines.locator(f".roles.{side} .role-run")
+        expect(runs).to_have_text(["system", "user"])
+        tokens = lines.locator(f".column.{side} .option")
+        of_user = [box_of(token) for token in tokens.all() if token.get_attribute("aria-description") == "user"]
+        run = box_of(runs.last)
+        assert run["y"] == pytest.approx(of_user[0]["y"], abs=2)
+        assert run["y"] + run["height"] == pytest.approx(of_user[-1]["y"] + of_user[-1]["height"], abs=2)
+        assert (run["x"] < of_user[0]["x"]) == (side == "query")
+    first = lines.locator(".column.key .option").first
+    expect(first).to_have_attribute("title", re.compile(r" \(template\)$"))
+    first.hover()
+    expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is looked at by .+ \(\w+\) [01]\.\d"))
+    with lines.page.expect_download() as download:
+        lines.get_by_role("button", name="SVG").click()
+    assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+
+
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
     page.goto(f"{url}/?checkpoint=chatty&text={quote(TALK)}")
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=120_000)
-    band = page.locator(".st-key-open-head .role-run")
-    assert [band.nth(number).get_attribute("title") for number in range(band.count())] == ["system", "user"]
-    bars = page.locator(".st-key-open-head .role-bar")
-    assert len({bars.nth(number).evaluate("bar => getComputedStyle(bar).backgroundColor") for number in (0, 1)}) == 2
+    expect_roles_along_both_sides(page.locator(".st-key-open-head"))
+    with page.expect_download() as download:
+        page.locator(".st-key-open-head").get_by_role("button", name="SVG").click()
+    assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+    page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
+    expect_roles_of_both_columns(page.locator(".st-key-open-lines"))
+    page.get_by_test_id("stButtonGroup").get_by_text("Heatmap").click()
+    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=60_000)
     said = page.locator(".st-key-words .role")
     expect(said).to_have_count(2)
     assert said.nth(1).get_attribute("aria-label") == "user"

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { beginOf } from "../../viz/components/matrix_picture/matrix_kept.js";
-import { readCell, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
-import { nameIn, stretchOf } from "../../viz/components/matrix_picture/matrix_roles.js";
+import { readCell, readRoles, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
+import { stretchOf } from "../../viz/components/matrix_picture/matrix_roles.js";
 import { matchesOf, placesOf } from "../../viz/components/matrix_picture/matrix_search.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
@@ -115,12 +115,11 @@ test("what is seen is said in words, counted from one", () => {
   );
 });
 
-test("a role is named in full, by its letter or not at all, by the room that its columns have", () => {
-  assert.deepEqual(
-    [200, 40, 14, 5].map((width) => nameIn("assistant", width)),
-    ["assistant", "A", "A", ""],
-  );
-  assert.equal(nameIn("user", 40), "user");
+test("a cell says whose message looks at whose, and nothing of what is no chat", () => {
+  const header = { rowRoles: [["user", 0, 2, "#111111"]], columnRoles: [["system", 1, 3, "#222222"]] };
+  assert.equal(readRoles(header, 1, 2), "user looks at system");
+  assert.equal(readRoles(header, 2, 0), "template looks at template");
+  assert.equal(readRoles({ rowRoles: [], columnRoles: [] }, 1, 2), "");
 });
 
 test("the columns of a role are marked as far as they are seen", () => {

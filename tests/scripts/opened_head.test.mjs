@@ -5,6 +5,7 @@ import { announceHead } from "../../viz/components/head_grid/head_preview.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
+import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
 import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
 
 const stored = (weights) => new Uint16Array(weights.map((weight) => Math.round(Math.sqrt(weight) * 65535)));
@@ -53,6 +54,8 @@ test("the picture of lines names its heads, keeps a token in bold and its markup
   const header = {
     queryTokens: ["<b>", "x"],
     keyTokens: ["c", "d", "e"],
+    queryRoles: [],
+    keyRoles: [],
     headNames: ["L1 H1", "L1 H2"],
     title: "T",
     colours: ["#111111", "#222222"],
@@ -82,6 +85,28 @@ test("the picture of lines names its heads, keeps a token in bold and its markup
     /&#60;b&#62;/,
   );
   assert.equal(fileNameOf(header, [0, 1]), "lines-head0+1");
+});
+
+test("a saved picture has the roles of both columns: bars, and names that run upwards or, in short runs, initials", () => {
+  const colour = "#111111";
+  const runs = [
+    ["user", 0, 1, colour],
+    ["system", 1, 5, colour],
+  ];
+  const [queries, keys] = [roleItems(runs, "query", 20, 0, 50), roleItems(runs, "key", 20, 400, 50)];
+  const names = ({ kind, text, isTurned }) => (kind === "text" ? [[text, isTurned]] : []);
+  for (const side of [queries, keys]) {
+    assert.deepEqual(side.flatMap(names), [
+      ["U", false],
+      ["system", true],
+    ]);
+  }
+  const [bar, , longer] = queries;
+  assert.deepEqual([bar.y, bar.height, longer.y, longer.height], [51, 18, 71, 78]);
+  // Names are at the picture's edges, bars between them and the tokens.
+  assert.ok(queries[1].x < bar.x && keys[1].x > keys[0].x + keys[0].width && keys[0].x >= 400);
+  const svg = svgOf({ width: 424, height: 200, items: queries, ink: "black", paper: "white" }, () => 10);
+  assert.match(svg, /rotate\(-90 12 110\).*>system</);
 });
 
 test("numbers of the origin story have a real minus sign and never read as zero or one", () => {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
+import { nameIn, roleOf, withRole } from "../../viz/components/shared/chat_roles.js";
 import { decimalsOf } from "../../viz/components/shared/decimals.js";
 import { colourAt } from "../../viz/components/shared/drawing.js";
 import { Tiles } from "../../viz/components/shared/head_tiles.js";
@@ -199,6 +200,28 @@ test("a view is made once, hears every payload and sends by the newest message",
     "three",
   ]);
   assert.equal(component({ data: "no bytes", parentElement }), undefined);
+});
+
+test("a role is named in full, by its letter or not at all, by the room that its labels have", () => {
+  assert.deepEqual(
+    [200, 40, 14, 5].map((room) => nameIn("assistant", room)),
+    ["assistant", "A", "A", ""],
+  );
+  assert.equal(nameIn("user", 40), "user");
+});
+
+test("a token is of its message's role, else of the template, and of nobody where nothing is a chat", () => {
+  const runs = [
+    ["system", 1, 3, "#111111"],
+    ["user", 3, 4, "#222222"],
+  ];
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((index) => roleOf(runs, index)),
+    ["template", "system", "system", "user", "template"],
+  );
+  assert.equal(roleOf([], 0), "");
+  assert.equal(withRole("{role}", "user"), "{role} (user)");
+  assert.equal(withRole("it", ""), "it");
 });
 
 test("a sentence stands around its elements, wherever its language has them", () => {

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from viz.access import models
 from viz.access.word_links import Words
+from viz.core.chat_roles import Run
 from viz.core.messages import _
 from viz.selection.model_choice import ModelChoice
 
@@ -27,6 +28,11 @@ def runs(trace: "Trace", axis: "Axis | Words") -> "tuple[RoleRun, ...]":
     from model.trace.roles import role_runs
 
     return role_runs(trace.roles, axis.groups)
+
+
+def spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
+    """The same runs as pictures take them."""
+    return tuple((run.role, run.begin, run.end) for run in runs(trace, axis))
 
 
 def parts(trace: "Trace", most: int) -> tuple[ChatPart, ...]:

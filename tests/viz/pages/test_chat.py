@@ -22,7 +22,9 @@ def app(any_model: AppTest) -> AppTest:
 
 def roles_of_heatmap(app: AppTest) -> list[str]:
     ((header, _),) = sent_to(app, "matrix_picture")
-    return [role for role, *_ in header["roles"]]
+    of_rows, of_columns = ([role for role, *_ in header[side]] for side in ("rowRoles", "columnRoles"))
+    assert of_rows == of_columns
+    return of_columns
 
 
 def head_of(app: AppTest) -> str:
@@ -43,13 +45,29 @@ def test_a_chat_is_read_where_the_model_has_a_template_and_its_roles_are_shown(a
     assert [colour for *_, colour in line["roles"]] == [ROLE_COLOURS["system"], ROLE_COLOURS["user"]]
 
 
-def test_runs_of_columns_are_of_the_columns_that_are_shown(app: AppTest) -> None:
+def test_runs_are_of_the_rows_and_the_columns_that_are_shown(app: AppTest) -> None:
     opened(app, "chat")
     app.toggle(key="special_tokens").set_value(False).run()
     app.toggle(key="whole_words").set_value(True).run()
     ((header, _),) = sent_to(app, "matrix_picture")
-    shown = [" ".join(header["columnTokens"][begin:end]) for _, begin, end, _ in header["roles"]]
+    shown = [" ".join(header["columnTokens"][begin:end]) for _, begin, end, _ in header["columnRoles"]]
     assert shown == ["The house is old.", "Which animal was tired?"]
+    # A row is of whose message it reads, whatever it writes.
+    read = [name.partition(" → ")[0] for name in header["rowTokens"]]
+    assert [" ".join(read[begin:end]) for _, begin, end, _ in header["rowRoles"]] == shown
+
+
+def test_lines_have_the_roles_of_both_columns_and_of_none_without_the_template(app: AppTest) -> None:
+    app.query_params["drawn"] = "Lines"
+    opened(app, "chat")
+    ((header, _),) = sent_to(app, "head_lines")
+    for side in ("query", "key"):
+        tokens = [name.partition(" → ")[0] for name in header[f"{side}Tokens"]]
+        spoken = ["".join(tokens[begin:end]) for _, begin, end, _ in header[f"{side}Roles"]]
+        assert [text.replace("▁", " ").strip() for text in spoken] == ["The house is old.", "Which animal was tired?"]
+    app.toggle(key="chat").set_value(False).run()
+    ((header, _),) = sent_to(app, "head_lines")
+    assert header["queryRoles"] == header["keyRoles"] == []
 
 
 def test_without_the_template_the_text_is_read_as_it_is(app: AppTest) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.components.declare import declare
-from viz.core import fingerprint, payload, theme, token_text
+from viz.core import chat_roles, fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
 from viz.core.messages import shown
 from viz.core.widget_values import sent
@@ -87,7 +87,7 @@ class MatrixData:
         row_name, column_name: what rows and columns are, in a saved picture.
         file_name: of saved pictures, without their ending.
         block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
-        roles: runs of columns that are of one role of a chat, named above them: role, first column, end.
+        row_roles, column_roles: runs of rows, and of columns, that are of one role of a chat, named beside them.
         address: under which `tile_server` offers tiles of a matrix that is pooled.
     """
 
@@ -104,7 +104,8 @@ class MatrixData:
     file_name: str = "matrix"
     block: tuple[int, int] = (1, 1)
     address: str = ""
-    roles: Sequence[tuple[str, int, int]] = ()
+    row_roles: Sequence[chat_roles.Run] = ()
+    column_roles: Sequence[chat_roles.Run] = ()
 
     def __post_init__(self) -> None:
         expected = tuple(-(-count // size) for count, size in zip(self.shape, self.block, strict=True))
@@ -150,7 +151,8 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "exponent": scale.exponent,
         "marks": scale.marks,
         "kept": [kept.row, kept.column],
-        "roles": [[role, begin, end, theme.ROLE_COLOURS[role]] for role, begin, end in data.roles],
+        "rowRoles": chat_roles.packed(data.row_roles),
+        "columnRoles": chat_roles.packed(data.column_roles),
         "keptColour": theme.HEAD_COLOURS[1],
         "shows": None if preview is None else preview.shows,
         "previews": [] if preview is None else preview.addresses,

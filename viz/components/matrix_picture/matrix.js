@@ -21,11 +21,11 @@ import {
   toolButton,
 } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
-import { MatrixAxes } from "./matrix_axes.js";
+import { MatrixAxes, sidesOf } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
 import { KeptNumber } from "./matrix_kept.js";
 import { MatrixKeys, STEP } from "./matrix_keys.js";
-import { readCell } from "./matrix_reading.js";
+import { readCell, readRoles } from "./matrix_reading.js";
 import { MatrixSearch } from "./matrix_search.js";
 import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
@@ -77,7 +77,8 @@ export class MatrixPicture extends View {
 
   start() {
     const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
-    this.stage.append(this.canvas, this.axes.rows, this.axes.columns, this.axes.roles.element, ...overlays);
+    const { rows, columns, roles } = this.axes;
+    this.stage.append(this.canvas, rows, columns, roles.rows.element, roles.columns.element, ...overlays);
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
     tools.prepend(
@@ -138,8 +139,7 @@ export class MatrixPicture extends View {
 
   /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
   show(header, matrix) {
-    const tokensOf = (/** @type {MatrixHeader} */ of) => JSON.stringify([of?.rowTokens, of?.columnTokens, of?.roles]);
-    const isNew = tokensOf(this.header) !== tokensOf(header);
+    const isNew = sidesOf(this.header) !== sidesOf(header);
     this.header = header;
     this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
     if (isNew) {
@@ -263,8 +263,8 @@ export class MatrixPicture extends View {
     const { row, column } = this.gestures.targetOf(event);
     if (row === null || column === null) return this.hideCell();
     const { rowTokens, columnTokens, title, note, number } = this.header;
-    const said = `${number} ${this.format(row, column)}${note ? `\n${note}` : ""}`;
-    this.tooltip.show(event, title, rowTokens[row], columnTokens[column], said);
+    const said = [`${number} ${this.format(row, column)}`, note, readRoles(this.header, row, column)];
+    this.tooltip.show(event, title, rowTokens[row], columnTokens[column], said.filter(Boolean).join("\n"));
     this.frame(this.keys.cursor, row, column);
   }
 

@@ -29,19 +29,24 @@ function widthsOf(labels, font) {
 const shortened = (label) =>
   [...label].length > LONGEST_LABEL ? `${[...label].slice(0, LONGEST_LABEL - 1).join("")}…` : label;
 
+/** By what stands along both sides of a matrix. @param {MatrixHeader | undefined} header */
+export const sidesOf = (header) =>
+  JSON.stringify([header?.rowTokens, header?.columnTokens, header?.rowRoles, header?.columnRoles]);
+
 export class MatrixAxes {
   rows = element("div", { className: "row-labels", ariaHidden: "true" });
   columns = element("div", { className: "column-labels", ariaHidden: "true" });
-  roles = new RoleBand();
+  roles = { rows: new RoleBand("rows"), columns: new RoleBand("columns") };
   /** @type {Record<Side, string[]>} */ labels;
   /** @type {Record<Side, number[]>} */ widths;
   /** The labels of each side by their index. @type {Record<Side, Map<number, HTMLElement>>} */ standing;
   /** What is shown now. @type {string | null} */ shown = null;
 
   /** Other labels. @param {MatrixHeader} header @param {string} family */
-  fill({ rowTokens, columnTokens, roles }, family) {
+  fill({ rowTokens, columnTokens, rowRoles, columnRoles }, family) {
     this.labels = { rows: rowTokens.map(shortened), columns: columnTokens.map(shortened) };
-    this.roles.fill(roles ?? []);
+    this.roles.rows.fill(rowRoles);
+    this.roles.columns.fill(columnRoles);
     const font = `${LABEL_SIZE}px ${family}`;
     this.widths = { rows: widthsOf(this.labels.rows, font), columns: widthsOf(this.labels.columns, font) };
     this.shown = null;
@@ -52,7 +57,8 @@ export class MatrixAxes {
   /** The room that labels need: left of the cells and above them, where those of columns stand upright. */
   room() {
     const { rows, columns } = this.widths;
-    return { left: Math.max(...rows) + BETWEEN, above: Math.max(...columns) + BETWEEN + 2 + this.roles.room };
+    const left = Math.max(...rows) + BETWEEN + this.roles.rows.room;
+    return { left, above: Math.max(...columns) + BETWEEN + 2 + this.roles.columns.room };
   }
 
   /**
@@ -64,7 +70,8 @@ export class MatrixAxes {
     const signature = JSON.stringify([sizes, spans, kept]);
     if (signature === this.shown) return;
     this.shown = signature;
-    this.roles.place(spans.column, left, width);
+    this.roles.rows.place(spans.row, above, height);
+    this.roles.columns.place(spans.column, left, width);
     const right = `calc(100% - ${left - BETWEEN}px)`;
     this.update("rows", spans.row, height, kept[0], "row-label", (at) => ({ top: `${above + at - 8}px`, right }));
     const top = `${above - BETWEEN - 8}px`;

@@ -1,8 +1,9 @@
 // @ts-check
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
+import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
-import { clamp, element, tokenElement } from "../shared/picture.js";
+import { clamp, element } from "../shared/picture.js";
 import { sentenceParts } from "../shared/sentence_parts.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
@@ -74,9 +75,11 @@ export class MatrixKeys {
   tell() {
     if (!this.visited) return;
     const { row, column } = this.visited;
-    const { rowTokens, columnTokens, number } = this.picture.header;
+    const { rowTokens, columnTokens, rowRoles, columnRoles, number } = this.picture.header;
     const value = this.picture.format(row, column);
-    const said = { query: tokenElement(rowTokens[row]), key: tokenElement(columnTokens[column]), number, value };
+    const query = tokenWithRole(rowTokens[row], roleOf(rowRoles, row));
+    const key = tokenWithRole(columnTokens[column], roleOf(columnRoles, column));
+    const said = { query, key, number, value };
     this.status.replaceChildren(...sentenceParts(_("{query} looks at {key}: {number} {value}"), said));
   }
 }

@@ -1,10 +1,11 @@
 // @ts-check
 // How a cell of a matrix is read out and walked to.
+import { roleOf, rolesLooking } from "../shared/chat_roles.js";
 import { _ } from "../shared/messages.js";
 import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";
 
-/** @import { RoleRun } from "./matrix_roles.js" */
+/** @import { RoleRun } from "../shared/chat_roles.js" */
 /** @import { ShadeScale, Span } from "./matrix_view.js" */
 
 /**
@@ -12,7 +13,8 @@ import { blockOf } from "./matrix_view.js";
  * @typedef {ShadeScale & {
  *   rowTokens: string[], columnTokens: string[], axes: string | null, title: string, label: string, note: string,
  *   fileName: string, number: string, caption: string, sides: [string, string], stops: string[], marks: [number, string][],
- *   kept: [number | null, number | null], keptColour: string, roles?: RoleRun[], shows: [string, number, number] | null, previews: string[],
+ *   kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
+ *   shows: [string, number, number] | null, previews: string[],
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
  * }} MatrixHeader
  */
@@ -39,6 +41,10 @@ export function readCell({ rows, columns, values, block }, header, exact, row, c
   if (value > 0 && value < least / 2) return noted(`< ${least}`);
   return noted(`${low < 0 && value > 0 ? "+" : ""}${value.toFixed(digits)}`);
 }
+
+/** Whose message looks at whose in a cell; "" of what is no chat. @param {MatrixHeader} header @param {number} row @param {number} column */
+export const readRoles = ({ rowRoles, columnRoles }, row, column) =>
+  rolesLooking(roleOf(rowRoles, row), roleOf(columnRoles, column));
 
 /**
  * Where keys lead, in rows and columns; `aPage` rows are seen at once.

@@ -27,8 +27,7 @@ def word_lines(trace: "Trace") -> list[WordLine]:
 
 
 def _chat_line(trace: "Trace", mark: str, known: word_links.Words) -> WordLine:
-    runs = tuple((run.role, run.begin, run.end) for run in chats.runs(trace, known))
-    return WordLine(mark, "", known.labels, (0,) * len(known.labels), runs)
+    return WordLine(mark, "", known.labels, (0,) * len(known.labels), chats.spans(trace, known))
 
 
 def _word_line(line: sentence.Line, labels: tuple[str, ...]) -> WordLine:

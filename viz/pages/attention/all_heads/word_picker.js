@@ -8,11 +8,11 @@ import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { onChosen, tellLooking } from "./picked_words.js";
 
+/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
 /** @import { Chosen } from "./picked_words.js" */
 
 /**
  * `pieces` counts those of a rare word and is 0 for others; `keptColour` is that of what is looked at.
- * @typedef {[role: string, begin: number, end: number, colour: string]} RoleRun words of one role of a chat
  * @typedef {{ mark: string, language: string, words: string[], pieces: number[], roles: RoleRun[] }} WordLine
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */

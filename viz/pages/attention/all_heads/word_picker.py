@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from viz.components.declare import declare
-from viz.core import fingerprint, payload, theme
+from viz.core import chat_roles, fingerprint, payload, theme
 from viz.core.token_text import display_word
 from viz.core.widget_values import sent
 from viz.pages.attention.all_heads.link_question import Chosen
@@ -31,7 +31,7 @@ class WordLine:
     language: str
     words: tuple[str, ...]
     pieces: tuple[int, ...]
-    roles: tuple[tuple[str, int, int], ...] = ()
+    roles: tuple[chat_roles.Run, ...] = ()
 
 
 def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
@@ -40,7 +40,7 @@ def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
         asdict(line)
         | {
             "words": list(map(display_word, line.words)),
-            "roles": [[role, begin, end, theme.ROLE_COLOURS[role]] for role, begin, end in line.roles],
+            "roles": chat_roles.packed(line.roles),
         }
         for line in lines
     ]

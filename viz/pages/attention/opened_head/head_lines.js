@@ -2,6 +2,7 @@
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.
+import { roleOf, rolesLooking } from "../../../components/shared/chat_roles.js";
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
@@ -41,7 +42,9 @@ class HeadLines extends View {
 
   columns = new TokenColumns();
   canvas = new LineCanvas();
-  board = element("div", "lines-board", this.columns.query, this.canvas.element, this.columns.key);
+  queries = [this.columns.roles.query.element, this.columns.query];
+  keys = [this.columns.key, this.columns.roles.key.element];
+  board = element("div", "lines-board", ...this.queries, this.canvas.element, ...this.keys);
   scroller = element("div", "lines-scroller", this.board);
   status = element("p", { className: "status muted", role: "status" });
   tooltip = new Tooltip(this.root);
@@ -77,12 +80,12 @@ class HeadLines extends View {
     const isSame = this.header?.digest === header.digest;
     this.header = header;
     if (!isSame) {
-      const { queryTokens, keyTokens } = header;
+      const { queryTokens, keyTokens, queryRoles, keyRoles } = header;
       this.matrix = { values: arrays[0], queries: queryTokens.length, keys: keyTokens.length };
       this.pointed = this.visited = null;
       this.bar = this.buildBar();
-      this.columns.fill("query", queryTokens);
-      this.columns.fill("key", keyTokens);
+      this.columns.fill("query", queryTokens, queryRoles);
+      this.columns.fill("key", keyTokens, keyRoles);
       this.tooltip.hide();
       this.root.replaceChildren(this.bar.element, this.scroller, this.status, this.tooltip.box);
       this.painted = null;
@@ -160,10 +163,12 @@ class HeadLines extends View {
 
   /** A box with the numbers of a query and a key, of every head that is on. @param {PointerEvent} event @param {number} query @param {number} key */
   tell(event, query, key) {
-    const { queryTokens, keyTokens, title, number, headNames } = this.header;
+    const { queryTokens, keyTokens, queryRoles, keyRoles, title, number, headNames } = this.header;
     const numberOf = (/** @type {number} */ head) => this.format(storedAt(this.matrix, head, query, key), 3);
     const numbers = this.heads().map((head) => `${headNames[head]}: ${number} ${numberOf(head)}`);
-    this.tooltip.show(event, title, queryTokens[query], keyTokens[key], numbers.join("\n"));
+    const roles = rolesLooking(roleOf(queryRoles, query), roleOf(keyRoles, key));
+    const said = [...numbers, roles].filter(Boolean).join("\n");
+    this.tooltip.show(event, title, queryTokens[query], keyTokens[key], said);
   }
 
   /** @param {Token | null} token */
@@ -240,6 +245,7 @@ class HeadLines extends View {
     // The columns are as wide as their text, so its size comes before any measuring.
     this.board.style.setProperty("--row", `${rows.row}px`);
     this.board.style.setProperty("--font", `${rows.font}px`);
+    for (const roles of Object.values(this.columns.roles)) roles.name(rows.row);
     this.layout = layoutOf(rows, this.columns, this.canvas.element.clientWidth, this.on.size);
     this.least = leastStored(matrix.values, matrix.queries * matrix.keys, this.heads(), threshold);
     this.count = this.canvas.paintAll(matrix, this.heads(), this.least, this.layout, this.header.colours);

@@ -7,22 +7,24 @@ import { contextOf, element } from "../../../components/shared/picture.js";
 import { escapeXml, PICTURE_SCALE } from "../../../components/shared/picture_file.js";
 import { TALLEST_CANVAS } from "./line_canvas.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
+import { ROLES, roleItems } from "./role_columns.js";
 import { isSameToken } from "./token_columns.js";
 
+/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
 /** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */
 /** @import { Side, Token } from "./token_columns.js" */
 
 /**
  * @typedef {{ heads: number[], query: number | null, key: number | null, threshold: number }} LinesView what a picture shows
  * @typedef {{
- *   queryTokens: string[], keyTokens: string[], headNames: string[], top: number, number: string, title: string,
+ *   queryTokens: string[], keyTokens: string[], queryRoles: RoleRun[], keyRoles: RoleRun[], headNames: string[], top: number, number: string, title: string,
  *   fileName: string, colours: string[], digest: string, command: LinesView & { number: number },
  * }} LinesHeader what `pack_lines` packs
  * @typedef {{
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,
  *   ink: string, paper: string, numberOf(stored: number): string,
  * }} Drawn what is drawn, and in which colours
- * @typedef {{ kind: "text", x: number, y: number, text: string, anchor: "start" | "middle" | "end", size: number, weight: number }} TextItem
+ * @typedef {{ kind: "text", x: number, y: number, text: string, anchor: "start" | "middle" | "end", size: number, weight: number, isTurned?: boolean }} TextItem `isTurned` runs upwards
  * @typedef {{ kind: "line", x1: number, y1: number, x2: number, y2: number, colour: string, alpha: number, width: number }} LineItem
  * @typedef {TextItem | LineItem | NumberBox & { kind: "box" }} Item
  * @typedef {{ width: number, height: number, items: Item[], ink: string, paper: string }} Scene
@@ -68,7 +70,10 @@ export function sceneOf(drawn) {
   name(_("key"), left + middle + 8, "start");
   queryTokens.forEach((token, index) => label(token, index, "query"));
   keyTokens.forEach((token, index) => label(token, index, "key"));
-  return { width: left + middle + right, height: top + height + 8, items, ink, paper };
+  const width = left + middle + right;
+  items.push(...roleItems(header.queryRoles, "query", layout.row, 0, top));
+  items.push(...roleItems(header.keyRoles, "key", layout.row, width - ROLES, top));
+  return { width, height: top + height + 8, items, ink, paper };
 }
 
 const FONT = "'Source Sans Pro', 'Source Sans', 'DejaVu Sans', sans-serif";
@@ -102,7 +107,11 @@ export function canvasOf(scene) {
       context.font = `${item.weight} ${item.size}px ${FONT}`;
       context.textAlign = item.anchor === "middle" ? "center" : item.anchor;
       context.direction = "ltr";
-      context.fillText(item.text, item.x, item.y);
+      context.save();
+      context.translate(item.x, item.y);
+      if (item.isTurned) context.rotate(-Math.PI / 2);
+      context.fillText(item.text, 0, 0);
+      context.restore();
     }
   }
   return canvas;
@@ -134,7 +143,8 @@ export function svgOf(scene, measured = widthOf) {
     const length = n(Math.min(measured(item), scene.width - 2 * BESIDE));
     const fitted = `textLength="${length}" lengthAdjust="spacingAndGlyphs"`;
     const look = `font-size="${n(item.size)}" font-weight="${item.weight}" text-anchor="${item.anchor}" ${fitted}`;
-    return `<text x="${n(item.x)}" y="${n(item.y)}" ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;
+    const turned = item.isTurned ? ` transform="rotate(-90 ${n(item.x)} ${n(item.y)})"` : "";
+    return `<text x="${n(item.x)}" y="${n(item.y)}"${turned} ${look} xml:space="preserve">${escapeXml(item.text)}</text>`;
   });
   const size = `width="${n(scene.width)}" height="${n(scene.height)}" viewBox="0 0 ${n(scene.width)} ${n(scene.height)}"`;
   return [

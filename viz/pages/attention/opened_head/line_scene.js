@@ -33,7 +33,8 @@ export function rowsOf({ queries, keys }, room = Infinity) {
  */
 export function layoutOf(rows, columns, middle, heads) {
   const box = clamp(NARROWEST_BOX, Math.min(ROOM_FOR_BOXES, middle / 2) / heads, WIDEST_BOX);
-  const [left, right] = [columns.query.offsetWidth, columns.key.offsetWidth];
+  const { query, key, roles } = columns;
+  const [left, right] = [roles.query.width + query.offsetWidth, key.offsetWidth + roles.key.width];
   return { ...rows, box, strip: box * heads + 3, left, middle, right };
 }
 

@@ -1,14 +1,16 @@
 // @ts-check
 // What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
+import { roleOf, tokenWithRole } from "../../../components/shared/chat_roles.js";
 import { _ } from "../../../components/shared/messages.js";
 import { weightOf } from "../../../components/shared/payload.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
+import { element } from "../../../components/shared/picture.js";
 import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 import { strongestPartner } from "./line_scene.js";
+import { OTHER } from "./token_columns.js";
 
 /** @import { LinesHeader } from "./line_export.js" */
 /** @import { Matrix } from "./line_scene.js" */
-/** @import { Token } from "./token_columns.js" */
+/** @import { Side, Token } from "./token_columns.js" */
 
 const MOST_NAMED = 4;
 
@@ -29,16 +31,20 @@ export function countSentence(drawn, all) {
  * A token and its strongest partner in each head, as elements; heads beyond `MOST_NAMED` are only counted.
  * @param {LinesHeader} header @param {Matrix} matrix @param {number[]} heads @param {Token} focus
  */
-export function partnerSentence({ queryTokens, keyTokens, headNames, top }, matrix, heads, focus) {
+export function partnerSentence({ headNames, top, ...header }, matrix, heads, focus) {
   const isQuery = focus.side === "query";
-  const [own, others] = isQuery ? [queryTokens, keyTokens] : [keyTokens, queryTokens];
+  const { queryTokens, keyTokens, queryRoles, keyRoles } = header;
+  const said = (/** @type {Side} */ side, /** @type {number} */ index) =>
+    side === "query"
+      ? tokenWithRole(queryTokens[index], roleOf(queryRoles, index), "token own")
+      : tokenWithRole(keyTokens[index], roleOf(keyRoles, index), "token own");
   const parts = heads.slice(0, MOST_NAMED).map((head) => {
     const { index, stored } = strongestPartner(matrix, head, focus);
     const weight = ` ${formatNumber(weightOf(stored) * top, 3)}`;
-    return element("span", "strongest", `${headNames[head]} `, tokenElement(others[index], "token own"), weight);
+    return element("span", "strongest", `${headNames[head]} `, said(OTHER[focus.side], index), weight);
   });
   const left = heads.length - parts.length;
-  const token = tokenElement(own[focus.index], "token own");
+  const token = said(focus.side, focus.index);
   const sentence = isQuery ? _("{token} looks at {others}") : _("{token} is looked at by {others}");
   const named = element("span", "", ...parts, left > 0 ? _(" and {count} more", { count: left }) : "");
   return sentenceParts(sentence, { token, others: named });

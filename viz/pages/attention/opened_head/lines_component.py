@@ -8,7 +8,7 @@ the picture is known to show, each with a number that the picture obeys once; re
 thus about to be overruled, do not count. A message without a new order has the very same bytes, and costs nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TypeGuard
 
@@ -17,7 +17,7 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.components.declare import declare
-from viz.core import fingerprint, payload, token_text
+from viz.core import chat_roles, fingerprint, payload, token_text
 from viz.core.theme import HEAD_COLOURS
 from viz.core.widget_values import sent
 
@@ -42,6 +42,7 @@ class LinesData:
         values: none below 0 or above `top`.
         top: the value of the strongest line there can be; the threshold counts in percent of it.
         query_tokens, key_tokens: one for each row and each column.
+        query_roles, key_roles: runs of them that are of one role of a chat, named beside them.
         head_names: how each head is called; a single one is not offered as a choice.
         number: what one value is called.
         title: stands over hover boxes and saved pictures.
@@ -56,6 +57,8 @@ class LinesData:
     number: str
     title: str
     file_name: str
+    query_roles: Sequence[chat_roles.Run] = ()
+    key_roles: Sequence[chat_roles.Run] = ()
 
     def __post_init__(self) -> None:
         expected = (len(self.head_names), len(self.query_tokens), len(self.key_tokens))
@@ -112,6 +115,8 @@ def pack_lines(data: LinesData, memory: Memory) -> bytes:
     header = {
         "queryTokens": token_text.display_tokens(data.query_tokens),
         "keyTokens": token_text.display_tokens(data.key_tokens),
+        "queryRoles": chat_roles.packed(data.query_roles),
+        "keyRoles": chat_roles.packed(data.key_roles),
         "headNames": data.head_names,
         "top": data.top,
         "number": data.number,
@@ -127,7 +132,7 @@ def pack_lines(data: LinesData, memory: Memory) -> bytes:
 def digest_of(data: LinesData) -> str:
     """A fingerprint of everything that is drawn."""
     names = (*data.query_tokens, "\n", *data.key_tokens, "\n", *data.head_names, data.number, data.title, str(data.top))
-    return fingerprint.digest(*names, data.values)
+    return fingerprint.digest(*names, str([*data.query_roles, "\n", *data.key_roles]), data.values)
 
 
 def head_lines(data: LinesData, view: LinesView, *, on_change: Callable[[LinesView], None], key: str) -> None:

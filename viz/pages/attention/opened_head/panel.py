@@ -103,9 +103,9 @@ def _draw_short(
     if drawn_as == "Heatmap":
         head = selection.common.head if measure.is_per_head else 0
         data = _matrix_data(opened.values[head], opened.queries, opened.keys, site, measure, top)
-        _heatmap(_with_roles(data, trace, opened.keys), opened, finding.kept(trace), addresses)
+        _heatmap(_with_roles(data, trace, opened), opened, finding.kept(trace), addresses)
     else:
-        _lines(opened, finding.kept(trace), site, measure, top)
+        _lines(trace, opened, finding.kept(trace), site, measure, top)
     return True
 
 
@@ -134,7 +134,7 @@ def _draw_long(
             opened = long_texts.long_head(trace, reader, site, layer, selection.common.head, view)
         sides = opened.queries, opened.keys
         data = _matrix_data(opened.overview, *sides, site, measure, opened.top, opened.block, opened.source.address)
-        _heatmap(_with_roles(data, trace, opened.keys), opened, finding.kept(trace), addresses)
+        _heatmap(_with_roles(data, trace, opened), opened, finding.kept(trace), addresses)
         _serve(opened.source)
         st.caption(captions.of_overview(opened, measure))
     else:
@@ -161,7 +161,7 @@ def _lines_of_window(trace: "Trace", site: str, layer: int, measure: Measure) ->
     opened = long_texts.window(trace, reader, site, layer, start, view)
     st.caption(captions.of_window(opened, site, start, count))
     top = 1.0 if measure.is_share else float(opened.values.max(initial=0.0)) or 1.0
-    _lines(opened, finding.kept(trace), site, measure, top)
+    _lines(trace, opened, finding.kept(trace), site, measure, top)
 
 
 def _matrix_data(
@@ -194,9 +194,9 @@ def _matrix_data(
     )
 
 
-def _with_roles(data: MatrixData, trace: "Trace", keys: "Axis") -> MatrixData:
-    """The same, with whose message of a chat the keys are of."""
-    return replace(data, roles=[(run.role, run.begin, run.end) for run in chats.runs(trace, keys)])
+def _with_roles(data: MatrixData, trace: "Trace", opened: Opened) -> MatrixData:
+    """The same, with whose message of a chat the queries and the keys are of."""
+    return replace(data, row_roles=chats.spans(trace, opened.queries), column_roles=chats.spans(trace, opened.keys))
 
 
 def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:
@@ -217,7 +217,7 @@ def _keep_in_heatmap(kept: Kept, opened: Opened, cell: Cell) -> None:
     state.change(window_start=None)
 
 
-def _lines(opened: attention.OpenedLayer, cell: Cell, site: str, measure: Measure, top: float) -> None:
+def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str, measure: Measure, top: float) -> None:
     selection = state.current()
     common = selection.common
     count = len(opened.values)
@@ -232,6 +232,8 @@ def _lines(opened: attention.OpenedLayer, cell: Cell, site: str, measure: Measur
         ),
         number=shown(measure.number),
         title=sites.label(site),
+        query_roles=chats.spans(trace, opened.queries),
+        key_roles=chats.spans(trace, opened.keys),
         file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
     )
     query, key = _kept(opened, cell)

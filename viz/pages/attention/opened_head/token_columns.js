@@ -1,8 +1,12 @@
 // @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
+import { roleOf, withRole } from "../../../components/shared/chat_roles.js";
 import { closest, reachByTab } from "../../../components/shared/items.js";
 import { _ } from "../../../components/shared/messages.js";
 import { clamp, element, tokenElement } from "../../../components/shared/picture.js";
+import { RoleColumn } from "./role_columns.js";
+
+/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
 
 /** @typedef {"query" | "key"} Side */
 /** @typedef {{ side: Side, index: number }} Token */
@@ -21,15 +25,22 @@ export class TokenColumns {
     _("Queries: tokens that look. Arrow keys move, Enter keeps a token, Escape lets it go."),
   );
   key = columnElement("key", _("Keys: tokens looked at. Arrow keys move, Enter keeps a token, Escape lets it go."));
+  /** Whose they are, beside each. */
+  roles = { query: new RoleColumn("query"), key: new RoleColumn("key") };
   /** The option that is kept. @type {HTMLElement | null} */ kept = null;
   /** The option in focus. @type {HTMLElement | null} */ emphasised = null;
 
-  /** @param {Side} side @param {string[]} tokens */
-  fill(side, tokens) {
+  /** @param {Side} side @param {string[]} tokens @param {RoleRun[]} roles */
+  fill(side, tokens, roles) {
     this.emphasised = null;
-    const options = tokens.map((title, index) => {
-      const option = tokenElement(title, "token option");
+    this.roles[side].fill(roles);
+    const options = tokens.map((token, index) => {
+      const option = tokenElement(token, "token option");
+      const role = roleOf(roles, index);
+      const title = withRole(token, role);
       Object.assign(option.dataset, { side, index });
+      // What is read out after the token is not the token once more.
+      if (role) option.ariaDescription = role;
       return Object.assign(option, { role: "option", tabIndex: index === 0 ? 0 : -1, title });
     });
     this[side].replaceChildren(...options);

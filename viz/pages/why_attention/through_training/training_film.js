@@ -246,7 +246,8 @@ class TrainingFilm extends PlayerView {
           exponent: 0.5,
         },
         // A weight is kept in 255ths: of that three decimals are enough, as in a preview.
-        ...{ kept: this.keptCell(), keptColour, shows: null, previews: [], deep: null, isPreview: true },
+        ...{ kept: this.keptCell(), keptColour, rowRoles: [], columnRoles: [] },
+        ...{ shows: null, previews: [], deep: null, isPreview: true },
       },
       {
         values: this.frames[step].weightsOf([layer, head]),

@@ -82,9 +82,11 @@ def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData) -> No
         replace(data, top=3.0),
         replace(data, query_tokens=tuple("abcd")),
         replace(data, title="Elsewhere"),
+        replace(data, query_roles=(("user", 0, 2),)),
+        replace(data, key_roles=(("user", 0, 2),)),
     )
     digests = set(map(digest_of, changed))
-    assert len(digests | {digest_of(data)}) == 5
+    assert len(digests | {digest_of(data)}) == 7
 
 
 def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData) -> None:
