@@ -39,6 +39,11 @@ def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(p
     root.locator(".count").select_option("4")
     # One more is kept free for a token outside the list.
     expect(shown_rows(root)).to_have_count(4)
+    # What is not listed takes no room: the sum stands below the last row, and at most one row is kept free.
+    row, listed = (root.locator(part).first.bounding_box() for part in (".bar-row", ".bars"))
+    assert row is not None
+    assert listed is not None
+    assert listed["height"] <= 5 * row["height"] + 1
     expect(page.get_by_text("candidates=4")).to_be_visible()
 
 

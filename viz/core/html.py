@@ -4,6 +4,7 @@
 functions read nothing.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _LINE: Final = "border-bottom:1px solid color-mix(in srgb,currentColor 18%,transparent)"
 _CELL: Final = "padding:0.35rem 1.1rem 0.35rem 0;vertical-align:baseline;overflow-wrap:break-word"
-_HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;white-space:nowrap"
+_HEAD: Final = "font-size:0.8rem;font-weight:600;opacity:0.75;vertical-align:bottom;white-space:normal"
 _MARK: Final = (
     f"color:inherit;background:color-mix(in srgb,{HEAD_COLOURS[1]} 24%,transparent);"
     f"border-bottom:2px solid {HEAD_COLOURS[1]};border-radius:2px;padding:0 2px;overflow-wrap:anywhere"
@@ -27,6 +28,10 @@ _MARK: Final = (
 _GONE: Final = f"text-decoration:line-through 2px {HEAD_COLOURS[1]};opacity:0.85"
 _NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-offset:0.2em;font-weight:600"
 _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
+#: Names of rows that are as short as these, such as "L2 H1", stay on one line.
+_SHORT: Final = 12
+#: After these a long name, such as that of a file, may go on in the next line.
+_BREAKS: Final = re.compile(r"(?<=[_/])(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +97,26 @@ def _within(name: str, style: str, text: str) -> str:
 def _cell(column: Column, text: str | Marked, position: int) -> str:
     opening, closing = ('th scope="row"', "th") if position == 0 else ("td", "td")
     language = f' lang="{literal(column.language)}"' if column.language else ""
-    inside = text.html() if isinstance(text, Marked) else literal(text)
-    return f'<{opening} dir="auto"{language} style="{_style(column)};font-weight:400">{inside}</{closing}>'
+    inside = text.html() if isinstance(text, Marked) else _wrapped(text, column)
+    style = f"{_style(column)};font-weight:400"
+    if column.is_number and "</span>" in inside:
+        style += ";white-space:normal"
+    if position == 0 and isinstance(text, str) and len(text) <= _SHORT:
+        style += ";white-space:nowrap"
+    return f'<{opening} dir="auto"{language} style="{style}">{inside}</{closing}>'
+
+
+def _wrapped(text: str, column: Column) -> str:
+    """A cell's text as HTML, with the places where it may go on in the next line if the table has no room for it.
+
+    A number stays whole, and so does the interval that stands in brackets behind it.
+    """
+    shown_text = literal(text)
+    if not column.is_number:
+        return _BREAKS.sub("<wbr>", shown_text)
+    number, bracket, rest = shown_text.partition(" (")
+    whole = '<span style="white-space:nowrap">'
+    return f"{whole}{number}</span> {whole}({rest}</span>" if bracket else number
 
 
 def _style(column: Column) -> str:

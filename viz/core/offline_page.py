@@ -31,7 +31,7 @@ DARK: Final = {
     "field": "#202636",
     "line": "#343c50",
     "hover": "#39425a",
-    "accent": "#3f8ec4",
+    "accent": "#58a3d6",
 }
 
 _ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from viz.core import theme
 from viz.core.messages import _, shown
+from viz.core.numbers import decimal, signed
 from viz.core.sites import head_label, head_numbers, layer_labels
 from viz.figures.matrix import Scale, matrix
 
@@ -41,9 +42,10 @@ def head_map(
     layers, heads = values.shape
     deviations = np.abs(values - centre)
     bound = max(floor, float(np.nanmax(deviations)) if not np.isnan(deviations).all() else 0.0)
-    sign, decimals = "+" if centre == 0 else "", "2f" if bound >= 0.05 else "3f"
+    sign, decimals = "+" if centre == 0 else "", 2 if bound >= 0.05 else 3
+    written = signed if sign else decimal
     levels = [centre + bound * k / 2 for k in (-2, -1, 0, 1, 2)]
-    ticks = tuple((level, f"{level:{sign if level else ''}.{decimals}}") for level in levels)
+    ticks = tuple((level, written(level, decimals)) for level in levels)
     columns = [_("all heads")] if averaged else head_numbers(heads)
     figure = matrix(
         values,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from viz.core import theme
 from viz.core.messages import said, shown
+from viz.core.numbers import signed
 from viz.figures.axes import column_axis, full_axis, row_axis
 
 #: Beyond this many cells along a side the gaps between them would eat the picture.
@@ -44,7 +45,7 @@ def signed_scale(title: str, values: NDArray[np.generic], *, floor: float) -> Sc
     largest = float(np.abs(np.asarray(values, np.float64)).max(initial=0.0))
     bound = max(largest, floor)
     half = bound / 2
-    labels = tuple((tick, f"{tick:+.2f}" if tick else "0") for tick in (-bound, -half, 0.0, half, bound))
+    labels = tuple((tick, signed(tick) if tick else "0") for tick in (-bound, -half, 0.0, half, bound))
     return Scale(title, theme.DIVERGING, -bound, bound, labels)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.components.copy_link.component import copy_link
-from viz.core import concurrency_limit, shared_server, time_limit
+from viz.core import concurrency_limit, shared_server, theme, time_limit
 from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state
@@ -58,6 +58,8 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
         name: of the files in which a person saves it, without their ending.
         alt: what it shows, for those who hear it.
     """
+    for of_all_axes in (figure.update_xaxes, figure.update_yaxes):
+        of_all_axes(theme.AXIS_TEXT)
     if present.is_on():
         figure = present.enlarged(figure)
     st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))

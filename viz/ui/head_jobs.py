@@ -9,6 +9,7 @@ from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
 from viz.components.head_grid.component import TileJobs
 from viz.core import sites
+from viz.core.joined import with_commas
 from viz.core.messages import Message, _, plural, said
 from viz.selection import state
 
@@ -104,6 +105,13 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
         tuple("".join(_named(job) for job in jobs) for jobs in surest),
         tuple("".join(_interval(job) for job in jobs) for jobs in surest),
     )
+
+
+def words_said(measured: HeadJobs | None) -> str:
+    """What the words under the tiles of a site stand for, those that are there; "" where there are none."""
+    surest = {} if measured is None else {jobs[0].metric: None for _head, jobs in sorted(measured.of_heads.items())}
+    listed = with_commas(f"*{_(NAMES[metric][1])}* ({_(NAMES[metric][0])})" for metric in surest)
+    return _("A word under a tile is the job that was measured of its head: {jobs}.", jobs=listed) if listed else ""
 
 
 def _named(job: "HeadJob") -> str:

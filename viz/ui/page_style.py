@@ -8,11 +8,14 @@ import streamlit as st
 from viz.ui import present
 
 _RULES: Final = Path(__file__).with_name("page_style.css").read_text(encoding="utf-8")
+#: Options of a theme that the style sheet needs: the page's ground, and what stands out on it.
+_COLOURS: Final = ("backgroundColor", "primaryColor")
 _PRESENTED: Final = Path(__file__).with_name("present.css").read_text(encoding="utf-8")
 
 
 def page_style() -> None:
-    """Send the style sheet of all pages, with the colours of the paper that `config.toml` names."""
-    light, dark = (st.get_option(f"theme.{scheme}.backgroundColor") for scheme in ("light", "dark"))
+    """Send the style sheet of all pages, with the colours that `config.toml` names."""
     rules = f"{_RULES}\n{_PRESENTED}" if present.is_on() else _RULES
-    st.html(f"<style>:root {{ --paper: light-dark({light}, {dark}); }}\n{rules}</style>")
+    paper, accent = ([st.get_option(f"theme.{scheme}.{name}") for scheme in ("light", "dark")] for name in _COLOURS)
+    colours = f"--paper: light-dark({', '.join(paper)}); --day-accent: {accent[0]}; --night-accent: {accent[1]};"
+    st.html(f"<style>:root {{ {colours} }}\n{rules}</style>")

@@ -9,7 +9,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.head_jobs import HeadJobs
 from viz.core.sites import CROSS
 from viz.ui import head_jobs
-from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, title, titles
+from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, title, titles, words_said
 
 FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
 MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
@@ -46,3 +46,10 @@ def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
     assert (tiles.said, tiles.intervals) == (("", "follows antecedents 0.72"), ("", " (0.65 to 0.79)"))
     assert on_tiles(HeadJobs({}, 200), (1, 2)) is None
     assert on_tiles(None, (1, 2)) is None
+
+
+def test_each_word_that_stands_under_a_tile_is_explained_once_and_no_other() -> None:
+    aligns = (HeadJob("aer_word_in", 0.5),)
+    measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
+    assert words_said(measured).endswith(": *follows* (follows antecedents), *word in* (aligns word going in).")
+    assert words_said(HeadJobs({}, 200)) == words_said(None) == ""

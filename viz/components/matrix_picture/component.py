@@ -46,7 +46,8 @@ class ColourScale:
     def signed(cls, number: str, bound: float) -> Self:
         """From -`bound` to `bound`, night at zero."""
         marks = tuple(
-            (share, f"{(2 * share - 1) * bound:+.2g}" if share != 0.5 else "0") for share in (0, 0.25, 0.5, 0.75, 1)
+            (share, f"{(2 * share - 1) * bound:+.2g}".replace("-", "−") if share != 0.5 else "0")
+            for share in (0, 0.25, 0.5, 0.75, 1)
         )
         return cls(number, theme.DIVERGING, -bound, bound, 1.0, marks)
 

@@ -59,7 +59,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     Raises:
         HeadlightError: the checkpoint or the device will not do, or nothing could be read.
     """
-    with st.expander(_("Corpus"), icon=":material/library_books:", key="atlas-corpus"):
+    with st.expander(_("Corpus"), key="atlas-corpus"):
         reading = _reading()
     if reading is None:
         above.info(_("Load a text file under “Corpus”: one sentence a line."), icon=":material/upload_file:")

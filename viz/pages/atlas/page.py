@@ -32,5 +32,5 @@ with frame.errors_shown():
         if measured is not None:
             with pictures:
                 tabs.show(measured)
-with st.expander(_("Formulas and sources"), key="atlas-formulas", icon=":material/function:"):
+with st.expander(_("Formulas and sources"), key="atlas-formulas"):
     formulas.show(Path(__file__).with_name("formulas.md"))

@@ -44,8 +44,9 @@ def show(atlas: "Atlas", view: View) -> None:
             )
             st.caption(
                 _(
-                    "A point is a head; heads that look at the same tokens lie near one another, by the root of the "
-                    "Jensen–Shannon divergence of their weights. The directions mean nothing. The plane holds "
+                    "A point is a head, the lighter, the higher the metric chosen above. Heads that look at the same "
+                    "tokens lie near one another, by the root of the Jensen–Shannon divergence of their weights; the "
+                    "directions mean nothing. The plane holds "
                     "{share_held:.0%} of the squared distances; the nearest heads that are named on hover are those "
                     "of the full distances. Click a point to open its head.",
                     share_held=data.share_held(atlas, view.site),

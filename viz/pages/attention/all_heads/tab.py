@@ -102,6 +102,8 @@ def _show_pictures(
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
                 st.caption(_("A rollout takes the heads of a layer together: one tile a layer, up to that layer."))
+            elif words := grid.words_said(site):
+                st.caption(words)
             linked_heads.show(trace, site)
             panel.settings(trace, site)
         with st.container():

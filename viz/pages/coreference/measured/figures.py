@@ -34,9 +34,9 @@ def head_ladder(
 ) -> go.Figure:
     """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
     order = np.argsort(-value, kind="stable")
-    positions = np.arange(len(order))
+    ranked = [names[i] for i in order]
     points = go.Scatter(
-        x=positions,
+        x=ranked,
         y=value[order],
         mode="markers",
         marker={"size": 8, "color": theme.HEAD_COLOURS[0]},
@@ -61,7 +61,7 @@ def head_ladder(
     )
     lines = [
         go.Scatter(
-            x=[-0.7, len(order) - 0.3],
+            x=[ranked[0], ranked[-1]],
             y=[height, height],
             mode="lines",
             line={"color": LINES[name][0], "dash": LINES[name][1], "width": 2},
@@ -74,8 +74,10 @@ def head_ladder(
         theme.figure_layout(HEIGHT)
         | {
             "xaxis": {
-                "tickvals": positions.tolist(),
-                "ticktext": [names[i] for i in order],
+                # Of categories plotly names as many as have room beside one another, every second on a narrow page.
+                "type": "category",
+                "categoryorder": "array",
+                "categoryarray": ranked,
                 "tickangle": -90,
                 "tickfont": {"size": 12},
                 "range": [-0.8, len(order) - 0.2],

@@ -14,6 +14,7 @@ from viz.core.file_names import file_name
 from viz.core.language import NAMES
 from viz.core.messages import Message, _, plural, said
 from viz.core.messages import shown as text_shown
+from viz.core.numbers import percent, signed
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
@@ -210,7 +211,8 @@ def _ladder(site: "SiteScores", name: str) -> None:
     alt = _("Accuracy of every head with its interval, and the baselines as lines, {site}", site=site.site)
     figure = figures.head_ladder(names, value, low, high, lines)
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
-    st.html(html.swatches([(figures.LINES[line][0], f"{_(line)} {height:.1%}") for line, height in lines.items()]))
+    legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
+    st.html(html.swatches(legend))
     st.caption(_("A point is a head, the most accurate to the left; its bar is the 95 % interval."))
 
 
@@ -278,11 +280,11 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
     st.caption(
         _(
             "A bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with the "
-            "wrong one; blue where the model is right. Mean {mean:+.2f} nats ({low:+.2f} to {high:+.2f}).",
+            "wrong one; blue where the model is right. Mean {mean} nats ({low} to {high}).",
             num_cases=len(contrast.cases),
-            mean=mean,
-            low=low,
-            high=high,
+            mean=signed(mean),
+            low=signed(low),
+            high=signed(high),
         )
     )
     number_controls.table_button(_("Margins (CSV)"), partial(tables.contrast, scores), f"{name}-margins")

@@ -30,7 +30,7 @@ def show(trace: "Trace") -> None:
             _("Heads are edited in this translation; attribution is of the model as it is. Choose another one above.")
         )
         return
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         step = step_control.slider(len(trace.steps))
         against = _rival(trace, step)
     task = attribution.explaining_step(models.chooser(model), trace, step, against)

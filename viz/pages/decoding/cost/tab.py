@@ -61,7 +61,7 @@ def show(trace: "Trace") -> None:
     except TraceError as error:
         st.info(plain(error.message), icon=":material/info:")
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="large"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         step = step_control.slider(len(costs))
         st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
     name = file_name("cost", f"step{step}", sentence=trace.text)

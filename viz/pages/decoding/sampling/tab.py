@@ -62,7 +62,7 @@ def show(trace: "Trace") -> None:
     )
     st.caption(
         _(
-            "{num_drawn} drawn, {num_groups} different; the most frequent first. Words that the greedy translation "
+            "{num_drawn} drawn, {num_groups} distinct; the most frequent first. Words that the greedy translation "
             "does not have are marked, {missing} where it has more. “Log-probability” is the model's own; “as drawn” "
             "is that under temperature, top k and top p, all in nats.",
             num_drawn=len(drawn),

@@ -8,6 +8,7 @@ import streamlit as st
 from viz.access import models
 from viz.core.file_names import file_name
 from viz.core.messages import _, said
+from viz.core.numbers import signed
 from viz.pages.learn.training import data, figures
 from viz.selection import state
 from viz.ui import controls, frame, token_labels
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
 
 _TOO_SURE: Final = said(
     "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is surer than "
-    "it should be: the gradient lowers the right token (p − target = {gradient:+.4f}). Loss: {smoothed:.3f} smoothed, "
+    "it should be: the gradient lowers the right token (p − target = {gradient}). Loss: {smoothed:.3f} smoothed, "
     "{one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is {times:,.0f} times as "
     "likely as any other."
 )
 _NOT_SURE: Final = said(
     "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is not yet as "
-    "sure as it should be: the gradient raises the right token (p − target = {gradient:+.4f}). Loss: {smoothed:.3f} "
+    "sure as it should be: the gradient raises the right token (p − target = {gradient}). Loss: {smoothed:.3f} "
     "smoothed, {one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is "
     "{times:,.0f} times as likely as any other."
 )
@@ -73,7 +74,7 @@ def _says(found: data.SmoothedStep, hundredths: int) -> str:
         token=token,
         probability=loss.probability,
         target=loss.target,
-        gradient=loss.gradient,
+        gradient=signed(loss.gradient, 4),
         smoothed=loss.smoothed,
         one_hot=loss.one_hot,
         least=loss.least,

@@ -70,7 +70,6 @@ def show(trace: "Trace") -> None:
         )
         return
     _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
-    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     st.caption(
         _(
             "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
@@ -170,6 +169,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
         )
         _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
+    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
     st.markdown(_("**The two others: padding of the source alone**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")

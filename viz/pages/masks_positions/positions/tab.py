@@ -12,7 +12,7 @@ from viz.core.numbers import scientific
 from viz.core.token_text import display_token
 from viz.pages.masks_positions.positions import data, figures, likeness
 from viz.selection import state
-from viz.ui import controls, frame
+from viz.ui import controls, formulas, frame
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -65,7 +65,7 @@ def show(trace: "Trace") -> None:
             arrangement=ARRANGEMENT[layout],
         )
     )
-    st.latex(_formula(d_model, base, layout))
+    formulas.in_a_row(*_formulas(d_model, base, layout))
     if is_own:
         st.success(
             _(
@@ -87,11 +87,11 @@ def _chart(figure: "Figure", key: str, alt: str) -> None:
     frame.chart(figure, key, file_name(f"positions {key}"), alt)
 
 
-def _formula(d_model: int, base: int, layout: "PositionLayout") -> str:
-    """The encoding in TeX (§3.5), with these settings and in the dimensions where the model has each part."""
+def _formulas(d_model: int, base: int, layout: "PositionLayout") -> tuple[str, str]:
+    """Sine and cosine in TeX (§3.5), with these settings and in the dimensions where the model has each."""
     angle = rf"\frac{{pos}}{{{base:,}^{{2i/{d_model}}}}}".replace(",", "{,}")
     sine, cosine = ("2i", "2i+1") if layout == "interleaved" else ("i", f"i+{d_model // 2}")
-    return rf"PE_{{pos,\,{sine}}} = \sin {angle} \qquad PE_{{pos,\,{cosine}}} = \cos {angle}"
+    return rf"PE_{{pos,\,{sine}}} = \sin {angle}", rf"PE_{{pos,\,{cosine}}} = \cos {angle}"
 
 
 def _say_it_is_another(own: int) -> None:

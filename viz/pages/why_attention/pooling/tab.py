@@ -11,13 +11,14 @@ from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.pooling import data, figures
 from viz.selection import state
-from viz.ui import frame, number_controls
+from viz.ui import formulas, frame, number_controls
 
 #: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.
 HARD, EVEN = 1.5, 25.0
-FORMULA: Final = (
-    r"f(q) = \sum_j w_j\, v_j \qquad w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
-    r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)"
+FORMULAS: Final = (
+    r"f(q) = \sum_j w_j\, v_j",
+    r"w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
+    r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)",
 )
 
 
@@ -41,7 +42,7 @@ def show(trace: object) -> None:
         frame.chart(figures.weight_rows(found, query / 100), "pooling-weights", f"{name}-weights", alt)
     st.html(html.swatches(_LEGEND))
     st.caption(_how_to_read(found, width, query))
-    st.latex(FORMULA)
+    formulas.in_a_row(*FORMULAS)
     widths, errors = [one / 100 for one in data.TRIED], data.errors()
     frame.chart(
         figures.error_curve(widths, errors, width / 100),
@@ -73,7 +74,7 @@ def _widgets() -> tuple[int, int]:
     state.propose(pooling_width=data.best_width())
     number_controls.settle("pooling_width", data.NARROWEST, data.WIDEST, _("A width of"), number_controls.hundredths)
     number_controls.settle("pooling_query", 0, data.LAST_QUERY, _("A query at"), number_controls.hundredths)
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         number_controls.hundredths_slider(
             "pooling_width",
             _("σ, width of the kernel"),

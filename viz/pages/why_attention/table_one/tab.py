@@ -44,7 +44,7 @@ _LEGEND: Final = (
 @frame.fragment
 def show(trace: object) -> None:
     """Influence after 1 to 4 layers, the table as counted, and the times."""
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         with st.container(width=200):
             kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), data.KERNELS)
         with st.container(width=260):
@@ -99,7 +99,7 @@ def _table(kernel: int, window: int) -> None:
 
 
 def _sizes() -> tuple[int, int]:
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         with st.container(width=330):
             length = controls.stepped("layer_length", _("n, positions"), data.LENGTHS)
         with st.container(width=260):

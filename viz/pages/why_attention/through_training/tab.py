@@ -185,7 +185,7 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
     before, after = steps[arrival.since - 1 : arrival.since + 1]
     if after - before == 1:
         return _("at step {step:,}", step=after)
-    return _("between step {before:,} and {after:,}", before=before, after=after)
+    return _("between steps {before:,} and {after:,}", before=before, after=after)
 
 
 def _arrivals(opened: data.OpenFilm, site: str) -> None:

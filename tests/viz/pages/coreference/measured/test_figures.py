@@ -11,7 +11,10 @@ def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> 
         ["L1 H1", "L1 H2", "L1 H3"], values, values - 0.1, values + 0.05, {"chance": 0.5, "nearest candidate": 0.45}
     )
     points = figure.data[-1]
-    assert list(figure.layout.xaxis.ticktext) == ["L1 H2", "L1 H3", "L1 H1"]
+    assert list(points.x) == list(figure.layout.xaxis.categoryarray) == ["L1 H2", "L1 H3", "L1 H1"]
+    # A list of ticks would be drawn whole, one label over the other where the page is narrow.
+    assert figure.layout.xaxis.tickvals is None
+    assert [line.x for line in figure.data[:-1]] == [("L1 H2", "L1 H1")] * 2
     assert list(points.y) == [0.9, 0.6, 0.4]
     np.testing.assert_allclose(points.error_y.array, 0.05)
     np.testing.assert_allclose(points.error_y.arrayminus, 0.1)

@@ -49,7 +49,7 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     shown = header(at(filmed, TAB))
     assert shown["command"] == {"number": 1, "step": 3, "layer": 0, "head": 0}
     assert str(shown["finding"]).startswith(
-        "Cross-attention L1 H1 comes to look at the word coming out between step 10"
+        "Cross-attention L1 H1 comes to look at the word coming out between steps 10"
     )
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
@@ -60,7 +60,7 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
 def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) -> None:
     at(filmed, TAB)
     shown = header(healthy(filmed.selectbox(key="film_site").set_value("encoder.self").run()))
-    assert "L2 H2 becomes “previous token” between step 10 and 100" in str(shown["finding"])
+    assert "L2 H2 becomes “previous token” between steps 10 and 100" in str(shown["finding"])
     assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)  # type: ignore[index]
     assert shown["threshold"] == 0.4
     assert filmed.selectbox(key="film_metric").value == "previous"
