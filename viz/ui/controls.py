@@ -186,17 +186,17 @@ def metric(labels: Mapping[str, str]) -> str:
     return dropdown("metric", _("Metric under each tile"), labels, width=165)
 
 
-def order(*, disabled: bool) -> str:
-    """In which order heads are shown; disabled, it is layer by layer."""
+def order() -> str:
+    """In which order heads are shown."""
     labels = {"layers": _("By layer"), "highest": _("Highest first"), "lowest": _("Lowest first")}
-    return dropdown("order", _("Order"), labels, shown="layers" if disabled else None, width=140, disabled=disabled)
+    return dropdown("order", _("Order"), labels, width=140)
 
 
-def max_heads(count: int, *, disabled: bool) -> int:
-    """How many of `count` heads are shown, 0 for all; disabled, all are."""
+def max_heads(count: int) -> int:
+    """How many of `count` heads are shown, 0 for all."""
     labels = {0: _("All"), **{number: _("First {number}", number=number) for number in (4, 8, 16) if number < count}}
-    shown = 0 if disabled or state.current().attention.max_heads not in labels else None
-    return dropdown("max_heads", _("Heads"), labels, shown=shown, width=110, disabled=disabled)
+    shown = None if state.current().attention.max_heads in labels else 0
+    return dropdown("max_heads", _("Heads"), labels, shown=shown, width=110)
 
 
 def plain(text: str) -> str:

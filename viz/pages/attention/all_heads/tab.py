@@ -35,9 +35,9 @@ def show(trace: "Trace") -> None:
         values = _metrics(trace, site) if name not in ("", KEPT) else None
         if values is not None:
             metric = head_metrics.tile_metric(name, site, values[name])
-        order = controls.order(disabled=metric is None and name != KEPT)
-        ranked = (metric is not None or name == KEPT) and order != ORDERS[0]
-        keep = controls.max_heads(trace.layers_of(site) * trace.heads_of(site), disabled=not ranked)
+        # What there is nothing to choose of is not offered.
+        order = controls.order() if metric is not None or name == KEPT else ORDERS[0]
+        keep = controls.max_heads(trace.layers_of(site) * trace.heads_of(site)) if order != ORDERS[0] else 0
     if metric is not None:
         ranking = head_metrics.ranking(metric, order, keep)
     elif values is not None:
