@@ -9,6 +9,7 @@ survives a change of page, a link opens the same view again, and a wrong value i
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeVar
 
@@ -29,9 +30,26 @@ _SELECTION: Final = "selection"
 _RUN, _ENDED, _BOUND = "selection/run", "selection/ended", "selection/bound"
 _MISSING: Final = "selection/missing-model"
 _PAGE: Final = "selection/page"
-#: What was chosen, whether a page was just opened, which it is, the page that an undo leads to, and the sentences.
-_HISTORY, _OPENED, _AT, _WANTED = "history", "history/opened", "history/page", "history/wanted"
+#: What was chosen, whether a page was just opened, which it is, and the sentences.
+_PAST, _OPENED, _AT = "history", "history/opened", "history/page"
 _SENTENCES: Final = "history/sentences"
+
+
+@dataclass(slots=True)
+class _Past:
+    """What was chosen, in one object that a session keeps: a change of it is never cut in two.
+
+    Streamlit may end a run, and a callback too, at any use of `st.session_state`.
+
+    Attributes:
+        history: the choices; None before the first run has come to its end.
+        begun: what held when the last run began, if it has not come to its end.
+        wanted: the page that an undo leads to.
+    """
+
+    history: History | None = None
+    begun: Selection | None = None
+    wanted: str | None = None
 
 
 def _as_sent(value: object) -> object:
@@ -59,6 +77,7 @@ def begin(checkpoints: Sequence[str]) -> None:
     if selection.common.language not in messages.languages():
         selection = selection.changed(language="")
     put(selection.changed(checkpoint=checkpoint))
+    _past().begun = current()
     messages.speak(language())
 
 
@@ -192,28 +211,34 @@ def end() -> None:
     """Note that a run came to its end, and write the selection into the address."""
     publish()
     st.session_state[_OPENED] = False
+    _past().begun = None
     st.session_state[_ENDED] = st.session_state.get(_RUN, 0)
 
 
 def publish() -> None:
-    """Write the selection into the address and the history, at the end of a run."""
+    """Write the selection into the history and the address, at the end of a run."""
+    # The history first: the next run may cut this one short at any moment, and what the address shows can be undone.
+    _note(current())
     params = to_params(current())
     if st.query_params.to_dict() != params:
         st.query_params.from_dict(params)
-    _note()
 
 
-def _note() -> None:
+def _past() -> _Past:
+    past: _Past = st.session_state.setdefault(_PAST, _Past())
+    return past
+
+
+def _note(selection: Selection) -> None:
     """Remember what a person chose, and the sentence."""
-    selection, page = current(), str(st.session_state.get(_AT, ""))
-    past: History | None = st.session_state.get(_HISTORY)
-    if past is None:
-        past = History.begun(selection, page)
-    elif st.session_state.get(_OPENED, True):
-        past = past.absorbed(selection)
+    page = str(st.session_state.get(_AT, ""))
+    past, is_opened = _past(), st.session_state.get(_OPENED, True)
+    if past.history is None:
+        past.history = History.begun(selection, page)
+    elif is_opened:
+        past.history = past.history.absorbed(selection)
     else:
-        past = past.noted(selection, page, monotonic())
-    st.session_state[_HISTORY] = past
+        past.history = past.history.noted(selection, page, monotonic())
     st.session_state[_SENTENCES] = remembered(sentences(), selection.common.text)
 
 
@@ -226,16 +251,23 @@ def sentences() -> tuple[str, ...]:
 def undo(by: int) -> bool:
     """Go so many choices back (or, below 0, forward); whether there was any. To be called before widgets are drawn.
 
+    Where Streamlit cuts it short, nothing is undone.
+
     A choice that was made on another page is undone there: `page_wanted` says where.
     """
-    past: History | None = st.session_state.get(_HISTORY)
-    after = None if past is None else past.moved(-by)
-    if past is None or after is None or after.at == past.at:
+    past = _past()
+    if past.begun is not None:
+        # A choice whose run was cut short is not noted yet. What has changed since is no choice: pages correct, and a
+        # browser that has not drawn the newest values yet says those of before.
+        _note(past.begun)
+    before = past.history
+    after = None if before is None else before.moved(-by)
+    if before is None or after is None or after.at == before.at:
         return False
     common = current().common
     put(after.now.selection.changed(presented=common.presented, screen=common.screen, language=common.language))
-    st.session_state[_HISTORY] = after
-    st.session_state[_WANTED] = after.page_from(past)
+    # Beyond this line nothing uses the session.
+    past.history, past.begun, past.wanted = after, None, after.page_from(before)
     return True
 
 
@@ -245,7 +277,8 @@ def page_wanted(page: str) -> str | None:
     Args:
         page: its name in addresses, which the history takes for that of the choices that follow.
     """
-    wanted: str | None = st.session_state.pop(_WANTED, None)
+    past = _past()
+    wanted, past.wanted = past.wanted, None
     if wanted is not None and wanted != page:
         return wanted
     st.session_state[_AT] = page

@@ -9,6 +9,9 @@ import { button } from "../shared/picture.js";
 
 /** @typedef {{ isPresented: boolean, isPinned: boolean, heard: [string, number] | null }} Header */
 
+/** A press that Python has not heard of by then is told again. */
+const AGAIN_MS = 1_500;
+
 /** Outlines on a 16 × 16 field. */
 const OUTLINES = {
   undo: "M6.5 2.2 2 6.4l4.5 4.2V8h3.2c1.6 0 2.7 1 2.7 2.4S11.3 12.8 9.7 12.8H6v1.5h3.7c2.5 0 4.3-1.6 4.3-3.9S12.2 6.4 9.7 6.4H6.5z",
@@ -32,6 +35,7 @@ class HeadTools extends View {
   /** These buttons: another page has others, which count anew. */
   name = String(Math.random());
   total = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ again;
   undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
   pin = tool(
@@ -55,8 +59,15 @@ class HeadTools extends View {
     this.leave.hidden = !isPresented;
     this.pin.ariaPressed = String(isPinned);
     this.root.dataset.ready = "1";
-    // A press may fall between two messages, and the functions of the older one reach nobody.
-    if (this.total !== (heard?.[0] === this.name ? heard[1] : 0)) this.tell();
+    // A press may fall between two messages, and the functions of the older one reach nobody. It is told again, but not
+    // at once: most are on their way, and a page that is drawn half would tell Python of values that it shows no more.
+    clearTimeout(this.again);
+    if (this.total !== (heard?.[0] === this.name ? heard[1] : 0)) this.again = setTimeout(() => this.tell(), AGAIN_MS);
+  }
+
+  dispose() {
+    clearTimeout(this.again);
+    super.dispose();
   }
 
   /** @param {number} by how many choices, below 0 to do them again */

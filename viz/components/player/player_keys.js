@@ -11,7 +11,8 @@ export const STEP_KEYS = {
   End: () => Infinity,
 };
 
-const FIELDS = "input:not([type=checkbox], [type=button]), textarea, select, iframe, video, audio";
+const FIELDS =
+  "input:not([type=checkbox], [type=button]), textarea, select, iframe, video, audio, [data-scrolls-sideways]";
 const ROLES_WITH_ARROWS =
   "combobox grid gridcell listbox menu menuitem option radio radiogroup scrollbar slider spinbutton tab textbox treeitem".split(
     " ",
@@ -20,5 +21,5 @@ const ROLES_WITH_ARROWS =
 /** Whether an element uses the arrow keys itself: text fields, sliders, lists, grids, tabs, long lines … @param {Element} target */
 export function usesArrowKeys(target) {
   const isEdited = target instanceof HTMLElement && target.isContentEditable;
-  return isEdited || target.matches(`${FIELDS}, [data-scrolls-sideways]`) || ROLES_WITH_ARROWS.includes(target.getAttribute("role") ?? "");
+  return isEdited || target.matches(FIELDS) || ROLES_WITH_ARROWS.includes(target.getAttribute("role") ?? "");
 }
