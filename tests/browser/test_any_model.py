@@ -6,13 +6,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
 
-TALK = "system: The house is old.\nuser: Which animal was tired?"
+TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me."
 
 
 def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -> None:
@@ -29,14 +29,22 @@ def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -
     shutil.rmtree(folder)
 
 
+def roles_in(download: Download) -> list[str]:
+    """The names of roles in a saved SVG, and their initials."""
+    return sorted(re.findall(r">(system|user|assistant|A)</text>", download.path().read_text("utf-8")))
+
+
 def expect_roles_along_both_sides(head: Locator) -> None:
     """The runs of the rows, top down, and those of the columns, each named and in a colour of its role's."""
     for side in ("rows", "columns"):
         band = head.locator(f".of-{side} .role-run")
-        assert [run.get_attribute("title") for run in band.all()] == ["system", "user"]
+        assert [run.get_attribute("title") for run in band.all()] == ["system", "user", "assistant"]
         bars = head.locator(f".of-{side} .role-bar")
-        assert len({bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in bars.all()}) == 2
-    system, user = (box_of(run) for run in head.locator(".of-rows .role-run").all())
+        assert len({bar.evaluate("bar => getComputedStyle(bar).backgroundColor") for bar in bars.all()}) == 3
+    # What has no room for its name beside the cells is named below them.
+    expect(head.locator(".of-rows .role-name")).to_have_text(["system", "user", "A"])
+    expect(head.locator(".role-key")).to_have_text("assistant")
+    system, user, _ = (box_of(run) for run in head.locator(".of-rows .role-run").all())
     assert system["x"] == user["x"] < box_of(head.locator(".row-label").first)["x"]
     assert system["y"] + system["height"] < user["y"]
 
@@ -46,10 +54,10 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     expect(lines.locator("[data-ready]")).to_be_visible(timeout=60_000)
     for side in ("query", "key"):
         runs = lines.locator(f".roles.{side} .role-run")
-        expect(runs).to_have_text(["system", "user"])
+        expect(runs).to_have_text(["system", "user", "A"])
         tokens = lines.locator(f".column.{side} .option")
         of_user = [box_of(token) for token in tokens.all() if token.get_attribute("aria-description") == "user"]
-        run = box_of(runs.last)
+        run = box_of(runs.nth(1))
         assert run["y"] == pytest.approx(of_user[0]["y"], abs=2)
         assert run["y"] + run["height"] == pytest.approx(of_user[-1]["y"] + of_user[-1]["height"], abs=2)
         assert (run["x"] < of_user[0]["x"]) == (side == "query")
@@ -59,7 +67,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is looked at by .+ \(\w+\) [01]\.\d"))
     with lines.page.expect_download() as download:
         lines.get_by_role("button", name="SVG").click()
-    assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+    assert roles_in(download.value) == ["A", "A", *2 * ["system"], *2 * ["user"]]
 
 
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
@@ -69,13 +77,13 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect_roles_along_both_sides(page.locator(".st-key-open-head"))
     with page.expect_download() as download:
         page.locator(".st-key-open-head").get_by_role("button", name="SVG").click()
-    assert len(re.findall(r">(?:system|user)</text>", download.value.path().read_text("utf-8"))) == 4
+    assert roles_in(download.value) == ["A", "A", "assistant", *2 * ["system"], *2 * ["user"]]
     page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
     expect_roles_of_both_columns(page.locator(".st-key-open-lines"))
     page.get_by_test_id("stButtonGroup").get_by_text("Heatmap").click()
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=60_000)
     said = page.locator(".st-key-words .role")
-    expect(said).to_have_count(2)
+    expect(said).to_have_count(3)
     assert said.nth(1).get_attribute("aria-label") == "user"
     expect(said.nth(1)).to_contain_text("Which animal was tired?")
     above = [said.nth(1).locator(name).bounding_box() for name in (".role-name", ".word >> nth=0")]

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { beginOf } from "../../viz/components/matrix_picture/matrix_kept.js";
 import { readCell, readRoles, stepsOf } from "../../viz/components/matrix_picture/matrix_reading.js";
-import { stretchOf } from "../../viz/components/matrix_picture/matrix_roles.js";
+import { stretchOf, unnamedRoles } from "../../viz/components/matrix_picture/matrix_roles.js";
 import { matchesOf, placesOf } from "../../viz/components/matrix_picture/matrix_search.js";
 import { extentSentence, MatrixTiles } from "../../viz/components/matrix_picture/matrix_tiles.js";
 import * as view from "../../viz/components/matrix_picture/matrix_view.js";
@@ -120,6 +120,22 @@ test("a cell says whose message looks at whose, and nothing of what is no chat",
   assert.equal(readRoles(header, 1, 2), "user looks at system");
   assert.equal(readRoles(header, 2, 0), "template looks at template");
   assert.equal(readRoles({ rowRoles: [], columnRoles: [] }, 1, 2), "");
+});
+
+test("roles that neither side of the whole matrix has room to name are named below it", () => {
+  const runs = [
+    ["system", 0, 10, "#111111"],
+    ["user", 10, 12, "#222222"],
+    ["assistant", 12, 20, "#333333"],
+  ];
+  const named = (height, width) => {
+    const sides = [height, width].map((side) => [runs, 20, side]);
+    return unnamedRoles(sides).map(([role]) => role);
+  };
+  assert.deepEqual(named(400, 400), []);
+  assert.deepEqual(named(100, 100), ["user", "assistant"]);
+  assert.deepEqual(named(100, 400), []);
+  assert.deepEqual(unnamedRoles([[[], 20, 100]]), []);
 });
 
 test("the columns of a role are marked as far as they are seen", () => {

@@ -77,8 +77,7 @@ export class MatrixPicture extends View {
 
   start() {
     const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
-    const { rows, columns, roles } = this.axes;
-    this.stage.append(this.canvas, rows, columns, roles.rows.element, roles.columns.element, ...overlays);
+    this.stage.append(this.canvas, ...this.axes.elements, ...overlays);
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
     tools.prepend(
@@ -173,7 +172,7 @@ export class MatrixPicture extends View {
     this.scale = pixelScale(stops);
     const ends = { number, lowest: marks[0][1], highest: marks[marks.length - 1][1] };
     const bar = colourBar(number, _("Colour scale of {number}, from {lowest} to {highest}", ends), stops, marks);
-    this.foot.replaceChildren(bar, this.extent, this.keys.status);
+    this.foot.replaceChildren(bar, this.axes.roleKey.element, this.extent, this.keys.status);
   }
 
   layOut() {
@@ -182,6 +181,7 @@ export class MatrixPicture extends View {
     const { left, above } = this.axes.room();
     const { rowTokens, columnTokens } = this.header;
     const width = Math.max(40, Math.min(available - 12 - left, columnTokens.length * WIDEST_CELL));
+    this.axes.nameRoles(width, Math.min(HIGHEST, rowTokens.length * ROW_HEIGHT));
     const beside = this.bar.offsetHeight + this.foot.offsetHeight + above + BESIDE_STAGE;
     const height = clamp(LOWEST, rowTokens.length * ROW_HEIGHT, Math.min(HIGHEST, roomFor(this.root, beside)));
     this.sizes = { available, left, above, width, height };

@@ -1,7 +1,7 @@
 // @ts-check
 // The labels along both sides of a matrix, thinned out where they would touch.
 import { element, tokenElement } from "../shared/picture.js";
-import { RoleBand } from "./matrix_roles.js";
+import { RoleBand, RoleKey } from "./matrix_roles.js";
 
 /** @import { MatrixHeader } from "./matrix_reading.js" */
 /** @import { Span, Spans } from "./matrix_view.js" */
@@ -36,11 +36,17 @@ export const sidesOf = (header) =>
 export class MatrixAxes {
   rows = element("div", { className: "row-labels", ariaHidden: "true" });
   columns = element("div", { className: "column-labels", ariaHidden: "true" });
+  roleKey = new RoleKey();
   roles = { rows: new RoleBand("rows"), columns: new RoleBand("columns") };
   /** @type {Record<Side, string[]>} */ labels;
   /** @type {Record<Side, number[]>} */ widths;
   /** The labels of each side by their index. @type {Record<Side, Map<number, HTMLElement>>} */ standing;
   /** What is shown now. @type {string | null} */ shown = null;
+
+  /** What lies along the sides. */
+  get elements() {
+    return [this.rows, this.columns, this.roles.rows.element, this.roles.columns.element];
+  }
 
   /** Other labels. @param {MatrixHeader} header @param {string} family */
   fill({ rowTokens, columnTokens, rowRoles, columnRoles }, family) {
@@ -59,6 +65,15 @@ export class MatrixAxes {
     const { rows, columns } = this.widths;
     const left = Math.max(...rows) + BETWEEN + this.roles.rows.room;
     return { left, above: Math.max(...columns) + BETWEEN + 2 + this.roles.columns.room };
+  }
+
+  /** Name the roles that the bands have no room to name while all is seen, which is so large. @param {number} width @param {number} height */
+  nameRoles(width, height) {
+    const { rows, columns } = this.roles;
+    this.roleKey.fill([
+      [rows.runs, this.labels.rows.length, height],
+      [columns.runs, this.labels.columns.length, width],
+    ]);
   }
 
   /**

@@ -9,6 +9,8 @@ import { element } from "../shared/picture.js";
 
 /** How thick the band is, with what sets it apart from the labels beside it, in CSS pixels. */
 export const BAND = 26;
+/** A run shorter than this has nothing to spare for a gap. */
+const TINY = 8;
 
 /**
  * Where a run lies along the cells that are seen; null if none of it is.
@@ -18,6 +20,40 @@ export const BAND = 26;
 export function stretchOf({ start, length }, begin, end, side) {
   const [from, to] = [begin, end].map((cell) => Math.min(Math.max(0, ((cell - start) / length) * side), side));
   return to - from > 0.5 ? [from, to - from] : null;
+}
+
+/** @param {string} colour */
+function roleBar(colour) {
+  const bar = element("span", "role-bar");
+  bar.style.backgroundColor = colour;
+  return bar;
+}
+
+/** @typedef {[runs: RoleRun[], cells: number, side: number]} WholeSide the runs of a side, and how long all its cells are */
+
+/** The roles that no side has room to name in full while all of it is seen, with their colours. @param {WholeSide[]} sides */
+export function unnamedRoles(sides) {
+  const colours = new Map(sides.flatMap(([runs]) => runs.map(([role, , , colour]) => [role, colour])));
+  for (const [runs, cells, side] of sides) {
+    for (const [role, begin, end] of runs) {
+      if (nameIn(role, ((end - begin) / cells) * side) === role) colours.delete(role);
+    }
+  }
+  return [...colours];
+}
+
+/** Bars with the names that the bands have no room for. */
+export class RoleKey {
+  element = element("span", { className: "role-key", hidden: true });
+
+  /** @param {WholeSide[]} sides */
+  fill(sides) {
+    const parts = unnamedRoles(sides).map(([role, colour]) =>
+      element("span", "role-key-part", roleBar(colour), element("span", "", role)),
+    );
+    this.element.hidden = !parts.length;
+    this.element.replaceChildren(...parts);
+  }
 }
 
 export class RoleBand {
@@ -38,9 +74,7 @@ export class RoleBand {
   fill(runs) {
     this.runs = runs;
     const parts = runs.map(([role, , , colour]) => {
-      const bar = element("span", "role-bar");
-      bar.style.backgroundColor = colour;
-      return element("span", { className: "role-run", title: role }, element("span", "role-name"), bar);
+      return element("span", { className: "role-run", title: role }, element("span", "role-name"), roleBar(colour));
     });
     this.element.replaceChildren(...parts);
   }
@@ -53,6 +87,7 @@ export class RoleBand {
       const stretch = stretchOf(span, begin, end, side);
       part.hidden = !stretch;
       if (!stretch) return;
+      part.classList.toggle("tiny", stretch[1] < TINY);
       Object.assign(part.style, { [begins]: `${at + stretch[0]}px`, [reach]: `${stretch[1]}px` });
       const name = /** @type {HTMLElement} */ (part.firstElementChild);
       name.textContent = nameIn(role, stretch[1]);
