@@ -11,7 +11,7 @@ from viz.access import models
 from viz.core import html
 from viz.core.joined import in_a_row
 from viz.core.messages import _, plural, said
-from viz.core.numbers import signed
+from viz.core.numbers import percent, signed
 from viz.pages.coreference.cause import switched_heads, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads, strongest_of_each_layer
 from viz.selection import state
@@ -157,7 +157,7 @@ def _likeliest(removal: Removal) -> None:
     rows = []
     for letter, both in zip(verdicts.LETTERS, removal.likeliest, strict=True):
         for heads, words in zip((_("every head"), _("without these")), both, strict=True):
-            likeliest = " · ".join(f"{verdicts.as_word(token)} {share:.1%}" for token, share in words)
+            likeliest = " · ".join(f"{verdicts.as_word(token)} {percent(share)}" for token, share in words)
             rows.append((letter, heads, likeliest))
     columns = (html.Column(_("Sentence")), html.Column(_("Heads")), html.Column(_("Likeliest there")))
     st.html(html.table(columns, rows, label=_("The likeliest words with every head and without those switched off")))
