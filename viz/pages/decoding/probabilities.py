@@ -25,10 +25,10 @@ def label_smoothing_note() -> str:
     if smoothing is None:
         return ""
     tokens = len(models.vocabulary(models.reader(choice)))
-    target = f"{100 * (1 - smoothing + smoothing / tokens):.0f} %"
+    target = 1 - smoothing + smoothing / tokens
     return _(
-        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target} for the right token and "
-        "ε / {tokens:,} for each other one. So a sure choice ends near {target}, and no token at 0.",
+        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and "
+        "ε / {tokens:,} for each other one. So a sure choice ends near {target:.0%}, and no token at 0.",
         smoothing=smoothing,
         target=target,
         tokens=tokens,

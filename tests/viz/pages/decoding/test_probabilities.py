@@ -36,7 +36,7 @@ def test_the_film_says_where_probabilities_end_and_why(trained: Path) -> None:
     note = sent_to(app, "decode_player")[0][0]["note"]
     assert "label smoothing ε = 0.2" in note
     # 1 − 0.2 + 0.2 / 370 pieces
-    assert "ends near 80 %" in note
+    assert "ends near 80\N{NO-BREAK SPACE}%" in note
 
 
 def test_a_model_whose_record_names_none_is_said_to_have_none() -> None:
