@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.core import messages
+from viz.core.callbacks import whole
 from viz.core.widget_values import sent
 from viz.selection import catalogue
 from viz.selection.history import History, remembered
@@ -116,6 +117,7 @@ def change(**values: object) -> None:
     put(current().changed(**values))
 
 
+@whole
 def choose(**values: object) -> None:
     """Change what a person chose; what belonged to the values before becomes its default again (`ResetBy`)."""
     put(current().chosen(**values))
@@ -159,6 +161,7 @@ def _was_drawn(field: str) -> bool:
     return is_heard
 
 
+@whole
 def take(field: str, read: Callable[[Any], object] = _as_sent) -> None:
     """A person changed the widget that shows a field: its value becomes the selection's, if it can be that.
 

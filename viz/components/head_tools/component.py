@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunException
 
 from viz.components.declare import declare
 from viz.core import payload
+from viz.core.callbacks import whole
 from viz.core.widget_values import sent, sent_number
 
 _COMPONENT = declare("components/head_tools/head_tools.js", "components/head_tools/head_tools.css")
@@ -60,20 +60,13 @@ def head_tools(
 
     heard: Heard = st.session_state.setdefault(_HEARD, Heard())
 
-    def undo_told() -> None:
+    @whole
+    def undo() -> None:
         told = read_total(sent(_KEY, "undo"))
         if told is not None:
             if steps := new_steps(heard.told, told):
                 on_undo(steps)
             heard.told = told
-
-    def undo() -> None:
-        try:
-            undo_told()
-        except RerunException:
-            # For the press that waits. Streamlit would go on with its run, before which this one must be undone.
-            undo_told()
-            raise
 
     def present() -> None:
         if (number := sent_number(0, 1, _KEY, "present")) is not None:
