@@ -30,8 +30,8 @@ _NEW: Final = f"text-decoration:underline 3px {HEAD_COLOURS[0]};text-underline-o
 _NUMBER: Final = "text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap"
 #: Names of rows that are as short as these, such as "L2 H1", stay on one line.
 _SHORT: Final = 12
-#: After these a long name, such as that of a file, may go on in the next line.
-_BREAKS: Final = re.compile(r"(?<=[_/])(?=\w)")
+#: A longer name, such as that of a file, and where in it the next line may begin.
+_LONG, _BREAKS = re.compile(rf"\S{{{_SHORT + 1},}}"), re.compile(r"(?<=[_/])(?=\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _wrapped(text: str, column: Column) -> str:
     """
     shown_text = literal(text)
     if not column.is_number:
-        return _BREAKS.sub("<wbr>", shown_text)
+        return _LONG.sub(lambda name: _BREAKS.sub("<wbr>", name[0]), shown_text)
     number, bracket, rest = shown_text.partition(" (")
     whole = '<span style="white-space:nowrap">'
     return f"{whole}{number}</span> {whole}({rest}</span>" if bracket else number
