@@ -82,6 +82,9 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect_roles_of_both_columns(page.locator(".st-key-open-lines"))
     page.get_by_test_id("stButtonGroup").get_by_text("Heatmap").click()
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=60_000)
+    # Three runs over each of four heads, and beside each of two layers.
+    expect(page.locator(".st-key-heads .tile-role")).to_have_count(3 * (4 + 2))
+    expect(page.locator(".st-key-heads .role-key")).to_have_text("systemuserassistant")
     said = page.locator(".st-key-words .role")
     expect(said).to_have_count(3)
     assert said.nth(1).get_attribute("aria-label") == "user"
@@ -92,6 +95,7 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     assert above[0]["y"] < above[1]["y"]
     page.get_by_text("As a chat").click()
     expect(page.locator(".st-key-open-head .role-run")).to_have_count(0, timeout=60_000)
+    expect(page.locator(".st-key-heads .tile-roles")).to_be_hidden()
     expect(said).to_have_count(0)
     expect(page).to_have_url(re.compile("chat=False"), timeout=60_000)
     shutil.rmtree(checkpoints / "chatty")

@@ -130,12 +130,12 @@ test("roles that neither side of the whole matrix has room to name are named bel
   ];
   const named = (height, width) => {
     const sides = [height, width].map((side) => [runs, 20, side]);
-    return unnamedRoles(sides).map(([role]) => role);
+    return [...unnamedRoles(sides).keys()];
   };
   assert.deepEqual(named(400, 400), []);
   assert.deepEqual(named(100, 100), ["user", "assistant"]);
   assert.deepEqual(named(100, 400), []);
-  assert.deepEqual(unnamedRoles([[[], 20, 100]]), []);
+  assert.equal(unnamedRoles([[[], 20, 100]]).size, 0);
 });
 
 test("the columns of a role are marked as far as they are seen", () => {

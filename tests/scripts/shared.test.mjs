@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
+import { haveRoom } from "../../viz/components/head_grid/tile_roles.js";
 import { nameIn, roleOf, withRole } from "../../viz/components/shared/chat_roles.js";
 import { decimalsOf } from "../../viz/components/shared/decimals.js";
 import { colourAt } from "../../viz/components/shared/drawing.js";
@@ -135,7 +136,7 @@ test("weights are exact to three decimals, and their colours follow their shades
     [0, 1, 2, 3].map((index) => tiles.values[index] >> 8),
     [0, 0, 128, 255],
   );
-  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "b", key: "d", weight: "0.563" });
+  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "b", key: "d", weight: "0.563", at: [1, 1] });
   assert.equal(tiles.weightsOf([1, 0])[3], Math.fround(0.564));
 });
 
@@ -157,7 +158,7 @@ test("a pooled tile tells where in the block its largest weight is", () => {
   const long = { queryTokens: ["q0", "q1", "q2", "q3"], keyTokens: ["k0", "k1", "k2", "k3"] };
   const header = { ...GRID, ...long, layers: 1, blockQueries: 2, blockKeys: 2 };
   const tiles = new Tiles(header, new Uint8Array([...planesOf([0, 0, 4, 0]), ...planesOf([0, 0, 3, 0])]));
-  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "q3", key: "k1", weight: "0.563" });
+  assert.deepEqual(tiles.largest([0, 0], [0, 2], [0, 2]), { query: "q3", key: "k1", weight: "0.563", at: [3, 1] });
 });
 
 // ---- meeting Streamlit ----
@@ -222,6 +223,14 @@ test("a token is of its message's role, else of the template, and of nobody wher
   assert.equal(roleOf([], 0), "");
   assert.equal(withRole("{role}", "user"), "{role} (user)");
   assert.equal(withRole("it", ""), "it");
+});
+
+test("tiles have bars of roles where these can be told apart, and none in a long conversation", () => {
+  const runs = (count) => Array.from({ length: count }, (_, at) => ["user", 2 * at, 2 * at + 1, "#111111"]);
+  assert.equal(haveRoom(runs(4), { width: 100, height: 80 }), true);
+  assert.equal(haveRoom(runs(70), { width: 100, height: 100 }), false);
+  assert.equal(haveRoom(runs(4), { width: 100, height: 15 }), false);
+  assert.equal(haveRoom([], { width: 100, height: 100 }), false);
 });
 
 test("a sentence stands around its elements, wherever its language has them", () => {

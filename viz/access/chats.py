@@ -35,6 +35,13 @@ def spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
     return tuple((run.role, run.begin, run.end) for run in runs(trace, axis))
 
 
+def spans_of_tokens(trace: "Trace") -> tuple[Run, ...]:
+    """The same runs, of all tokens that a decoder read."""
+    from model.trace.axes import single_tokens
+
+    return spans(trace, single_tokens(trace.target_tokens)) if trace.roles else ()
+
+
 def parts(trace: "Trace", most: int) -> tuple[ChatPart, ...]:
     """What a decoder read, as far as the text that was given goes, in words and by roles; at most so many words."""
     from model.trace.axes import whole_words

@@ -45,6 +45,16 @@ def test_a_chat_is_read_where_the_model_has_a_template_and_its_roles_are_shown(a
     assert [colour for *_, colour in line["roles"]] == [ROLE_COLOURS["system"], ROLE_COLOURS["user"]]
 
 
+def test_the_grid_of_heads_has_the_roles_of_all_tokens_whatever_the_heatmap_joins(app: AppTest) -> None:
+    opened(app, "chat")
+    app.toggle(key="whole_words").set_value(True).run()
+    ((header, _),) = sent_to(app, "head_grid")
+    ((tiles, _),) = sent_to(app, "tile_keeper")
+    tokens = tiles["keyTokens"]
+    spoken = ["".join(tokens[begin:end]).replace("▁", " ").strip() for _, begin, end, _ in header["roles"]]
+    assert spoken == ["The house is old.", "Which animal was tired?"]
+
+
 def test_runs_are_of_the_rows_and_the_columns_that_are_shown(app: AppTest) -> None:
     opened(app, "chat")
     app.toggle(key="special_tokens").set_value(False).run()

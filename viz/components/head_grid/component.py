@@ -4,7 +4,7 @@ Tells `head_grid.js` which tiles (`components.tiles.store`) are drawn where and 
 back which head a person opened.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import prod
 
@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.components.declare import declare
-from viz.core import payload
+from viz.core import chat_roles, payload
 from viz.core.messages import shown
 from viz.core.theme import SEQUENTIAL, SQRT_TICKS
 from viz.core.widget_values import sent
@@ -110,6 +110,7 @@ def pack_grid(
     jobs: TileJobs | None = None,
     *,
     is_mean: bool = False,
+    roles: Sequence[chat_roles.Run] = (),
 ) -> bytes:
     """The payload of `head_grid.js`: whose tiles are shown, their colours, and the order of heads."""
     _, heads = shape
@@ -127,6 +128,7 @@ def pack_grid(
         "metric": None if metric is None else _described(metric),
         "jobs": None if jobs is None else _said(jobs),
         "isMean": is_mean,
+        "roles": chat_roles.packed(roles),
         "notes": [shown(part.note) for part in (metric, ranking) if part is not None],
         "followed": None
         if followed is None
@@ -167,6 +169,7 @@ def head_grid(
     name: str = "heads",
     caption: str = "",
     is_mean: bool = False,
+    roles: Sequence[chat_roles.Run] = (),
 ) -> None:
     """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
 
@@ -183,6 +186,7 @@ def head_grid(
         name: of the files in which a person saves the picture, without their ending.
         caption: what is shown, in a saved picture, where no page says it.
         is_mean: whether the one tile of a layer is all its heads together.
+        roles: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens.
     """
 
     def take() -> None:
@@ -190,5 +194,6 @@ def head_grid(
         if choice is not None:
             on_open(choice)
 
-    packed = pack_grid(address, shape, selected, metric, ranking, followed, name, caption, jobs, is_mean=is_mean)
+    what = address, shape, selected, metric, ranking, followed, name, caption, jobs
+    packed = pack_grid(*what, is_mean=is_mean, roles=roles)
     _COMPONENT(data=packed, key=key, on_head_change=take)

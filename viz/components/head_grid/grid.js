@@ -6,6 +6,7 @@
 // opened: the event `headlight-preview` on the window, which matrix.js draws.
 
 import { Awaited } from "../shared/awaited.js";
+import { roleOf, rolesLooking, tokenWithRole } from "../shared/chat_roles.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
@@ -20,7 +21,6 @@ import {
   roomFor,
   sizeCanvas,
   Tooltip,
-  tokenElement,
 } from "../shared/picture.js";
 import { pictureButtons } from "../shared/save_picture.js";
 import { sentenceParts } from "../shared/sentence_parts.js";
@@ -115,6 +115,7 @@ export class HeadGrid extends View {
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),
       legendElement(stops, ticks, number, top),
+      this.board.roles.key,
       axes,
       element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
       pictureButtons(this.root, () => this.header.name),
@@ -144,6 +145,10 @@ export class HeadGrid extends View {
     if (signature === this.painted) return;
     this.painted = signature;
     this.paint(sides, this.board.setSizes(sides, ratio), ratio);
+    const tile = { width: sides.width / ratio, height: sides.height / ratio };
+    // Ranked heads have their names where bars would be.
+    const runs = ranked ? [] : this.header.roles;
+    this.board.roles.show(runs, this.tiles.header.keyTokens.length, { across: this.board.across, lines: layers }, tile);
   }
 
   /** @param {Size} tile @param {{ across: number, down: number }} pitch @param {number} ratio */
@@ -185,11 +190,17 @@ export class HeadGrid extends View {
     const rowRun = runAt((event.clientY - frame.top) / frame.height, this.rowRuns);
     const columnRun = runAt((event.clientX - frame.left) / frame.width, this.columnRuns);
     const [layer, head] = this.board.headOf(cell);
-    const { query, key, weight } = this.tiles.largest([layer, head], rowRun, columnRun);
+    const { query, key, weight, at } = this.tiles.largest([layer, head], rowRun, columnRun);
     const isBlock = this.tiles.isPooled || rowRun[1] - rowRun[0] > 1 || columnRun[1] - columnRun[0] > 1;
     const title = [this.board.nameOf([layer, head]), this.board.jobOf([layer, head])].filter(Boolean).join(" · ");
-    this.tooltip.show(event, title, query, key, isBlock ? _("{weight} (max of block)", { weight }) : weight);
+    const said = [isBlock ? _("{weight} (max of block)", { weight }) : weight, rolesLooking(...this.rolesAt(at))];
+    this.tooltip.show(event, title, query, key, said.filter(Boolean).join("\n"));
     this.frameWeight(cell, rowRun, columnRun);
+  }
+
+  /** Whose message a query is of, and a key. @param {readonly [number, number]} at @returns {[string, string]} */
+  rolesAt([query, key]) {
+    return [roleOf(this.header.roles, query), roleOf(this.header.roles, key)];
   }
 
   /** A thin frame around the weight under the pointer. @param {HTMLElement} cell @param {Run} rowRun @param {Run} columnRun */
@@ -217,8 +228,9 @@ export class HeadGrid extends View {
     const { rows, columns } = this.tiles.header;
     const name = this.board.nameOf([layer, head]);
     if (this.isMissing(cell)) return this.status.replaceChildren(_("{head}: being computed", { head: name }));
-    const { query, key, weight } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
-    const said = { head: name, query: tokenElement(query), key: tokenElement(key), weight };
+    const { query, key, weight, at } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
+    const [ofQuery, ofKey] = this.rolesAt(at);
+    const said = { head: name, query: tokenWithRole(query, ofQuery), key: tokenWithRole(key, ofKey), weight };
     this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} looks at {key}, {weight}"), said));
   }
 

@@ -3,6 +3,7 @@
 import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { element } from "../shared/picture.js";
+import { TileRoles } from "./tile_roles.js";
 
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
@@ -43,6 +44,7 @@ export class HeadBoard {
   canvas = element("canvas", { className: "tiles", ariaHidden: "true" });
   marker = element("div", { className: "marker", hidden: true });
   corner = element("span", "head-name");
+  roles = new TileRoles();
 
   /** @param {HTMLElement} cell @returns {Head} */
   headOf(cell) {
@@ -89,7 +91,8 @@ export class HeadBoard {
       return element("div", { className: "line", role: "row" }, ...this.layerNames.slice(line, line + 1), ...cells);
     });
     this.headNames = [];
-    this.element.replaceChildren(...(ranked ? [] : [this.buildHeadNames()]), this.canvas, ...lines, this.marker);
+    const top = ranked ? [] : [this.buildHeadNames()];
+    this.element.replaceChildren(...top, this.canvas, ...lines, this.roles.element, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
     const order = _("Ranked by {metric}.", { metric: metric?.name });
     this.element.ariaLabel = ranked ? `${label} ${order}` : label;

@@ -2,6 +2,7 @@
 // What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
 import { headLabel } from "../shared/head_label.js";
 
+/** @import { RoleRun } from "../shared/chat_roles.js" */
 /** @import { Head, Tiles } from "../shared/head_tiles.js" */
 /** @import { TileJobs, TileMetric } from "./head_board.js" */
 
@@ -10,7 +11,7 @@ import { headLabel } from "../shared/head_label.js";
  * @typedef {{
  *   address: string, stops: string[], ticks: number[], name: string, caption: string, selected: Head | null,
  *   ranked: number[] | null, jobs: TileJobs | null, isMean: boolean,
- *   metric: TileMetric | null, notes: string[], followed: Followed | null, isPreview?: true,
+ *   metric: TileMetric | null, notes: string[], followed: Followed | null, roles: RoleRun[], isPreview?: true,
  * }} GridHeader
  */
 /** @typedef {{ control: string, addresses: string[], jobs: (TileJobs | null)[] }} Followed */

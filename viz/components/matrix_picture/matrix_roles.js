@@ -1,6 +1,6 @@
 // @ts-check
 // A band along a side of the matrix that says whose message of a chat its labels are of.
-import { nameIn } from "../shared/chat_roles.js";
+import { nameIn, roleBar, roleKeyParts } from "../shared/chat_roles.js";
 import { element } from "../shared/picture.js";
 
 /** @import { RoleRun } from "../shared/chat_roles.js" */
@@ -22,13 +22,6 @@ export function stretchOf({ start, length }, begin, end, side) {
   return to - from > 0.5 ? [from, to - from] : null;
 }
 
-/** @param {string} colour */
-function roleBar(colour) {
-  const bar = element("span", "role-bar");
-  bar.style.backgroundColor = colour;
-  return bar;
-}
-
 /** @typedef {[runs: RoleRun[], cells: number, side: number]} WholeSide the runs of a side, and how long all its cells are */
 
 /** The roles that no side has room to name in full while all of it is seen, with their colours. @param {WholeSide[]} sides */
@@ -39,7 +32,7 @@ export function unnamedRoles(sides) {
       if (nameIn(role, ((end - begin) / cells) * side) === role) colours.delete(role);
     }
   }
-  return [...colours];
+  return colours;
 }
 
 /** Bars with the names that the bands have no room for. */
@@ -48,11 +41,9 @@ export class RoleKey {
 
   /** @param {WholeSide[]} sides */
   fill(sides) {
-    const parts = unnamedRoles(sides).map(([role, colour]) =>
-      element("span", "role-key-part", roleBar(colour), element("span", "", role)),
-    );
-    this.element.hidden = !parts.length;
-    this.element.replaceChildren(...parts);
+    const colours = unnamedRoles(sides);
+    this.element.hidden = !colours.size;
+    this.element.replaceChildren(...roleKeyParts(colours));
   }
 }
 

@@ -21,6 +21,17 @@ export function roleOf(runs, index) {
   return runs.find(([, begin, end]) => begin <= index && index < end)?.[0] ?? _("template");
 }
 
+/** @param {string} colour */
+export function roleBar(colour) {
+  const bar = element("span", "role-bar");
+  bar.style.backgroundColor = colour;
+  return bar;
+}
+
+/** Bars with the names of roles, where there is no room for these beside what is of them. @param {Map<string, string>} colours of roles */
+export const roleKeyParts = (colours) =>
+  [...colours].map(([role, colour]) => element("span", "role-key-part", roleBar(colour), element("span", "", role)));
+
 /** A token with whose it is, as a text. @param {string} token @param {string} role */
 export const withRole = (token, role) => (role ? _("{token} ({role})", { token, role }) : token);
 

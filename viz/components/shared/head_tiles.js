@@ -81,7 +81,7 @@ export class Tiles {
     return this.describe(largestWithin(this.values, this.baseOf(head), this.header.columns, rowRun, columnRun));
   }
 
-  /** The stored entry `index` as its query, key and weight; where tiles are pooled, those of the block's maximum. @param {number} index */
+  /** The stored entry `index` as its query, key and weight, and where these are among all; where tiles are pooled, those of the block's maximum. @param {number} index */
   describe(index) {
     const { rows, columns, blockKeys, queryTokens, keyTokens } = this.header;
     const offset = this.offsets ? this.offsets[index] : 0;
@@ -89,7 +89,8 @@ export class Tiles {
       Math.floor((block * tokens.length) / blocks);
     const query = begin(Math.floor(index / columns) % rows, rows, queryTokens) + Math.floor(offset / blockKeys);
     const key = begin(index % columns, columns, keyTokens) + (offset % blockKeys);
-    return { query: queryTokens[query], key: keyTokens[key], weight: this.format(this.values[index]) };
+    const weight = this.format(this.values[index]);
+    return { query: queryTokens[query], key: keyTokens[key], weight, at: /** @type {const} */ ([query, key]) };
   }
 
   /** All weights of a head as numbers: exact to three decimals, and below the first of them by their shade. @param {Head} head */

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from viz.access import attention, long_texts, models
+from viz.access import attention, chats, long_texts, models
 from viz.access.head_jobs import of_model
 from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.components.tiles.store import send_tiles
@@ -75,6 +75,7 @@ def draw(
         ranking=None if is_mean else ranking,
         jobs=jobs.get(site),
         is_mean=is_mean,
+        roles=chats.spans_of_tokens(trace),
         followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
         on_open=open_head,
         key="heads",

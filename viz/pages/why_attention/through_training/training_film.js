@@ -216,6 +216,7 @@ class TrainingFilm extends PlayerView {
           isMean: false,
           notes: [],
           followed: null,
+          roles: [],
         },
         metric: { name: metric.name, unit: metric.unit, texts, bars },
       },
