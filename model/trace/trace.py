@@ -238,6 +238,10 @@ class Trace:
         share = ROUNDING[self._real_outputs(site, layer).dtype]
         return share * self.largest_head_output(site, layer)
 
+    def knows_outputs(self, site: str) -> bool:
+        """Whether the run recorded "hook_head_output" here."""
+        return f"{site_path(site, 0)}.hook_head_output" in self.recorded
+
     def _real_outputs(self, site: str, layer: int) -> Tensor:
         name = f"{site_path(site, layer)}.hook_head_output"
         if name not in self.recorded:

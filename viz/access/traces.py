@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import pictures
+from viz.core import freed_memory
 from viz.core.bounded_cache import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ CacheKey = tuple[str, str, str]
 MAX_TRACES, MAX_SESSIONS = 64, 16
 #: The share of the machine's memory that all traces may take, and all sessions.
 TRACES_SHARE: Final = 0.1
+#: Characters of a text, beyond which the model's own outputs would take more memory than they prove.
+LONGEST_PROVED: Final = 8_000
+#: Seconds between two times that freed memory is given back while a text is read.
+GIVE_BACK: Final = 1.0
 #: The hook that proves what a page derives.
 OUTPUTS: Final = "hook_head_output"
 
@@ -78,7 +83,7 @@ def session(writer: "Writer", text: str, progress: Progress = no_progress) -> "S
 def _decoded(writer: "Writer", text: str, progress: Progress) -> "Session":
     # Real head outputs cost no time that can be measured and a fifth to a quarter more memory; against them, the page
     # that derives weights proves what it shows.
-    begun = writer.decode(text, extras=extras(writer))
+    begun = writer.decode(text, extras=extras(writer, text))
     while not begun.finished:
         begun.step()
         progress(len(begun.steps), begun.max_steps)
@@ -90,9 +95,9 @@ def written_trace(session: "Session") -> "Trace":
     return session.trace().only_written(session.steps)
 
 
-def extras(reader: "Reader") -> frozenset[str]:
-    """What a run records beside: the heads' real outputs, where the model gives them."""
-    return frozenset({OUTPUTS} if reader.abilities.has("head outputs") else ())
+def extras(reader: "Reader", text: str = "") -> frozenset[str]:
+    """What a run records beside: the heads' real outputs, where the model gives them and the text is not too long."""
+    return frozenset({OUTPUTS} if reader.abilities.has("head outputs") and len(text) <= LONGEST_PROVED else ())
 
 
 def forget_sessions() -> None:
@@ -103,8 +108,13 @@ def forget_sessions() -> None:
 def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
     from model.adapters.capture import layers_counted
 
-    with layers_counted(progress):
-        return reader.trace(text, extras=extras(reader))
+    def layer_done(done: int, most: int) -> None:
+        # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
+        freed_memory.give_back(GIVE_BACK)
+        progress(done, most)
+
+    with layers_counted(layer_done):
+        return reader.trace(text, extras=extras(reader, text))
 
 
 def _look(reader: "Reader", picture_digest: str, progress: Progress) -> "Trace":

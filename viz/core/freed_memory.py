@@ -8,18 +8,18 @@ import ctypes
 from time import monotonic
 from typing import Final
 
-#: So many seconds pass between two times: it takes 15 ms for 100 MB, in which no other thread gets memory.
+#: Seconds between two times: it takes 15 ms for 100 MB, in which no other thread gets memory.
 INTERVAL: Final = 10.0
 
-_next = 0.0
+_last = -INTERVAL
 
 
-def give_back() -> None:
-    """At the end of a run, if it was not done of late; nothing where the C library is another than glibc."""
-    global _next
-    if monotonic() < _next:
+def give_back(interval: float = INTERVAL) -> None:
+    """At the end of a run, unless it was just done: so many seconds ago. Nothing where the C library is another."""
+    global _last
+    if monotonic() - _last < interval:
         return
-    _next = monotonic() + INTERVAL
+    _last = monotonic()
     try:
         trim = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError, TypeError):

@@ -36,7 +36,7 @@ def test_what_a_thread_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyP
     thread.start()
     thread.join()
     before = resident()
-    monkeypatch.setattr(freed_memory, "_next", 0.0)
+    monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
     freed_memory.give_back()
     assert before - resident() > 40e6
     assert len(kept) == 80
@@ -50,7 +50,9 @@ def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError
 
     monkeypatch.setattr(ctypes, "CDLL", library)
-    monkeypatch.setattr(freed_memory, "_next", 0.0)
+    monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
     freed_memory.give_back()
     freed_memory.give_back()
     assert len(asked) == 1
+    freed_memory.give_back(0.0)
+    assert len(asked) == 2

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import attention, models
+from viz.access import attention, models, traces
 from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, said
 from viz.core.numbers import decimal, scientific
@@ -91,6 +91,15 @@ def _how_to_read(site: str, *, cuts_off: bool) -> str:
 
 
 def _badge(trace: "Trace", site: str, layer: int) -> None:
+    if not trace.knows_outputs(site):
+        st.caption(
+            _(
+                "Of a text of more than {most:,} characters the model's own head outputs are not kept, to compare "
+                "weights · values with: they would take as much memory as its queries.",
+                most=traces.LONGEST_PROVED,
+            )
+        )
+        return
     check = attention.output_check(trace, site, layer)
     difference = scientific(check.deviation)
     explained = _(

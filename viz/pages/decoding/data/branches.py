@@ -251,7 +251,7 @@ def edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessi
     before = len(origin.target_ids) - len(origin.steps) - 1
     edits = [_head_edit(before + since, edit) for since, edit in path if isinstance(edit, EditHead)]
     if isinstance(action, EditHead) and action.is_of_encoder:
-        session = writer.decode(text, extras=traces.extras(writer), edits=edits)
+        session = writer.decode(text, extras=traces.extras(writer, text), edits=edits)
         for done in origin.steps[:step]:
             session.force(done.token_id)
         return session

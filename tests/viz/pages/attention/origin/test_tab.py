@@ -56,6 +56,15 @@ def test_every_site_shows_its_story_and_proves_its_weights(app: AppTest, site: s
     assert "green" in badge(app)
 
 
+def test_a_text_too_long_to_keep_the_models_own_outputs_says_so(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traces, "LONGEST_PROVED", 10)
+    app.query_params["text"] = "A text of its own."
+    app.run()
+    assert shown(app)["real"]["weights"]
+    assert any("of more than 10 characters" in caption.value for caption in app.caption)
+    assert not [one for one in app.markdown if "own head output" in one.value]
+
+
 def test_without_scaling_both_rows_are_shown_and_the_link_says_so(app: AppTest) -> None:
     app.run()
     assert shown(app)["other"] is None
