@@ -5,8 +5,10 @@ import os
 import shutil
 from dataclasses import replace
 
-# The models of the tests are so small that a second thread would only wait for the first.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
+# The models of the tests are so small that a second thread would only wait for the first. Benchmarks, which import this
+# file too, run servers as people do.
+if "PYTEST_VERSION" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from pathlib import Path
 
