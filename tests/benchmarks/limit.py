@@ -1,9 +1,9 @@
 """Everything at its limit, beside the peers, as one page: python -m tests.benchmarks.limit [--rounds 3] [--long].
 
 Long texts (`proof`, with eager attention of transformers and TransformerLens as peers, if installed), with --long also
-16,384 tokens; the first picture (`first_picture`); and hours of use (`soak`). Each figure stands beside its goal.
-Writes `limit.md` and its plot `limit.svg` beside this file, and prints the page. Takes half an hour, with --long an
-hour.
+of 16,384 tokens and as a person sees them (`long_page`); the first picture (`first_picture`); and hours of use
+(`soak`). Each figure stands beside its goal. Writes `limit.md` and its plot `limit.svg` beside this file, and prints
+the page. Takes half an hour, with --long an hour.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from typing import Final
 
 import torch
 
+from tests.benchmarks import long_page
 from tests.benchmarks.proof import table
 from tests.benchmarks.proof.__main__ import SHARE, measure
 from tests.benchmarks.proof.memory import available
@@ -85,6 +86,15 @@ def figures_of_text(shape: Shape, tokens: int, rounds: int, peers: Sequence[str]
             for part in ("seconds", "memory"):
                 mine = ours.median(part) or 1.0
                 yield Figure(f"{what}: {part} of {label} ÷ ours", (theirs.median(part) or 0.0) / mine, " ×")
+
+
+def figures_of_page(shape: Shape, tokens: int) -> Iterator[Figure]:
+    """What a person waits for who reads a long text in the app."""
+    seconds, memory = long_page.measure(shape, tokens)
+    what, goals = f"{shape.name}, {tokens:,} tokens, in the app", {long_page.HEAD: 3.0, long_page.FOUND: 0.3}
+    for name, value in seconds.items():
+        yield Figure(f"{what}: {name}", value, " s", goals.get(name))
+    yield Figure(f"{what}: memory above that of a short text ÷ q, k, v", memory, " ×")
 
 
 def figures_of_first_picture(rounds: int) -> Iterator[Figure]:
@@ -161,8 +171,9 @@ def main() -> None:
     loads = [os.getloadavg()[0]]
     figures = [*figures_of_text(SHAPES["bert"], MAX_TOKENS, arguments.rounds, PEERS)]
     if arguments.long:
+        figures += figures_of_text(LONG_SHAPES["llama"], MAX_LONG, 1, ())
         for shape in LONG_SHAPES.values():
-            figures += figures_of_text(shape, MAX_LONG, 1, ())
+            figures += figures_of_page(shape, MAX_LONG)
     figures += figures_of_first_picture(arguments.rounds)
     if arguments.interactions:
         figures += figures_of_use(arguments.interactions)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
+import transformers
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.benchmarks.crowd import resident, youngest_child
@@ -28,6 +29,9 @@ from viz.selection.catalogue import ROOT_VARIABLE
 
 PATIENCE_MS: Final = 3_600_000
 SHORT: Final = "the man and his dog walk along the river"
+#: What is timed.
+READ, GRID, HEAD = "text read, first head seen", "every head of the grid seen, after that", "another head opened"
+FOUND, MORE = "the next “it” found, with exact numbers around", "one more"
 #: Between two looks at the server's memory.
 EVERY: Final = 0.2
 
@@ -71,35 +75,46 @@ def walk(page: Page, text: str) -> Seconds:
     seconds: Seconds = {}
     field = page.get_by_role("textbox", name="Text", exact=True)
     grid, head = page.locator(".head-grid"), page.locator(".st-key-open-head .matrix-picture")
-    with _timed(seconds, "text read, first head seen"):
+    with _timed(seconds, READ):
         field.fill(text)
         field.press("Control+Enter")
         expect(head).to_have_attribute("data-block", re.compile("^(?!1 1$)"), timeout=PATIENCE_MS)
-    with _timed(seconds, "every head of the grid seen, after that"):
+    with _timed(seconds, GRID):
         expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible(timeout=PATIENCE_MS)
         expect(page.locator(".cell.waiting")).to_have_count(0, timeout=PATIENCE_MS)
     cells = grid.locator(".cell[data-head]")
     last = cells.nth(cells.count() - 1)
-    with _timed(seconds, "another head opened"):
+    with _timed(seconds, HEAD):
         before = head.locator(".matrix-title").inner_text()
         last.click()
         expect(head.locator(".matrix-title")).not_to_have_text(before, timeout=PATIENCE_MS)
         expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE_MS)
     search = head.get_by_role("searchbox")
     search.fill("it")
-    with _timed(seconds, "the next “it” found, with exact numbers around"):
+    with _timed(seconds, FOUND):
         search.press("Enter")
         expect(head).to_have_attribute("data-block", "1 1", timeout=PATIENCE_MS)
         expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE_MS)
-    with _timed(seconds, "one more"):
+    with _timed(seconds, MORE):
         search.press("Enter")
         expect(head.locator(".matrix-found")).to_contain_text("2 of", timeout=PATIENCE_MS)
         expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE_MS)
     return seconds
 
 
+def held(shape: Shape, tokens: int) -> int:
+    """Bytes of the queries, keys and values of a text, in float32."""
+    config = transformers.AutoConfig.for_model(shape.model_type, **shape.settings)
+    heads = config.num_attention_heads
+    width = getattr(config, "head_dim", None) or config.hidden_size // heads
+    key_heads = getattr(config, "num_key_value_heads", None) or heads
+    return int(4 * tokens * config.num_hidden_layers * width * (heads + 2 * key_heads))
+
+
 def measure(shape: Shape, tokens: int) -> tuple[Seconds, float]:
-    """Seconds of each step, and GB of the server's memory above what it took with the model and a short text."""
+    """Seconds of each step, and how far the server's memory grew above what it took with the model and a short text, as
+    a multiple of the text's queries, keys and values.
+    """
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         save_model(shape, Path(folder))
         os.environ[ROOT_VARIABLE] = folder
@@ -111,7 +126,7 @@ def measure(shape: Shape, tokens: int) -> tuple[Seconds, float]:
             before, peak = resident(server), Peak(server)
             seconds = walk(page, text_of(shape, tokens))
             browser.close()
-            return seconds, (peak.stop() - before) / 1e9
+            return seconds, (peak.stop() - before) / held(shape, tokens)
 
 
 def main() -> None:
@@ -123,7 +138,10 @@ def main() -> None:
         shape = LONG_SHAPES[name]
         print(f"{shape.name}, {arguments.tokens:,} tokens", flush=True)
         _, grown = measure(shape, arguments.tokens)
-        print(f"  memory at most {grown:.2f} GB more than with a short text")
+        size = held(shape, arguments.tokens) / 1e9
+        print(
+            f"  memory: {grown:.2f} × q, k, v ({size:.2f} GB) more than with a short text, with all that a pass takes"
+        )
 
 
 if __name__ == "__main__":
