@@ -2,6 +2,7 @@
 // A button that copies the browser's address, with the parameters that a link needs to mean the same elsewhere. As it
 // stands on every page, it also tells the browser the page's language, and the other components and the charts how pictures are saved.
 
+import { svg } from "../shared/drawing.js";
 import { _, language } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, element } from "../shared/picture.js";
@@ -12,6 +13,9 @@ import { hearCameras } from "./chart_camera.js";
 /** @import { Paper } from "../shared/picture_file.js" */
 
 const SAID_FOR_MS = 4_000;
+/** Two links of a chain, on a 16 × 16 field. */
+const CHAIN =
+  "M6.6 9.4a2.7 2.7 0 0 0 3.8 0l2.7-2.7a2.7 2.7 0 0 0-3.8-3.8l-1 1M9.4 6.6a2.7 2.7 0 0 0-3.8 0L2.9 9.3a2.7 2.7 0 0 0 3.8 3.8l1-1";
 
 /** The address with the parameters that it leaves out. @param {string} address @param {Record<string, string>} always */
 export function linkOf(address, always) {
@@ -37,7 +41,11 @@ class CopyLink extends View {
   note = "";
   /** @type {Format} */ format = "PNG";
   said = element("span", { className: "copy-said", role: "status" });
-  press = button({ className: "tool", title: _("Copy a link to this view") }, () => this.copied(), _("Copy link"));
+  press = button(
+    { className: "tool", title: _("Copy a link to this view"), ariaLabel: _("Copy link") },
+    () => this.copied(),
+    svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: CHAIN })),
+  );
 
   start() {
     this.root.append(this.press, this.said);

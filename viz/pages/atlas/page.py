@@ -12,9 +12,8 @@ from viz.ui import formulas, frame
 
 frame.title(_("Atlas")).caption(
     _(
-        "What every head does, not in one sentence but over many: how sharply it looks, how far, and at which "
-        "tokens. The sentence on the left plays no part here; the sentences in which a head is strongest lead back "
-        "to it."
+        "What every head does over many sentences (the one on the left plays no part): how sharply it looks, how "
+        "far, at which tokens, and where it is strongest."
     ),
 )
 with frame.errors_shown():

@@ -14,8 +14,8 @@ from viz.ui import frame
 
 frame.title(_("Compare")).caption(
     _(
-        "“The animal didn't cross the street because it was too tired”, or “too wide”: one word decides what “it” "
-        "stands for. See which heads follow, measure them, and test whether they are the cause."
+        "“… because it was too tired”, or “too wide”: one word decides what “it” stands for. See which heads follow, "
+        "measure them, and test whether they are the cause."
     ),
 )
 with frame.errors_shown():

@@ -11,8 +11,8 @@ from viz.ui import frame
 
 frame.title(_("Model")).caption(
     _(
-        "The checkpoint chosen on the left: what it is made of, what it learned from, how well it does and what not "
-        "to expect of it. The sentence on the left plays no part here."
+        "The checkpoint chosen on the left: what it is made of, learned from, does well and does badly. The sentence "
+        "plays no part here."
     ),
 )
 with frame.errors_shown():
