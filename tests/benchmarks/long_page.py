@@ -75,9 +75,12 @@ def walk(page: Page, text: str) -> Seconds:
     seconds: Seconds = {}
     field = page.get_by_role("textbox", name="Text", exact=True)
     grid, head = page.locator(".head-grid"), page.locator(".st-key-open-head .matrix-picture")
+    shown = grid.get_attribute("data-shown") or ""
     with _timed(seconds, READ):
         field.fill(text)
         field.press("Control+Enter")
+        # The grid of the short text stays until the tiles of the long one begin to come.
+        expect(grid).not_to_have_attribute("data-shown", shown, timeout=PATIENCE_MS)
         expect(head).to_have_attribute("data-block", re.compile("^(?!1 1$)"), timeout=PATIENCE_MS)
     with _timed(seconds, GRID):
         expect(page.locator(".head-grid[data-waiting='0']")).to_be_visible(timeout=PATIENCE_MS)
