@@ -7,7 +7,6 @@ hour a model.
 """
 
 import argparse
-import os
 import re
 import tempfile
 import threading
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
+import pytest
 import transformers
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -118,9 +118,9 @@ def measure(shape: Shape, tokens: int) -> tuple[Seconds, float]:
     """Seconds of each step, and how far the server's memory grew above what it took with the model and a short text, as
     a multiple of the text's queries, keys and values.
     """
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         save_model(shape, Path(folder))
-        os.environ[ROOT_VARIABLE] = folder
+        patch.setenv(ROOT_VARIABLE, folder)
         with streamlit_server(ROOT / "app.py", (), Path(folder) / "server.log") as url:
             server = youngest_child()
             browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
