@@ -118,7 +118,11 @@ def measure(shape: Shape, tokens: int) -> tuple[Seconds, float]:
     """Seconds of each step, and how far the server's memory grew above what it took with the model and a short text, as
     a multiple of the text's queries, keys and values.
     """
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         save_model(shape, Path(folder))
         patch.setenv(ROOT_VARIABLE, folder)
         with streamlit_server(ROOT / "app.py", (), Path(folder) / "server.log") as url:
