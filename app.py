@@ -14,7 +14,8 @@ MARK = Path(__file__).parent / "viz" / "mark.svg"
 def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
-    from viz.core import freed_memory, gc_freeze
+    from viz.access import freed_memory
+    from viz.core import gc_freeze
     from viz.core.messages import _
     from viz.selection import catalogue, state
     from viz.ui import address_code, frame
@@ -53,7 +54,7 @@ def run() -> None:
     state.end()
     address_code.draw()
     gc_freeze.freeze_kept()
-    freed_memory.give_back()
+    freed_memory.hand_back()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 #: What the first page imports, all in all.
 MODULES: Final = (
     "model.adapters.inspect_folder",
-    "viz.core.freed_memory",
     "viz.core.gc_freeze",
     "viz.ui.address_code",
     "viz.ui.add_model",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import pictures
-from viz.core import freed_memory
+from viz.access import freed_memory, pictures
 from viz.core.bounded_cache import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
@@ -24,8 +23,8 @@ MAX_TRACES, MAX_SESSIONS = 64, 16
 TRACES_SHARE: Final = 0.1
 #: Characters of a text, beyond which the model's own outputs would take more memory than they prove.
 LONGEST_PROVED: Final = 8_000
-#: Seconds between two times that freed memory is given back while a text is read.
-GIVE_BACK: Final = 1.0
+#: Seconds between two times that freed memory is handed back while a text is read.
+HAND_BACK: Final = 1.0
 #: The hook that proves what a page derives.
 OUTPUTS: Final = "hook_head_output"
 
@@ -110,7 +109,7 @@ def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
 
     def layer_done(done: int, most: int) -> None:
         # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
-        freed_memory.give_back(GIVE_BACK)
+        freed_memory.hand_back(HAND_BACK)
         progress(done, most)
 
     with layers_counted(layer_done):

@@ -8,7 +8,7 @@ from threading import Thread
 
 import pytest
 
-from viz.core import freed_memory
+from viz.access import freed_memory
 
 
 def resident() -> int:
@@ -17,10 +17,7 @@ def resident() -> int:
 
 
 def is_glibc() -> bool:
-    try:
-        return sys.platform == "linux" and bool(ctypes.CDLL(None).malloc_trim)
-    except AttributeError:
-        return False
+    return sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim")
 
 
 @pytest.mark.skipif(not is_glibc(), reason="glibc's own allocator")
@@ -37,22 +34,17 @@ def test_what_a_thread_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyP
     thread.join()
     before = resident()
     monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
-    freed_memory.give_back()
+    freed_memory.hand_back()
     assert before - resident() > 40e6
     assert len(kept) == 80
 
 
 def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[None] = []
-
-    def library(name: None) -> object:
-        asked.append(name)
-        raise OSError
-
-    monkeypatch.setattr(ctypes, "CDLL", library)
+    done: list[None] = []
+    monkeypatch.setattr(freed_memory, "hand_back_memory", lambda: done.append(None))
     monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
-    freed_memory.give_back()
-    freed_memory.give_back()
-    assert len(asked) == 1
-    freed_memory.give_back(0.0)
-    assert len(asked) == 2
+    freed_memory.hand_back()
+    freed_memory.hand_back()
+    assert len(done) == 1
+    freed_memory.hand_back(0.0)
+    assert len(done) == 2
