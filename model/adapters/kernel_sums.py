@@ -17,8 +17,8 @@ class KernelSums(TorchDispatchMode):
 
     Attributes:
         sums: lse_i = log Σ_j exp(s_ij) of the masked scores, any number of a row that may attend to nothing; None where
-            the kernel was another than the one for float32 on a CPU. In half precision the sums are those of rounded
-            scores, and the kernels of other devices tell none without gradients.
+            the kernel was another than the one for float32 on a CPU. In half precision they would be sums of rounded
+            scores.
     """
 
     def __init__(self) -> None:
