@@ -62,17 +62,19 @@ class BoundedCache(Generic[Key, Value]):
         """
         with self._lock:
             key_lock = self._key_locks.setdefault(key, Lock())
-        with key_lock:
-            value = self.get(key)
-            if value is None:
-                with self._lock:
-                    evicted = self._evict(expected, spared=0)
-                for other in evicted:
-                    self._on_evict(other)
-                value = make()
-                value = self._keep(key, value, size_of(value))
-        with self._lock:
-            self._key_locks.pop(key, None)
+        try:
+            with key_lock:
+                value = self.get(key)
+                if value is None:
+                    with self._lock:
+                        evicted = self._evict(expected, spared=0)
+                    for other in evicted:
+                        self._on_evict(other)
+                    value = make()
+                    value = self._keep(key, value, size_of(value))
+        finally:
+            with self._lock:
+                self._key_locks.pop(key, None)
         return value
 
     def drop(self, key: Key) -> None:

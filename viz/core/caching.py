@@ -10,6 +10,7 @@ from typing import ParamSpec, TypeVar
 import streamlit as st
 
 from viz.core import messages
+from viz.core.bounded_cache import BoundedCache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,12 +24,13 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        def compute(key: str, _call: Callable[[], R]) -> R:
-            return _call()
+        def store() -> BoundedCache[str, tuple[R]]:
+            return BoundedCache(max_entries)
 
-        # Streamlit tells cached functions apart by module, name and source.
-        compute.__module__, compute.__qualname__ = function.__module__, function.__qualname__
-        kept = st.cache_resource(max_entries=max_entries, show_spinner=False)(compute)
+        # Streamlit tells cached functions apart by module, name and source. It keeps the store alone: of what it keeps
+        # by arguments it would keep a lock for each that ever came.
+        store.__module__, store.__qualname__ = function.__module__, function.__qualname__
+        kept = st.cache_resource(show_spinner=False)(store)
         parameters = signature(function)
         # What all viewers share speaks no viewer's language: words in it are what `said` makes.
         in_english = messages.speaking(messages.ENGLISH)(function)
@@ -37,8 +39,9 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def from_cache(*args: P.args, **kwargs: P.kwargs) -> R:
             given = parameters.bind(*args, **kwargs)
             given.apply_defaults()
-            result: R = kept(repr(tuple(map(cache_key, given.arguments.values()))), lambda: in_english(*args, **kwargs))
-            return result
+            key = repr(tuple(map(cache_key, given.arguments.values())))
+            # In a tuple, for None is a result too.
+            return kept().get_or_make(key, lambda: (in_english(*args, **kwargs),), size_of=lambda made: 0)[0]
 
         return from_cache
 

@@ -13,8 +13,9 @@ from typing import Final
 
 #: A collection that took more seconds than this looked at too much that stays.
 SLOW: Final = 0.02
-#: So many times what exists is frozen on top of the rest; then all is looked at once, for circles frozen while in use.
-MAX_FREEZES: Final = 20
+#: So many times what exists is frozen on top of the rest; then all is looked at once, for circles frozen while in use:
+#: sessions that have ended since, 250 kB each.
+MAX_FREEZES: Final = 5
 
 _num_frozen_modules = 0
 _num_freezes = 0

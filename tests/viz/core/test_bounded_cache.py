@@ -3,6 +3,8 @@
 from threading import Thread
 from time import sleep
 
+import pytest
+
 from viz.core.bounded_cache import BoundedCache
 
 
@@ -65,6 +67,13 @@ def test_what_is_made_stays_though_it_is_larger_than_everything_and_leaves_for_t
     store.get_or_make("c", lambda: 3, lambda one: 30, expected=30)
     assert left == ["a", "b"]
     assert (store.get("c"), store.size) == (3, 30)
+
+
+def test_what_could_not_be_made_holds_nobody_up() -> None:
+    store: BoundedCache[str, int] = BoundedCache(10)
+    with pytest.raises(ZeroDivisionError):
+        store.get_or_make("a", lambda: 1 // 0, lambda one: 0)
+    assert store.get_or_make("a", lambda: 7, lambda one: 0) == 7
 
 
 def test_two_threads_that_want_the_same_make_it_once() -> None:

@@ -83,3 +83,40 @@ def test_what_a_result_was_computed_from_is_not_held() -> None:
     del source
     gc.collect()
     assert seen() is None
+
+
+def test_nothing_is_a_result_as_well() -> None:
+    computed: list[int] = []
+
+    @cached(max_entries=2)
+    def nothing(number: int) -> None:
+        computed.append(number)
+
+    nothing(1)
+    nothing(1)
+    assert computed == [1]
+
+
+def test_what_failed_is_tried_again() -> None:
+    tried: list[int] = []
+
+    @cached(max_entries=2)
+    def second_time(number: int) -> int:
+        tried.append(number)
+        if len(tried) == 1:
+            raise ValueError("not yet")
+        return number
+
+    with pytest.raises(ValueError, match="not yet"):
+        second_time(1)
+    assert second_time(1) == 1
+
+
+def test_of_what_has_left_nothing_is_held_at_all() -> None:
+    derived(Source("a"), 1)
+    gc.collect()
+    before = len(gc.get_objects())
+    for number in range(500):
+        derived(Source("a"), number)
+    gc.collect()
+    assert len(gc.get_objects()) - before < 250

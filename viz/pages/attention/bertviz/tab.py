@@ -1,6 +1,7 @@
 """bertviz's own views of the sentence."""
 
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -55,4 +56,14 @@ def show(trace: "Trace") -> None:
         height=bertviz_height(trace, site, view),
         alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
     )
+    _forget_addresses()
     st.caption(joined.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))
+
+
+def _forget_addresses() -> None:
+    """Empty the standard library's cache of addresses: `st.iframe` asks it whether a page of 350 kB is one.
+
+    It would keep 128 such pages.
+    """
+    if forget := getattr(urlsplit, "cache_clear", None):
+        forget()

@@ -2,6 +2,7 @@
 
 import importlib.util
 from pathlib import Path
+from urllib.parse import urlparse, urlsplit
 
 import pytest
 from streamlit.proto.IFrame_pb2 import IFrame
@@ -43,6 +44,13 @@ def test_the_link_says_which_view_of_which_attention_and_the_page_says_how_to_re
     assert (
         f"<title>{other} of attention" in drawn(app.segmented_control(key="bertviz_view").set_value(other).run()).srcdoc
     )
+
+
+def test_a_page_that_was_drawn_is_not_kept_as_an_address(app: AppTest) -> None:
+    page = drawn(app.run()).srcdoc
+    before = urlsplit.cache_info().hits  # type: ignore[attr-defined]
+    urlparse(page)
+    assert urlsplit.cache_info().hits == before  # type: ignore[attr-defined]
 
 
 def test_another_attention_is_another_drawing(app: AppTest) -> None:
