@@ -1,9 +1,10 @@
 """From `streamlit run app.py` to the first grid of heads: python -m tests.benchmarks.first_picture [--beside FOLDER].
 
 Starts the server in a new process, with a browser waiting, opens the attention page as soon as the server answers, and
-prints when its title was there and when the grid was drawn; then again with the server warm, in a new tab and in a new
-browser, and the bytes that came through the websocket. `--beside` names another checkout, measured in turns with this
-one: on a busy machine only the ratio of the two says anything. Takes about half a minute a round.
+prints when its title was there and when the grid was drawn, and how long it takes to come back from another page; then
+again with the server warm, in a new tab and in a new browser, and the bytes that came through the websocket. `--beside`
+names another checkout, measured in turns with this one: on a busy machine only the ratio of the two says anything.
+Takes about half a minute a round.
 """
 
 import argparse
@@ -70,6 +71,14 @@ requestAnimationFrame(look);
 FETCHED = """performance.getEntriesByType("resource")
   .filter(({ name, transferSize }) => name.includes("/headlight-scripts/") && transferSize > 0)
   .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)"""
+# Presses the link of a page in the bar, and tells the milliseconds until its grid is drawn.
+BACK = """name => new Promise(resolve => {
+  const began = performance.now();
+  const look = () => there.grid() ? requestAnimationFrame(() => resolve(performance.now() - began)) : again();
+  const again = () => requestAnimationFrame(look);
+  [...document.querySelectorAll("a")].find(({ innerText }) => innerText === name).click();
+  again();
+})"""
 Seconds = dict[str, float]
 
 
@@ -120,6 +129,10 @@ def visit(context: BrowserContext, url: str, began: float | None = None) -> tupl
         page.wait_for_timeout(1_500)
     seen: Seconds = page.evaluate("seen")
     received = sizes(messages) | {"script files": page.evaluate(FETCHED) / 1e3}
+    page.get_by_role("link", name="Decode", exact=True).click()
+    page.wait_for_function("!there.grid()")
+    page.wait_for_timeout(1_500)
+    seen["back from another page, grid"] = 1_000 * start + page.evaluate(BACK, "Attention")
     page.close()
     return {name: moment / 1_000 - start for name, moment in sorted(seen.items(), key=itemgetter(1))}, received
 
