@@ -49,7 +49,7 @@ window.WebSocket = class extends Socket {
     });
   }
 };
-const there = {
+window.there = {
   title: () => document.querySelector("h1"),
   grid: () => [...document.querySelectorAll(".st-key-heads *")]
     .some((host) => host.shadowRoot?.querySelector(".head-grid[data-ready='1']")),
