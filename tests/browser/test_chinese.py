@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Page, expect
 
+from model.training.film_recorder import SENTENCES
 from tests.benchmarks.forged import TABS
 from tests.benchmarks.hostile import PAGES
 from tests.paths import ROOT
@@ -54,6 +55,7 @@ FITS = """() => {
 def known_english() -> str:
     """What is English in Chinese pages too: sentences that the model reads, what was measured with it, and names."""
     texts = [*OF_STREAMLIT, *(text for example in ALL_EXAMPLES for text in (example.text, example.twin or ""))]
+    texts += [source for source, _, _ in SENTENCES]
     texts.append((ROOT / "checkpoints" / "en-de" / "metrics.json").read_text(encoding="utf-8"))
     for message in read(FOLDER / "zh.po"):
         texts += [message.string] if isinstance(message.string, str) else list(message.string or ())
