@@ -127,7 +127,7 @@ def figures_of_use(interactions: int) -> Iterator[Figure]:
     noise, name = max(5.0, ERRORS * error * 1e3 / 1e6), f"{interactions:,} interactions: MB a thousand, after {WARM_UP}"
     yield Figure(name, slope * 1e3 / 1e6, " MB", noise)
     yield Figure(f"{interactions:,} interactions: its standard error", error * 1e3 / 1e6, " MB")
-    yield Figure(f"{interactions:,} interactions: threads left", seen.threads[-1] - seen.threads[0], "", 0.0)
+    yield Figure(f"{interactions:,} interactions: threads left", max(0, seen.threads[-1] - seen.threads[0]), "", 0.0)
     yield Figure(f"{interactions:,} interactions: written to the disk", written / 1e6, " MB", 100.0)
     yield Figure(f"{interactions:,} interactions: problems on pages", len(seen.problems), "", 0.0)
 

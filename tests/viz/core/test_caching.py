@@ -97,21 +97,6 @@ def test_nothing_is_a_result_as_well() -> None:
     assert computed == [1]
 
 
-def test_what_failed_is_tried_again() -> None:
-    tried: list[int] = []
-
-    @cached(max_entries=2)
-    def second_time(number: int) -> int:
-        tried.append(number)
-        if len(tried) == 1:
-            raise ValueError("not yet")
-        return number
-
-    with pytest.raises(ValueError, match="not yet"):
-        second_time(1)
-    assert second_time(1) == 1
-
-
 def test_of_what_has_left_nothing_is_held_at_all() -> None:
     derived(Source("a"), 1)
     gc.collect()
