@@ -124,7 +124,8 @@ def figures_of_use(interactions: int) -> Iterator[Figure]:
     seen, written = soak(interactions, 12)
     slope, error = seen.slope()
     # The goal is a slope that noise could have made.
-    noise, name = max(5.0, ERRORS * error * 1e3 / 1e6), f"{interactions:,} interactions: MB a thousand, after {WARM_UP}"
+    noise = max(5.0, ERRORS * error * 1e3 / 1e6)
+    name = f"{interactions:,} interactions: growth of what is kept, a thousand, after {WARM_UP}"
     yield Figure(name, slope * 1e3 / 1e6, " MB", noise)
     yield Figure(f"{interactions:,} interactions: its standard error", error * 1e3 / 1e6, " MB")
     yield Figure(f"{interactions:,} interactions: threads left", max(0, seen.threads[-1] - seen.threads[0]), "", 0.0)
