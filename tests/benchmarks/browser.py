@@ -1,8 +1,9 @@
 """How fast the attention page is in Chromium: python -m tests.benchmarks.browser [--tokens 24 128 448] [--rounds 5].
 
 Prints milliseconds from a click to the drawn picture and bytes to the browser, medians, for a model of 6 layers × 8
-heads (the shipped layers, two of them twice), and in the same run what bertviz's own views take for the same weights.
-The encoder's sentence has so many tokens; how many the translation has is printed too. Takes about five minutes.
+heads (four of the shipped layers, two of them twice), and in the same run what bertviz's own views take for the same
+weights. The encoder's sentence has so many tokens; how many the translation has is printed too. Takes about five
+minutes.
 """
 
 import argparse

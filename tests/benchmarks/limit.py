@@ -183,7 +183,7 @@ def main() -> None:
     if arguments.interactions:
         figures += figures_of_use(arguments.interactions)
     loads.append(os.getloadavg()[0])
-    command = "python -m tests.benchmarks.limit" + (" --long" if arguments.long else "")
+    command = f"python -m tests.benchmarks.limit --rounds {arguments.rounds}" + (" --long" if arguments.long else "")
     made = page(figures, table.machine(torch.get_num_threads(), command, arguments.rounds, loads))
     (HERE / "limit.md").write_text(made, encoding="utf-8")
     (HERE / "limit.svg").write_text(plot(figures), encoding="utf-8")

@@ -35,7 +35,7 @@ NAMES: Final[dict[str, tuple[Message, Message]]] = {
 
 
 def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -> str:
-    """The name of a head of the chosen model and its surest job: "L4 H2 · follows antecedents 0.72".
+    """The name of a head of the chosen model and its surest job: "L5 H2 · follows antecedents 0.71".
 
     Args:
         site, layer, head: as of `sites.head_label`.

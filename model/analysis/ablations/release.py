@@ -57,7 +57,9 @@ def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out
     training: dict[str, Any] = json.loads((checkpoint / TRAINING).read_text(encoding="utf-8"))
     for row in training["data"]:
         row["what"], row["licence"] = DATA.get(row["name"], ("", ""))
-    training["note"] = f"An experiment: {ABLATIONS[run.preset].what}. Thirteen others differ from it in one part each."
+    training["note"] = (
+        f"An experiment: {ABLATIONS[run.preset].what}. One of {len(ABLATIONS)} small translators to compare."
+    )
     entries = [
         {
             "command": f"python -m model evaluate --data {_DEV_FILE.format(score.set)} "
@@ -85,8 +87,8 @@ def _card(preset: Preset, results: AblationResults, run: RunResult) -> str:
             "---",
             f"# {run.preset}: {preset.what}",
             "",
-            f"One of {len(ABLATIONS)} small translators, English → German, that differ in one part each: an experiment "
-            f"on what the part is worth, with {run.parameters:,} parameters in 16 bit. All of them, their table "
+            f"One of {len(ABLATIONS)} small translators, English → German, to compare: an experiment "
+            f"on what a part is worth, with {run.parameters:,} parameters in 16 bit. All of them, their table "
             "and the commands are in [the card of the experiments](../README.md).",
             "",
             "| set | BLEU, greedy | chrF | BLEU of all seeds, mean ± standard deviation |",
@@ -116,17 +118,18 @@ def _over_seeds(results: AblationResults, preset: str, dev_set: str) -> str:
 
 def _card_of_all(results: AblationResults, seed: int) -> str:
     presets = [preset for preset in ABLATIONS if any(run.preset == preset for run in results.runs)]
-    settings = ABLATIONS["full"].settings
+    settings, sizes = ABLATIONS["full"].settings, [run.parameters for run in results.runs]
     sets = [f"| {name} | {what} | {licence} |" for name, (what, licence) in DATA.items()]
     models = [f"| [{name}]({name}) | {ABLATIONS[name].what} |" for name in presets]
     return "\n".join(
         [
-            "# Experiments: small translators that lack a part",
+            "# Experiments: small translators to compare",
             "",
-            f"English → German, about 830,000 parameters each. All are trained on the same batches for "
+            f"English → German, {min(sizes):,} to {max(sizes):,} parameters. All are trained on the same batches for "
             f"{settings.steps:,} steps of at most {settings.tokens_per_batch:,} padded tokens a side, with the same "
-            f"vocabulary and schedule, from the same seeds; they differ in the part that their name says. Seed {seed} "
-            "of each is here. They show what a part is worth in a small model and a short training, no more.",
+            f"vocabulary and schedule, from the same seeds. Each differs from *full* in the part that its name says "
+            f"(*unscaled* in the number of heads, too). Seed {seed} of each is here. "
+            "They show what a part is worth in a small model and a short training, no more.",
             "",
             "| model | what it is |",
             "|---|---|",

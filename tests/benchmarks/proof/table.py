@@ -116,9 +116,10 @@ def rest_of_ours(measured: Measured) -> list[str]:
 def machine(threads: int, command: str, rounds: int, loads: Sequence[float]) -> str:
     """What it was measured on."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    system = f"{platform.system()} {platform.release().partition('-')[0]}"
     return (
-        f"{_processor()}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB RAM, {threads} threads; {platform.system()} "
-        f"{platform.release()}, Python {platform.python_version()}, {', '.join(map(_versioned, PACKAGES))}. "
+        f"{_processor()}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB RAM, {threads} threads; {system}, "
+        f"Python {platform.python_version()}, {', '.join(map(_versioned, PACKAGES))}. "
         f"Medians of {rounds}; load average {', '.join(f'{load:.1f}' for load in loads)} before and after each round. "
         f"`{command}`"
     )

@@ -1,6 +1,6 @@
 // @ts-check
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
-// Data: the payload of decode_player.py. Sends back the state `view` and the trigger `wish`.
+// Data: the payload of payload.py. Sends back the state `view` and the trigger `wish`.
 import { PlayerView } from "../../../components/player/player_view.js";
 import { Transport } from "../../../components/player/transport.js";
 import { Tiles } from "../../../components/shared/head_tiles.js";
