@@ -7,6 +7,7 @@ HeadlightError
 ├── ConfigError        a setting is out of range or does not fit another one
 ├── DataError          a data file cannot be read as what it should be
 ├── DeviceError        a device does not exist
+├── MemoryShortError   the memory of the machine, or of its GPU, does not suffice
 ├── SessionError       a decoding session cannot step further, or back
 ├── EditError          an edit of attention names something that does not exist, or that the mask forbids
 ├── TraceError         a trace has no such site, layer, head or row, or its file is damaged
@@ -58,6 +59,10 @@ class DeviceError(HeadlightError):
     """A device does not exist on this machine."""
 
 
+class MemoryShortError(HeadlightError):
+    """The memory of the machine, or of its GPU, does not suffice."""
+
+
 class SessionError(HeadlightError):
     """A decoding session cannot step further, or back."""
 
@@ -76,3 +81,14 @@ class CancelledError(HeadlightError):
 
 class TimeLimitError(CancelledError):
     """A computation took longer than a server that many share allows; nothing of it is kept."""
+
+
+def memory_short(error: Exception) -> MemoryShortError | None:
+    """What a person can do where an error says that there is no memory left; None of any other error."""
+    # By their names: torch may not be imported here, and its allocator of the CPU raises no class of its own.
+    is_torch = type(error).__name__ == "OutOfMemoryError" or "DefaultCPUAllocator" in str(error)
+    if not (isinstance(error, MemoryError) or is_torch):
+        return None
+    return MemoryShortError(
+        "The memory does not suffice for this. Choose a shorter text or a smaller model, or compute on the CPU."
+    )

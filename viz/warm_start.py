@@ -60,4 +60,4 @@ def prepare() -> None:
     findings.finding(trace, reader)
     for site in trace.sites:
         attention.head_tiles(trace, reader, site)
-        head_jobs.of_model(reader, site)
+        head_jobs.of_model(opened.model, site)

@@ -183,7 +183,7 @@ def check_tokenizer_files(path: Path, model_type: object) -> None:
                 "{name} lacks {lacked}: MarianMT (OPUS-MT) cuts texts with source.spm and target.spm and numbers "
                 "the pieces by vocab.json. Copy them from where the model comes from.",
                 name=path.name,
-                lacked=" and ".join(lacked),
+                lacked=", ".join(lacked),
             )
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(

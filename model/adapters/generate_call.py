@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from model.abilities import Abilities
-from model.adapters.library import first_line, quiet
+from model.adapters.library import quiet
+from model.adapters.limited_process import first_words
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.errors import HeadlightError, SessionError
 
@@ -39,7 +40,7 @@ class Beginning:
         token_ids: what the decoder reads first: the text, or the token that begins a target.
         encoded: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
         rules: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the
-            model's own settings ask for: tokens that must or must not come, penalties for repetition.
+            model's own settings ask for: tokens that must or must not come.
         eos_ids: each of them ends a text.
     """
 
@@ -111,5 +112,5 @@ def settings_for_writing() -> Iterator[None]:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
         raise SessionError(
             "This model cannot write: its generation_config.json does not fit it ({first_line}).",
-            first_line=first_line(error),
+            first_line=first_words(error),
         ) from error

@@ -46,9 +46,9 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
 
 def kind_in(path: Path) -> Kind | None:
     """Which kind of model a folder says that it holds, before anything is loaded; None if it does not say."""
-    if (path / MANIFEST).is_file():
-        return "encoder-decoder"
     try:
+        if (path / MANIFEST).is_file():
+            return "encoder-decoder"
         adapter = read_adapter(path)
         content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
         return family_of(parsed(content.decode("utf-8")).get("model_type")).kind
@@ -68,9 +68,9 @@ def has_chat_template(path: Path) -> bool:
 
 
 def _names_template(path: Path) -> bool:
-    if (path / CHAT_TEMPLATE).is_file():
-        return True
     try:
+        if (path / CHAT_TEMPLATE).is_file():
+            return True
         settings = read_file(path, TOKENIZER_SETTINGS, LARGEST[TOKENIZER_SETTINGS])
         return parsed(settings.decode("utf-8")).get("chat_template") is not None
     except (OSError, UnicodeDecodeError, Malformed):

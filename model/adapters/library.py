@@ -21,6 +21,7 @@ from transformers.masking_utils import sdpa_mask
 from transformers.utils import logging as _transformers_logging
 
 from model.adapters.config_limits import check_token_ids
+from model.adapters.limited_process import first_words
 from model.errors import CheckpointError, HeadlightError
 from model.messages import said
 
@@ -83,7 +84,7 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         raise CheckpointError(
             "config.json is no configuration of a {model_type} model ({first_line}).",
             model_type=model_type,
-            first_line=first_line(error),
+            first_line=first_words(error),
         ) from error
 
 
@@ -108,7 +109,7 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
             model = HEADS[kind].from_config(config)
     except Exception as error:
         raise CheckpointError(
-            "config.json describes no model that can be built: {first_line}.", first_line=first_line(error)
+            "config.json describes no model that can be built: {first_line}.", first_line=first_words(error)
         ) from error
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
     sizes = [parameter.numel() for parameter in model.parameters()]
@@ -141,7 +142,7 @@ def load_weights(
             model, report = HEADS[kind].from_pretrained(str(folder), output_loading_info=True, **options)
     except Exception as error:
         raise CheckpointError(
-            "The weights in {name} cannot be loaded: {first_line}.", name=folder.name, first_line=first_line(error)
+            "The weights in {name} cannot be loaded: {first_line}.", name=folder.name, first_line=first_words(error)
         ) from error
     # A pooler sits behind the attention that is shown; checkpoints of language models often come without.
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
@@ -186,7 +187,7 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
             "The tokenizer in {name} cannot be loaded: {first_line}. Save it beside the model with "
             "`tokenizer.save_pretrained(folder)`.",
             name=name,
-            first_line=first_line(error),
+            first_line=first_words(error),
         ) from error
 
 
@@ -204,7 +205,7 @@ def load_image_processor(folder: Path, config: Any) -> Any:
         raise CheckpointError(
             "The image processor in {name} cannot be loaded: {first_line}.",
             name=folder.name,
-            first_line=first_line(error),
+            first_line=first_words(error),
         ) from error
 
 
@@ -239,7 +240,7 @@ def settings_of_model() -> Iterator[None]:
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
             "This model cannot read: the settings in its folder do not fit each other ({first_line}).",
-            first_line=first_line(error),
+            first_line=first_words(error),
         ) from error
 
 
@@ -287,12 +288,3 @@ class quiet:
 
     def __exit__(self, *_: object) -> None:
         logging.getLogger("transformers").setLevel(self._level)
-
-
-def first_line(error: Exception) -> str:
-    """What an error of the library says, shortened to a part of a sentence."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    line = lines[0].rstrip(".") if lines else type(error).__name__
-    # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
-    line = line.encode("utf-8", errors="replace").decode()
-    return line if len(line) <= 200 else f"{line[:200]} …"

@@ -64,4 +64,7 @@ def limit(seconds: int, memory: int) -> None:
 def first_words(error: BaseException, most: int = 200) -> str:
     """What an error says in its first line, shortened to a part of a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".")[:most] if lines else type(error).__name__
+    line = lines[0].rstrip(".") if lines else type(error).__name__
+    # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
+    line = line.encode("utf-8", errors="replace").decode()
+    return line if len(line) <= most else f"{line[:most]} …"

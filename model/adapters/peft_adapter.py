@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from model.adapters.limited_process import first_words
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import read_file
@@ -104,7 +105,7 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
             "where both load, and save the result.",
             name=name,
             base_name=adapter.base.name,
-            reason=str(error).splitlines()[0][:200],
+            reason=first_words(error),
         ) from error
     return merged.eval()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Final, Literal
 
 from jaxtyping import Float
@@ -55,6 +56,8 @@ class Taps:
 
 _TAPS: ContextVar[Taps | None] = ContextVar("headlight_taps", default=None)
 _MARK: Final = "headlight_tapped"
+#: Another thread must not run a model whose hooks are registered in part.
+_REGISTERING: Final = Lock()
 
 
 @contextmanager
@@ -75,15 +78,16 @@ def tapped(model: nn.Module, layout: Layout, rows: Mapping[Stack, int | None]) -
 
 
 def _tap(model: nn.Module, layout: Layout) -> None:
-    if getattr(model, _MARK, False):
-        return
-    setattr(model, _MARK, True)
-    for layer, stack in _layers(model, layout).items():
-        layer.register_forward_pre_hook(_opener(stack), with_kwargs=True)
-        for module in layer.modules():
-            if module is not layer:
-                module.register_forward_hook(_note)
-        layer.register_forward_hook(_closer(stack))
+    with _REGISTERING:
+        if getattr(model, _MARK, False):
+            return
+        for layer, stack in _layers(model, layout).items():
+            layer.register_forward_pre_hook(_opener(stack), with_kwargs=True)
+            for module in layer.modules():
+                if module is not layer:
+                    module.register_forward_hook(_note)
+            layer.register_forward_hook(_closer(stack))
+        setattr(model, _MARK, True)
 
 
 def _layers(model: nn.Module, layout: Layout) -> dict[nn.Module, Stack]:

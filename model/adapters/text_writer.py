@@ -86,9 +86,9 @@ class TextWriter(TextReader):
         Args:
             text: to translate, or to go on with.
             beam: width.
-            alpha: exponent of the length penalty n^α; by default the model's own (`length_penalty`).
-            early_stopping: False, True or "never" (see `BeamRule`); by default the model's own.
-        progress: called after every step with the number of steps done and the most there can be.
+            alpha: exponent of the length penalty n^α; by default the library's, 1.
+            early_stopping: False, True or "never" (see `BeamRule`); by default the library's, False.
+            progress: called after every step with the number of steps done and the most there can be.
 
         Raises:
             SessionError: the model does not write.

@@ -11,6 +11,7 @@ from typing import Final
 from model.adapters.limited_process import answer_of
 from model.adapters.tokenizer_files import TokenizerCopy
 from model.errors import CheckpointError
+from model.messages import said
 
 #: Seconds of computing, and bytes of memory, that a trial may take.
 SECONDS: Final = 40
@@ -60,8 +61,10 @@ def _outcome(path: Path) -> str:
     program = "model.adapters.tokenizer_trial_process"
     answer = answer_of(program, [str(path), str(SECONDS), str(MEMORY)], patience=PATIENCE)
     if answer is None or "wrong" not in answer:
-        return (
-            f"to open it and to cut a few texts takes more than {SECONDS} seconds or {MEMORY / 2**30:.3g} GB, or ends "
-            "the process that does it"
+        return said(
+            "to open it and to cut a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "
+            "process that does it",
+            seconds=SECONDS,
+            memory=MEMORY / 2**30,
         )
     return str(answer["wrong"]).replace(str(path), "its folder").encode("utf-8", errors="replace").decode()

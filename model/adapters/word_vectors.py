@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any, Final
 
 import torch
@@ -26,6 +27,8 @@ class _Exchange:
 
 _EXCHANGE: ContextVar[_Exchange | None] = ContextVar("headlight_word_vectors", default=None)
 _MARK: Final = "headlight_embeddings_heard"
+#: Another thread must not run a model whose hooks are registered in part.
+_REGISTERING: Final = Lock()
 
 
 @contextmanager
@@ -60,13 +63,14 @@ def _exchanged(model: nn.Module, exchange: _Exchange) -> Iterator[list[Tensor]]:
 
 
 def _hear(model: nn.Module) -> None:
-    if getattr(model, _MARK, False):
-        return
-    setattr(model, _MARK, True)
-    own: Any = model.get_input_embeddings()  # type: ignore[operator]
-    for module in model.modules():
-        if isinstance(module, nn.Embedding) and module.weight.shape == own.weight.shape:
-            module.register_forward_hook(_exchange)
+    with _REGISTERING:
+        if getattr(model, _MARK, False):
+            return
+        own: Any = model.get_input_embeddings()  # type: ignore[operator]
+        for module in model.modules():
+            if isinstance(module, nn.Embedding) and module.weight.shape == own.weight.shape:
+                module.register_forward_hook(_exchange)
+        setattr(model, _MARK, True)
 
 
 def _exchange(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:

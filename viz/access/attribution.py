@@ -74,21 +74,23 @@ def _explaining(reader: "Reader", choice: "TokenChoice", text: str) -> Task[Expl
 
         return _explain(choice_run(reader, choice, text), progress)
 
-    return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute, said("Computing: {done:,} {unit}"))
+    return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute)
 
 
 def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
-    from model.analysis.attribution.deletion import delete, order_of, random_orders
+    from model.analysis.attribution.deletion import DRAWS, delete, most_runs, order_of, random_orders
     from model.analysis.attribution.methods import METHODS, attribute
 
     words, groups = _words(run)
     found, lacking = {}, {}
-    for method in METHODS:
+    # How many sets of hidden words differ is known once there are orders of them.
+    most = len(METHODS) + most_runs(len(words), len(METHODS) + DRAWS)
+    for number, method in enumerate(METHODS, start=1):
         try:
             found[method] = attribute(run, method)
         except TraceError as error:
             lacking[method] = error.message
-        progress(1)
+        progress.reached(number, most)
     scores = {
         method: np.array([float(each.read[list(group)].sum()) for group in groups]) for method, each in found.items()
     }
@@ -99,7 +101,9 @@ def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
         for method, each in found.items()
     }
     orders = [*(order_of(of_words.tolist()) for of_words in scores.values()), *random_orders(len(words))]
-    hidden = delete(run, groups, orders, progress)
+    hidden = delete(
+        run, groups, orders, lambda done, total: progress.reached(len(METHODS) + done, len(METHODS) + total)
+    )
     return Explained(
         words=words,
         scores=scores,

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from model.errors import DataError
-from viz.access import attention
+from model.errors import CheckpointError, DataError
+from model.folder_files import real_path
+from viz.access import attention, models
 from viz.core.caching import FileState, cached
-from viz.selection import catalogue
+from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -33,11 +34,12 @@ class HeadJobs:
     sentences: int
 
 
-def of_model(reader: "Reader", site: str) -> HeadJobs | None:
-    """What the heads of a site do over a corpus; None for a model without an atlas."""
+def of_model(choice: ModelChoice, site: str) -> HeadJobs | None:
+    """What the heads of a site do over a corpus; None for a model without an atlas beside it. Raises as `reader`."""
+    reader = models.reader(choice)
     try:
-        file = FileState.of(catalogue.checkpoint_root() / reader.name / SHIPPED)
-    except OSError:
+        file = FileState.of(real_path(models.folder(choice), SHIPPED))
+    except (OSError, CheckpointError):
         return None
     return _of_atlas(reader, site, file)
 

@@ -58,7 +58,7 @@ def reader(choice: ModelChoice) -> "Reader":
     from model import open_reader
 
     key = path, stamp, device = _key(choice)
-    return _readers().get_or_make(
+    return _readers(device).get_or_make(
         key,
         lambda: open_reader(Path(path), device=device),
         lambda loaded: loaded.num_bytes,
@@ -70,8 +70,9 @@ def bytes_to_load(choice: ModelChoice) -> int:
     """Bytes of the chosen model's weights, as long as they are not loaded; 0 then, and where there is no such model."""
     try:
         # To choose a device takes torch, which is loaded with the first model.
-        is_loaded = "torch" in sys.modules and _readers().get(_key(choice)) is not None
-        return 0 if is_loaded else _weights_bytes(_stamp(folder(choice)))
+        if "torch" in sys.modules and _readers((key := _key(choice))[-1]).get(key) is not None:
+            return 0
+        return _weights_bytes(_stamp(folder(choice)))
     except HeadlightError:
         return 0
 
@@ -106,7 +107,7 @@ def has_chat_template(choice: ModelChoice) -> bool:
 def is_small_and_ours(choice: ModelChoice) -> bool:
     """Whether the chosen model is a checkpoint of Headlight's own that may be loaded unasked. Raises as `folder`."""
     path = folder(choice)
-    return (path / MANIFEST).is_file() and _weights_bytes(_stamp(path)) <= LARGEST_UNASKED
+    return _weights_bytes(_stamp(path)) <= LARGEST_UNASKED and (path / MANIFEST).is_file()
 
 
 def writer(choice: ModelChoice) -> "Writer":
@@ -180,7 +181,7 @@ def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
     try:
         path = folder(choice)
         return LANGUAGES if (path / MANIFEST).is_file() else marian_files.languages(path)
-    except CheckpointError:
+    except (CheckpointError, OSError):
         return "", ""
 
 
@@ -282,9 +283,18 @@ def _stamp(folder: Path) -> Stamp:
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 
+def _memory_of(device: str) -> int:
+    """Bytes that models may take on a device: a share of the machine's memory, or of the card's."""
+    if not device.startswith("cuda"):
+        return share_of_memory(MODELS_SHARE)
+    import torch
+
+    return int(MODELS_SHARE * torch.cuda.get_device_properties(device).total_memory)
+
+
 @st.cache_resource(show_spinner=False)
-def _readers() -> BoundedCache[ReaderKey, "Reader"]:
+def _readers(device: str) -> BoundedCache[ReaderKey, "Reader"]:
     # Before anything is computed: memory that threads take from heaps of their own is hardly ever handed back.
     share_heaps()
     # Sessions hold the model that they write with: they go with it.
-    return BoundedCache(MAX_MODELS, share_of_memory(MODELS_SHARE), on_evict=lambda key: traces.forget_sessions())
+    return BoundedCache(MAX_MODELS, _memory_of(device), on_evict=lambda key: traces.forget_sessions())

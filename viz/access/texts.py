@@ -22,7 +22,7 @@ def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
 def rare_words(tokens: Sequence[str], special: Collection[str]) -> dict[str, int]:
     """Word → its pieces, for the words of a text that are broken into many, into letters or into bytes.
 
-    None where most words are: that says something of the vocabulary or of the language, and not of a word.
+    Empty where most words are: that says something of the vocabulary or of the language, and not of a word.
     """
     from model.trace.axes import whole_words
 

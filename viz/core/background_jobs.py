@@ -15,7 +15,7 @@ from threading import Event, Thread
 from time import monotonic
 from typing import Final, Generic, TypeVar
 
-from model.errors import CancelledError
+from model.errors import CancelledError, memory_short
 from model.interruption import interruptible
 from viz.core import process_end, time_limit, viewers
 from viz.core.job_queue import LONG_JOBS, QueuedJob
@@ -144,7 +144,7 @@ class _Run:
             self.outcome = self.queued.answer
         # Whatever it is, the page that asks for the result raises it.
         except Exception as error:
-            self.outcome.error = error
+            self.outcome.error = memory_short(error) or error
         finally:
             # Else the two would hold each other, and the result with them.
             self.progress.on_unit = _nothing

@@ -28,7 +28,8 @@ class BoundedCache(Generic[Key, Value]):
         self._max_entries, self._max_bytes, self._on_evict = max_entries, max_bytes, on_evict
         self._entries: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         self._lock = Lock()
-        self._key_locks: dict[Key, Lock] = {}
+        #: Key → the lock of who makes its value, and how many hold it or wait for it.
+        self._key_locks: dict[Key, tuple[Lock, int]] = {}
 
     def get(self, key: Key) -> Value | None:
         """The value of a key, for example the trace of (text, checkpoint digest, device), if it is still kept."""
@@ -61,7 +62,8 @@ class BoundedCache(Generic[Key, Value]):
             expected: about how many it will take; others are evicted for it before it is made.
         """
         with self._lock:
-            key_lock = self._key_locks.setdefault(key, Lock())
+            key_lock, users = self._key_locks.get(key, (Lock(), 0))
+            self._key_locks[key] = key_lock, users + 1
         try:
             with key_lock:
                 value = self.get(key)
@@ -74,7 +76,10 @@ class BoundedCache(Generic[Key, Value]):
                     value = self._keep(key, value, size_of(value))
         finally:
             with self._lock:
-                self._key_locks.pop(key, None)
+                _lock, users = self._key_locks.pop(key)
+                # Whoever waited makes the value, should it have failed, and who comes now waits for them.
+                if users > 1:
+                    self._key_locks[key] = key_lock, users - 1
         return value
 
     def drop(self, key: Key) -> None:

@@ -29,6 +29,8 @@ def page_run() -> Iterator[None]:
         yield
     finally:
         release()
+        # The same thread may go on with a fragment alone, which nothing would release a slot of.
+        _THREAD.has_slot = None
 
 
 def acquire() -> None:

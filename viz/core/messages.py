@@ -23,7 +23,6 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from model.errors import HeadlightError
 from model.messages import Message, filled, said, said_plural
 
 __all__ = ["Message", "_", "languages", "plural", "said", "said_plural", "shown", "speak", "speaking"]
@@ -67,11 +66,6 @@ def shown(text: str) -> str:
 def in_every_language(text: str) -> str:
     """A text in all languages there are, "Language / 语言": for what must be found by whoever cannot read the rest."""
     return " / ".join(dict.fromkeys(_catalogue(code).gettext(text) for code in languages()))
-
-
-def of_error(error: HeadlightError) -> str:
-    """What an error says, in the language of this page run."""
-    return _of_message(error.message)
 
 
 def language() -> str:

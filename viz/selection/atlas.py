@@ -14,7 +14,6 @@ CorpusMetric = Literal[
 ]  # fmt: skip
 ReadOff = Literal["weights", "norms"]
 
-CORPORA: Final[tuple[Corpus, ...]] = get_args(Corpus)
 CORPUS_METRICS: Final[tuple[CorpusMetric, ...]] = get_args(CorpusMetric)
 READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
 

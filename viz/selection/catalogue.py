@@ -158,8 +158,11 @@ def _is_loopback(host: str | None) -> bool:
 
 
 def _folders_in(root: Path) -> list[Path]:
-    inside = sorted(root.iterdir()) if root.is_dir() else []
-    return [path for path in inside if path.is_dir() and not path.name.startswith((".", "_"))]
+    try:
+        return [path for path in sorted(root.iterdir()) if path.is_dir() and not path.name.startswith((".", "_"))]
+    except OSError:
+        # It is not there, or may not be looked into.
+        return []
 
 
 def _changed(folder: str | Path) -> int:

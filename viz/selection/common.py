@@ -14,7 +14,6 @@ Presented = Literal["", "1"]
 
 MEASURE_NAMES: Final[tuple[Measure, ...]] = get_args(Measure)
 PICTURE_FORMATS: Final[tuple[PictureFormat, ...]] = get_args(PictureFormat)
-PICTURE_PAPERS: Final[tuple[PicturePaper, ...]] = get_args(PicturePaper)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,13 @@
 """What is chosen on the page of masks and positional encodings."""
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Literal
 
 from viz.selection.examples import BATCH_SENTENCES
 from viz.selection.fields import Param
 
 MasksTab = Literal["Masks", "Positional encodings"]
 Side = Literal["source", "target"]
-
-SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 
 @dataclass(frozen=True, slots=True)

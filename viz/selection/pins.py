@@ -81,6 +81,8 @@ def decode(code: str) -> tuple[Pin, ...]:
         inflating = zlib.decompressobj()
         text = inflating.decompress(base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)), MAX_JSON)
         views = json.loads(text)
+        # JSON can spell half of a surrogate pair, which no address can carry.
+        json.dumps(views, ensure_ascii=False).encode("utf-8")
     except (ValueError, zlib.error, RecursionError):
         return ()
     if not isinstance(views, list):

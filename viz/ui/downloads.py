@@ -16,6 +16,7 @@ from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 
 _TOO_LONG: Final = said("The sentence is too long for an address and is not in it: send it along.")
+_OWN_PICTURE: Final = said("Your picture is not in the address: send it along.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +65,11 @@ def link(selection: Selection) -> str:
 def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     """The parameters that a link has even with their usual values, for others may be usual elsewhere; what it lacks."""
     always = {"checkpoint": models.name_of(selection.model)}
-    if _fits(selection):
-        return always | {"text": selection.common.text}, ""
-    return always, _TOO_LONG
+    if selection.common.picture_digest and models.kind(selection.model) == "image":
+        return always, _OWN_PICTURE
+    if len(selection.common.text) > MAX_TEXT_IN_URL:
+        return always, _TOO_LONG
+    return always | {"text": selection.common.text}, ""
 
 
 def show_link(address: str, what_it_shows: str) -> None:
@@ -74,9 +77,5 @@ def show_link(address: str, what_it_shows: str) -> None:
     st.subheader(_("Link"), anchor=False)
     st.code(address, language=None, wrap_lines=True)
     st.caption(shown(what_it_shows))
-    if not _fits(state.current()):
-        st.caption(_(_TOO_LONG))
-
-
-def _fits(selection: Selection) -> bool:
-    return len(selection.common.text) <= MAX_TEXT_IN_URL
+    if lacking := link_needs(state.current())[1]:
+        st.caption(_(lacking))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import streamlit as st
 
-from model.errors import HeadlightError
+from model.errors import HeadlightError, memory_short
 from viz.access import models
 from viz.components.copy_link.component import copy_link
 from viz.core import concurrency_limit, shared_server, theme, time_limit
@@ -100,8 +100,11 @@ def errors_shown() -> Iterator[None]:
     """Show what a person can put right as a message in place of the figure; the rest of the page stays alive."""
     try:
         yield
-    except HeadlightError as error:
-        st.error(plain(error.message), icon=":material/error:")
+    except Exception as error:
+        told = error if isinstance(error, HeadlightError) else memory_short(error)
+        if told is None:
+            raise
+        st.error(plain(told.message), icon=":material/error:")
 
 
 def check_settings() -> None:

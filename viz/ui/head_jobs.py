@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 from numpy import ndindex
 
-from viz.access import head_jobs, long_texts, models
+from viz.access import head_jobs, long_texts
 from viz.access.head_jobs import HeadJobs
 from viz.components.head_grid.component import TileJobs
 from viz.core import sites
@@ -58,13 +58,13 @@ def row_name(site: str, layer: int, head: int | None) -> str:
 
 def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
     """The surest job of a head of the chosen model, if it has any."""
-    measured = head_jobs.of_model(models.reader(state.current().model), site)
+    measured = head_jobs.of_model(state.current().model, site)
     return () if measured is None or head is None else measured.of_heads.get((layer, head), ())[:1]
 
 
 def show(trace: "Trace", site: str, layer: int, head: int) -> None:
     """What was measured of a head, in a line; of a model without an atlas in this sentence, if that is not long."""
-    measured = head_jobs.of_model(models.reader(state.current().model), site)
+    measured = head_jobs.of_model(state.current().model, site)
     if measured is None and not long_texts.is_long(trace, site):
         measured = head_jobs.in_sentence(trace, site)
     if measured is not None:

@@ -1,4 +1,4 @@
-"""The widgets of the decoding page that show numbers of the selection, and the button for a table.
+"""Widgets that show numbers of the selection, and the button for a table.
 
 A number that a link asks for and that does not exist becomes the nearest that does, and a sentence says so. Knows
 nothing of the model: what can be chosen is passed in.

@@ -60,7 +60,14 @@ def _view() -> pins.Pin:
     return pins.pin_of(selection, page, downloads.link_needs(selection)[0])
 
 
+def _can_be_pinned() -> bool:
+    """Whether an address can carry all that is seen."""
+    return not downloads.link_needs(state.current())[1]
+
+
 def _is_pinned() -> bool:
+    if not _can_be_pinned():
+        return False
     view = _view()
     kept = pins.decode(state.current().learn.pins)
     return any((pin.page, pin.params) == (view.page, view.params) for pin in kept)
@@ -68,6 +75,9 @@ def _is_pinned() -> bool:
 
 def _pin() -> None:
     """Keep the view; what is kept already goes."""
+    if not _can_be_pinned():
+        st.toast(_("A view of so long a text, or of your own picture, cannot be pinned: no address can carry it."))
+        return
     kept, view = pins.decode(state.current().learn.pins), _view()
     others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
     if len(others) < len(kept):

@@ -5,7 +5,7 @@ Comprehensiveness of DeYoung et al. 2020 ("ERASER"), over every number of words,
 needed; words in random order say what to beat.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,6 @@ from jaxtyping import Float
 
 from model.analysis.attribution.choice import visible
 from model.analysis.attribution.choice_run import ChoiceRun
-from model.analysis.corpus import Progress
 
 #: So many random orders.
 DRAWS = 20
@@ -49,12 +48,17 @@ def order_of(scores: Sequence[float]) -> tuple[int, ...]:
     return tuple(map(int, np.argsort(-np.asarray(scores), kind="stable")))
 
 
+def most_runs(words: int, orders: int) -> int:
+    """How many runs `delete` takes at most: with nothing hidden, with everything, and each order's own between."""
+    return 2 + orders * max(0, words - 1)
+
+
 @torch.no_grad()
 def delete(
     run: ChoiceRun,
     words: Sequence[Sequence[int]],
     orders: Sequence[Sequence[int]],
-    progress: Progress = lambda done: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Deletion]:
     """Hide words in each of these orders, one more at each step.
 
@@ -62,7 +66,7 @@ def delete(
         run: whose choice.
         words: the positions of each word's tokens in the text that is read.
         orders: of these words, by their numbers.
-        progress: called with the number of runs done since the last call; sets of words that occur twice run once.
+        progress: called with the number of runs done, and of all; sets of words that occur twice run once.
     """
     sets = sorted({frozenset(order[:count]) for order in orders for count in range(len(order) + 1)}, key=sorted)
     found: dict[frozenset[int], float] = {}
@@ -70,7 +74,7 @@ def delete(
         some = sets[start : start + run.copies]
         seen = visible(len(run.choice.read), [[at for word in hidden for at in words[word]] for hidden in some])
         found |= zip(some, run.of_seen(seen).tolist(), strict=True)
-        progress(len(some))
+        progress(len(found), len(sets))
     return [
         Deletion(tuple(order), np.array([found[frozenset(order[:count])] for count in range(len(order) + 1)]))
         for order in orders

@@ -1,12 +1,15 @@
 """Parts of other people's layers: found by their sums, the same as the library's own hidden states."""
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import pytest
 import torch
 
 from model.adapters.stream_taps import tapped
+from model.adapters.word_vectors import vectors_of
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library, most_turned
 from model.errors import TraceError
@@ -88,3 +91,40 @@ def test_another_thread_is_not_heard() -> None:
         other.start()
         other.join()
     assert layers == []
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda reader: tapped(reader.model, reader.layout, {"decoder": None}),
+        lambda reader: vectors_of(reader.model, [[1, 2]]),
+    ],
+    ids=["layers", "embeddings"],
+)
+def test_a_second_thread_waits_until_all_hooks_are_registered(
+    monkeypatch: pytest.MonkeyPatch, use: Callable[[Any], AbstractContextManager[Any]]
+) -> None:
+    reader = writer("gpt2")
+    begun, go_on, order = threading.Event(), threading.Event(), []
+    register = torch.nn.Module.register_forward_hook
+
+    def slow(self: torch.nn.Module, *given: Any, **options: Any) -> Any:
+        begun.set()
+        assert go_on.wait(10)
+        return register(self, *given, **options)
+
+    def enter(name: str) -> None:
+        with use(reader):
+            order.append(name)
+
+    monkeypatch.setattr(torch.nn.Module, "register_forward_hook", slow)
+    first, second = (threading.Thread(target=enter, args=(name,)) for name in ("first", "second"))
+    first.start()
+    assert begun.wait(10)
+    second.start()
+    second.join(0.2)
+    assert order == []
+    go_on.set()
+    first.join()
+    second.join()
+    assert sorted(order) == ["first", "second"]

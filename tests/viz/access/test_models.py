@@ -89,3 +89,20 @@ def test_only_headlights_own_checkpoints_are_known_to_read_english_and_write_ger
 def test_a_torch_that_is_still_being_imported_has_no_gpu_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
     assert not models.has_gpu()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_of_no_known_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "locked").mkdir()
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+
+    def refused(self: Path, **options: bool) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    choice = Selection().changed(checkpoint="locked").model
+    # As it is for those who are not its owner: whoever runs the tests may be.
+    monkeypatch.setattr(Path, "is_file", refused)
+    assert models.kind(choice) is None
+    assert models.languages_of_files(choice) == ("", "")
+    assert not models.has_chat_template(choice)

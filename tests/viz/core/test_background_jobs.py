@@ -6,14 +6,22 @@ import time
 from typing import Never
 
 import pytest
+import torch
 
 from model import interruption
-from model.errors import CancelledError, DataError, TimeLimitError
+from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
 from viz.core import background_jobs, viewers
 from viz.core.background_jobs import Job, Progress, Task
 from viz.core.job_queue import JobQueue
 
 SOON = 10
+
+
+def _refused_by_the_allocator() -> RuntimeError:
+    """What torch raises on a CPU."""
+    with pytest.raises(RuntimeError) as raised:
+        torch.empty(2**60, dtype=torch.int8)
+    return raised.value
 
 
 def counting(step: threading.Event, units: int = 3) -> Task[str]:
@@ -215,4 +223,17 @@ def test_on_a_shared_server_a_job_ends_after_its_time_between_two_steps_and_says
     job = Job(Task(object(), 1_000_000, "rows", compute))
     assert job.wait(SOON)
     with pytest.raises(TimeLimitError, match=r"of 1,000,000 rows: this server is shared, and gives .* 120 seconds"):
+        job.result()
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), torch.OutOfMemoryError("CUDA out of memory."), _refused_by_the_allocator()]
+)
+def test_a_job_without_enough_memory_says_what_to_do(error: Exception) -> None:
+    def compute(progress: Progress) -> Never:
+        raise error
+
+    job = Job(Task("key", 1, "units", compute))
+    assert job.wait(SOON)
+    with pytest.raises(MemoryShortError, match="Choose a shorter text or a smaller model"):
         job.result()

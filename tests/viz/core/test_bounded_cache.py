@@ -1,6 +1,8 @@
 """What is kept for all viewers stays within its count and its bytes, and is made once."""
 
-from threading import Thread
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Event, Thread
 from time import sleep
 
 import pytest
@@ -92,3 +94,38 @@ def test_two_threads_that_want_the_same_make_it_once() -> None:
         thread.join()
     assert made == [1]
     assert store.get("a") == 7
+
+
+def test_who_comes_after_a_failure_waits_for_who_waited() -> None:
+    store: BoundedCache[str, int] = BoundedCache(2)
+    begun, fail, done = Event(), Event(), Event()
+    at_once, most = 0, 0
+
+    def failing() -> int:
+        begun.set()
+        assert fail.wait(10)
+        raise ValueError
+
+    def slow() -> int:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        done.wait(0.3)
+        at_once -= 1
+        raise ValueError
+
+    def ask(make: Callable[[], int]) -> None:
+        with suppress(ValueError):
+            store.get_or_make("a", make, lambda made: 0)
+
+    first, second, third = (Thread(target=ask, args=(make,)) for make in (failing, slow, slow))
+    first.start()
+    assert begun.wait(10)
+    second.start()
+    sleep(0.1)
+    fail.set()
+    first.join()
+    third.start()
+    for thread in (second, third):
+        thread.join()
+    assert most == 1

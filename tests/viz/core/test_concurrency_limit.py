@@ -60,6 +60,13 @@ def test_a_fragment_that_runs_alone_waits_for_nobody() -> None:
 
 
 @pytest.mark.usefixtures("one_slot")
+def test_a_fragment_that_runs_in_the_thread_of_a_page_takes_no_slot() -> None:
+    waited()
+    concurrency_limit.acquire()
+    assert in_thread(waited) < 0.2
+
+
+@pytest.mark.usefixtures("one_slot")
 def test_a_page_whose_work_waits_lets_another_compute_and_takes_a_slot_again() -> None:
     with concurrency_limit.page_run():
         concurrency_limit.acquire()

@@ -46,7 +46,7 @@ def test_an_error_within_an_error_is_translated_with_it() -> None:
     error = DataError("{family}: {kind}", family="X", kind=inner)
     assert str(error) == "X: encoder only"
     with messages.speaking("zh"):
-        assert "encoder only" not in messages.of_error(error)
+        assert "encoder only" not in messages.shown(error.message)
 
 
 def test_braces_in_values_are_no_names() -> None:
@@ -74,7 +74,7 @@ def test_what_was_wrong_with_a_value_is_said_within_the_error_that_names_the_fil
     error = CheckpointError("{name} cannot be used: {error}.", name="vocab.json", error=wrong.value)
     assert str(error) == "vocab.json cannot be used: entries[0].seed must be a whole number, 0 or more, got 'x'."
     with messages.speaking("zh"):
-        chinese = messages.of_error(error)
+        chinese = messages.shown(error.message)
     assert not re.findall("[a-z]{3,}", re.sub(r"vocab\.json|entries\[0\]\.seed", "", chinese))
 
 

@@ -39,11 +39,12 @@ def test_a_collection_comes_back_from_its_code() -> None:
         "x", "é", "AAAA", "====", "a" * 2_000, coded({}), coded(3), coded([3]), coded([["attention"]]),
         coded([["nowhere", {}, ""]]), coded([["attention", [], ""]]), coded([["attention", {}, 3]]),
         coded([[["attention"], {}, ""]]), coded([[{}, {}, ""]]),
+        coded([["attention", {"text": "\ud800x"}, ""]]), coded([["attention", {"\udfff": "x"}, ""]]),
         base64.urlsafe_b64encode(zlib.compress(b"[" * 30_000)).decode(),
         base64.urlsafe_b64encode(zlib.compress(b"\xff\xfe")).decode(),
         base64.urlsafe_b64encode(zlib.compress(b"[" + b" " * 50_000_000 + b"]")).decode(),
     ],
-    ids=range(17),
+    ids=range(19),
 )  # fmt: skip
 def test_what_is_no_collection_is_an_empty_one(code: str) -> None:
     assert decode(code) == ()

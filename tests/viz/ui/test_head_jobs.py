@@ -21,8 +21,7 @@ def test_every_job_has_a_name() -> None:
 
 def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
-    monkeypatch.setattr(head_jobs, "models", SimpleNamespace(reader=lambda model: None))
-    monkeypatch.setattr("viz.access.head_jobs.of_model", lambda reader, site: MEASURED)
+    monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
     assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
     assert title(CROSS, 0, 1, with_site=True) == "cross L1 H2 · follows antecedents 0.72"
     assert row_name(CROSS, 0, 1) == "L1 H2 · follows"

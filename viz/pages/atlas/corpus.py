@@ -65,7 +65,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
         above.info(_("Load a text file under “Corpus”: one sentence a line."), icon=":material/upload_file:")
         return None
     with frame.loading():
-        stored = data.find(reading, models.reader(state.current().model))
+        stored = data.find(reading, state.current().model)
     with above:
         if stored.refused:
             st.warning(plain(_("Not used: {refused}", refused=stored.refused)), icon=":material/warning:")

@@ -15,7 +15,9 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
+from model.folder_files import real_path
+from viz.access import models
 from viz.access.models import MAX_MODELS
 from viz.core import shared_server
 from viz.core.background_jobs import Progress, Task
@@ -24,7 +26,7 @@ from viz.core.caching import cached
 from viz.core.messages import said
 from viz.core.sites import SITES
 from viz.pages.atlas.lines import BadLine, read_lines
-from viz.selection import catalogue
+from viz.selection.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from model import Reader
@@ -133,21 +135,20 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
     return read_lines(content, name, read, MAX_PAIRS, expected)
 
 
-def find(reading: Reading, reader: "Reader") -> StoredAtlas:
-    """The atlas of this reading by this model, if there is one.
+def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
+    """The atlas of this reading by this model, if there is one. Raises as `models.reader`.
 
     Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
     """
     from model.analysis.atlas.file import cache_path
 
-    model = _model_digest(reader)
+    model = _model_digest(models.reader(choice))
     known, key = _atlases(), (model, reading.digest)
     if (kept := known.get(key)) is not None:
         return kept
     refused = ""
     if reading.is_own and not reading.aligned:
-        path = catalogue.checkpoint_root() / reader.name / SHIPPED
-        stored = _load(path, lambda atlas: atlas.model == model and _is_of(atlas, reading))
+        stored = _load(models.folder(choice) / SHIPPED, lambda atlas: atlas.model == model and _is_of(atlas, reading))
         if stored.atlas is not None:
             return known.put(key, stored)
         refused = stored.refused
@@ -251,8 +252,8 @@ def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
     if not path.is_file():
         return StoredAtlas(None)
     try:
-        atlas = load_atlas(path)
-    except DataError as error:
+        atlas = load_atlas(real_path(path.parent, path.name))
+    except (CheckpointError, DataError) as error:
         return StoredAtlas(None, refused=error.message)
     if not fits(atlas):
         return StoredAtlas(

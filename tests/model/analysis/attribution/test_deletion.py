@@ -6,7 +6,7 @@ import torch
 
 from model.analysis.attribution import of_translator
 from model.analysis.attribution.choice import visible
-from model.analysis.attribution.deletion import Deletion, delete, order_of, random_orders
+from model.analysis.attribution.deletion import Deletion, delete, most_runs, order_of, random_orders
 from model.analysis.attribution.of_translator import TranslatorRun
 
 WORDS = [[0], [1, 2], [3]]
@@ -23,11 +23,13 @@ def test_each_value_is_the_choice_with_so_many_words_hidden(run: TranslatorRun) 
 def test_orders_begin_and_end_alike_and_sets_that_come_twice_run_once(
     run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs: list[int] = []
+    runs: list[tuple[int, int]] = []
     monkeypatch.setattr(of_translator, "TOKENS_AT_ONCE", 1)
-    first, second = delete(run, WORDS, [(0, 1, 2), (1, 0, 2)], runs.append)
+    orders = [(0, 1, 2), (1, 0, 2)]
+    first, second = delete(run, WORDS, orders, lambda done, total: runs.append((done, total)))
     assert first.values[[0, 2, 3]].tolist() == second.values[[0, 2, 3]].tolist()
-    assert runs == [1] * 5
+    assert runs == [(done, 5) for done in range(1, 6)]
+    assert most_runs(len(WORDS), len(orders)) == 6
 
 
 def test_the_fall_is_the_mean_over_all_numbers_of_words() -> None:

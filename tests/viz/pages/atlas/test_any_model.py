@@ -54,7 +54,7 @@ def test_every_model_that_reads_text_has_its_atlas(app: AppTest, folders: Path, 
     expected = atlas.metrics["entropy"][index, : len(heads), : max(heads)]
     assert np.array(entropy["texts"], float) == pytest.approx(expected.ravel(), abs=0.006)
     # What was measured once is there at once.
-    assert data.find(data.reading(None, ()), models.reader(_choice(app))).path is not None
+    assert data.find(data.reading(None, ()), _choice(app)).path is not None
 
 
 def _choice(app: AppTest) -> ModelChoice:

@@ -88,12 +88,12 @@ def draw(
 
 
 def _jobs(trace: "Trace", site: str) -> TileJobs | None:
-    return head_jobs.on_tiles(of_model(models.reader(state.current().model), site), trace.shapes[site])
+    return head_jobs.on_tiles(of_model(state.current().model, site), trace.shapes[site])
 
 
 def words_said(site: str) -> str:
     """What the words under the tiles of a site stand for; "" where there are none."""
-    return head_jobs.words_said(of_model(models.reader(state.current().model), site))
+    return head_jobs.words_said(of_model(state.current().model, site))
 
 
 def _open(trace: "Trace", choice: HeadChoice) -> None:

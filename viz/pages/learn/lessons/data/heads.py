@@ -62,7 +62,7 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
     """Every head of one attention."""
     trace = shipped.trace(text)
     layers, heads = trace.shapes[site]
-    surest = head_jobs.of_model(shipped.translator, site)
+    surest = head_jobs.of_model(shipped.choice, site)
     found: dict[str, float | str] = {
         "layers": layers,
         "heads": heads,
@@ -79,7 +79,7 @@ def jobs(shipped: "Shipped") -> View:
     """The surest head of every job that the atlas knows in each attention, and how many heads have none."""
     rows, heads, named = [], 0, 0
     for site in SITES:
-        measured = head_jobs.of_model(shipped.translator, site)
+        measured = head_jobs.of_model(shipped.choice, site)
         config = shipped.translator.config
         heads += config.num_heads * (config.num_layers if site.startswith("encoder") else config.decoder_layers)
         named += 0 if measured is None else len(measured.of_heads)
@@ -171,7 +171,7 @@ def followed(shipped: "Shipped") -> View:
     rows: list[tuple[str, ...]] = []
     best: tuple[float, str, float, float] = (0.0, said("none"), 0.0, 0.0)
     for site in SITES:
-        measured = head_jobs.of_model(shipped.translator, site)
+        measured = head_jobs.of_model(shipped.choice, site)
         for (layer, head), jobs_of_head in ({} if measured is None else measured.of_heads).items():
             for job in jobs_of_head:
                 if job.metric == "antecedent":

@@ -48,7 +48,7 @@ class Shipped:
 
     def _most(self, metric: str, site: str) -> tuple[int, int]:
         """The head of a site with the highest value of a job's metric; the first where no head has the job."""
-        measured = head_jobs.of_model(self.translator, site)
+        measured = head_jobs.of_model(self.choice, site)
         jobs = {} if measured is None else measured.of_heads
         values = {at: job.value for at, of_head in jobs.items() for job in of_head if job.metric == metric}
         return max(values, key=lambda at: values[at], default=(0, 0))
