@@ -30,6 +30,11 @@ def choose_device(name: str | None = None) -> torch.device:
     return device
 
 
+def gpu_memory(device: str) -> int | None:
+    """Bytes of memory that a GPU has; None of the CPU, which has the machine's."""
+    return torch.cuda.get_device_properties(device).total_memory if device.startswith("cuda") else None
+
+
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     """The number type of weights and activations. Raises a DeviceError if the type is unknown, or bfloat16 on a CPU."""
     if name not in DTYPES:

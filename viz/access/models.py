@@ -285,11 +285,10 @@ def _stamp(folder: Path) -> Stamp:
 
 def _memory_of(device: str) -> int:
     """Bytes that models may take on a device: a share of the machine's memory, or of the card's."""
-    if not device.startswith("cuda"):
-        return share_of_memory(MODELS_SHARE)
-    import torch
+    from model.device import gpu_memory
 
-    return int(MODELS_SHARE * torch.cuda.get_device_properties(device).total_memory)
+    on_card = gpu_memory(device)
+    return share_of_memory(MODELS_SHARE) if on_card is None else int(MODELS_SHARE * on_card)
 
 
 @st.cache_resource(show_spinner=False)

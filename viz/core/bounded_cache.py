@@ -42,18 +42,19 @@ class BoundedCache(Generic[Key, Value]):
     def put(self, key: Key, value: Value, size: int = 0) -> Value:
         """Keep a value of so many bytes, and return what is kept: another viewer may have been first.
 
-        A value larger than `max_bytes` is returned and not kept.
+        A value larger than `max_bytes` is kept alone: to make it each time would need as many bytes.
         """
-        if self._max_bytes is not None and size > self._max_bytes:
-            return value
-        return self._keep(key, value, size)
+        with self._lock:
+            kept, _ = self._entries.setdefault(key, (value, size))
+            evicted = self._evict(0, spared=1)
+        for other in evicted:
+            self._on_evict(other)
+        return kept
 
     def get_or_make(
         self, key: Key, make: Callable[[], Value], size_of: Callable[[Value], int], expected: int = 0
     ) -> Value:
-        """The value of a key; if there is none, one thread makes it while others that want it wait.
-
-        A value larger than `max_bytes` is kept alone: to make it each time would need as many bytes.
+        """The value of a key; if there is none, one thread makes it while others that want it wait. Keeps as `put`.
 
         Args:
             key: of the value.
@@ -73,7 +74,7 @@ class BoundedCache(Generic[Key, Value]):
                     for other in evicted:
                         self._on_evict(other)
                     value = make()
-                    value = self._keep(key, value, size_of(value))
+                    value = self.put(key, value, size_of(value))
         finally:
             with self._lock:
                 _lock, users = self._key_locks.pop(key)
@@ -97,14 +98,6 @@ class BoundedCache(Generic[Key, Value]):
         """Bytes of all values."""
         with self._lock:
             return sum(size for _, size in self._entries.values())
-
-    def _keep(self, key: Key, value: Value, size: int) -> Value:
-        with self._lock:
-            kept, _ = self._entries.setdefault(key, (value, size))
-            evicted = self._evict(0, spared=1)
-        for other in evicted:
-            self._on_evict(other)
-        return kept
 
     def _evict(self, more: int, *, spared: int) -> list[Key]:
         """Make room for so many bytes more, but keep so many of the latest entries; the lock is held."""

@@ -2,9 +2,11 @@
 
 import pytest
 
+from model import Trace
 from model.errors import InputTextError
 from tests.viz.reading import traced
 from viz.access import models, traces
+from viz.core.bounded_cache import BoundedCache
 from viz.selection.selection import Selection
 
 TEXT = "The animal was tired."
@@ -35,3 +37,11 @@ def test_errors_are_not_cached(selection: Selection) -> None:
     for _ in range(2):
         with pytest.raises(InputTextError):
             traced("  ", selection)
+
+
+def test_a_text_that_takes_more_than_all_may_is_still_read_once(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: BoundedCache[traces.CacheKey, Trace] = BoundedCache(8, 1)
+    monkeypatch.setattr(traces, "_traces", lambda: kept)
+    assert traced(TEXT, selection) is traced(TEXT, selection)

@@ -31,12 +31,13 @@ def test_what_was_used_longest_ago_leaves_when_entries_run_out() -> None:
     assert store.put("a", 4) == 1
 
 
-def test_what_is_larger_than_everything_is_returned_and_not_kept() -> None:
+def test_what_is_larger_than_everything_is_kept_alone() -> None:
     store: BoundedCache[str, int] = BoundedCache(10, 100)
     store.put("a", 1, 60)
     assert store.put("b", 2, 101) == 2
-    assert store.get("b") is None
-    assert store.get("a") == 1
+    assert (store.get("a"), store.get("b")) == (None, 2)
+    store.put("c", 3, 60)
+    assert (store.get("b"), store.get("c")) == (None, 3)
 
 
 def test_room_is_made_before_something_large_is_made() -> None:
