@@ -176,8 +176,8 @@ def main() -> None:
     loads = [os.getloadavg()[0]]
     figures = [*figures_of_text(SHAPES["bert"], MAX_TOKENS, arguments.rounds, PEERS)]
     if arguments.long:
-        figures += figures_of_text(LONG_SHAPES["llama"], MAX_LONG, 1, ())
         for shape in LONG_SHAPES.values():
+            figures += figures_of_text(shape, MAX_LONG, 1, ())
             figures += figures_of_page(shape, MAX_LONG)
     figures += figures_of_first_picture(arguments.rounds)
     if arguments.interactions:
