@@ -36,7 +36,7 @@ def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
         ("{% import 'os' as os %}", "no loader"),
         ("{{ undefined.x.y }}", "undefined"),
         ("{% for", "cannot be used on this chat"),
-        ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200}”"),
+        ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200} …”"),
         ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
         ("{{ range(10**9) | list }}", "cannot be used on this chat|takes more than"),
         ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used on this chat|takes more than"),
