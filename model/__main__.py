@@ -14,12 +14,12 @@ from tqdm import tqdm
 
 from model.analysis import translation_commands
 from model.device import choose_device
-from model.errors import ConfigError, HeadlightError
+from model.errors import ConfigError, HeadlightError, memory_short
 from model.evaluation import evaluate
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
-from model.trace.file import save_trace, weight_arrays
+from model.trace.file import LARGEST, expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.translator import Translator
@@ -100,7 +100,9 @@ def build_parser() -> argparse.ArgumentParser:
     ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
 
     claims = add("claims", run_claims, "measure what score functions and the layers of the paper's Table 1 cost here")
-    claims.add_argument("--size", type=_positive, default=2_048, metavar="N", help="queries and keys (default 2,048)")
+    claims.add_argument(
+        "--size", type=_at_least_64, default=2_048, metavar="N", help="queries and keys, 64 or more (default 2,048)"
+    )
     claims.add_argument("--width", type=_positive, default=64, metavar="D", help="d_k, and d of a layer (default 64)")
     claims.add_argument("--kernel", type=int, choices=(3, 5, 7, 9), default=3, help="k of convolutions (default 3)")
     text = "r of restricted self-attention (default 9)"
@@ -157,6 +159,13 @@ def run_trace(arguments: argparse.Namespace) -> None:
     _check_folder_of(arguments.out)
     reader = open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype)
     trace = reader.trace(arguments.text, arguments.target)
+    if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST:
+        raise ConfigError(
+            "All weights of this text take {size:.1f} GB, more than the {largest:.1f} GB that a trace file may hold: "
+            "shorten the text.",
+            size=size / 1e9,
+            largest=LARGEST / 1e9,
+        )
     save_trace(trace, arguments.out, weight_arrays(trace))
     print(f"{trace.translation}\n{arguments.out}".lstrip("\n"), file=sys.stderr)
 
@@ -264,8 +273,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         arguments.execute(arguments)
-    except (HeadlightError, OSError) as error:
-        print(f"python -m model: {' '.join(str(error).split())}", file=sys.stderr)
+    except Exception as error:
+        told = error if isinstance(error, HeadlightError | OSError) else memory_short(error)
+        if told is None:
+            raise
+        print(f"python -m model: {' '.join(str(told).split())}", file=sys.stderr)
         return 2
     return 0
 
@@ -283,11 +295,16 @@ def _check_folder_of(file: Path) -> None:
         raise ConfigError("There is no folder {parent} to write {name} into.", parent=file.parent, name=file.name)
 
 
-def _positive(text: str) -> int:
+def _positive(text: str, least: int = 1) -> int:
     value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1, got {value}")
+    if value < least:
+        raise argparse.ArgumentTypeError(f"expected at least {least}, got {value}")
     return value
+
+
+def _at_least_64(text: str) -> int:
+    """The smallest size of which costs are measured (`model.analysis.scoring.costs`)."""
+    return _positive(text, 64)
 
 
 if __name__ == "__main__":

@@ -180,6 +180,9 @@ def _read(arrays: Mapping[str, Array]) -> Trace:
         # An edit may name a row of the decoder after the last; everything else that it names must exist.
         reached = {**lengths, "num_target": max(lengths["num_target"], edit.first_row + 1)}
         check_edit(edit, *trace.shapes[edit.site], **reached)
+    for inputs_of_layer in (each for layers in inputs.values() for each in layers):
+        # Masks, sinks and biases that do not fit show in the first row already.
+        inputs_of_layer.weights(rows=slice(0, 1))
     return trace
 
 

@@ -119,7 +119,8 @@ class Trace:
         count = len(steps)
         if count == len(self.steps):
             return self
-        predicted = self.predicted_ids[-count:], self.predicted_tokens[-count:]
+        first = len(self.predicted_ids) - count
+        predicted = self.predicted_ids[first:], self.predicted_tokens[first:]
         return replace(self, steps=tuple(steps), predicted_ids=predicted[0], predicted_tokens=predicted[1])
 
     @property

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from jaxtyping import Int
 from torch import Tensor
 
+from model.errors import DataError
 from model.model_config import ModelConfig
 from model.nn.masks import pad
 from model.pairs import Pair
@@ -106,7 +107,9 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
             batch, longest = [], 0
         batch.append(index)
         longest = max(longest, width)
-    batches.append(batch)
+    # An epoch of few examples with small weights may have none.
+    if batch:
+        batches.append(batch)
     rng.shuffle(batches)
     return batches
 
@@ -120,7 +123,13 @@ def endless_batches(
     start: int = 0,
     processes: Processes = ALONE,
 ) -> Iterator[Batch]:
-    """Batches without end, from batch number `start` on, epoch after epoch; of each, this process' part."""
+    """Batches without end, from batch number `start` on, epoch after epoch; of each, this process' part.
+
+    Raises:
+        DataError: there is no example.
+    """
+    if not any(example.weight > 0 for example in examples):
+        raise DataError("No pair is left to train on: all are too long, empty, or one side is three times the other.")
     epoch = 0
     while True:
         plan = plan_epoch(examples, tokens_per_batch, seed=seed, epoch=epoch)

@@ -9,7 +9,15 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import get_args
 
-from model.checkpoint import CONFIG, TOKENIZER, Checkpoint, check_weights, load_checkpoint, save_checkpoint
+from model.checkpoint import (
+    CONFIG,
+    TOKENIZER,
+    Checkpoint,
+    check_weights,
+    load_checkpoint,
+    save_checkpoint,
+    write_manifest,
+)
 from model.config import PRESETS, Norm, preset
 from model.device import choose_device
 from model.errors import ConfigError
@@ -160,8 +168,10 @@ def train(arguments: argparse.Namespace) -> None:
         options["nouns"] = arguments.nouns if arguments.dictionary is not None else 0.0
         options["processes"] = processes.count
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
-        write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
+        # The record last: weights that cannot be saved leave what lies there as it was.
         save_checkpoint(arguments.out, model, tokenizer)
+        write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
+        write_manifest(arguments.out)
         print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
 
 

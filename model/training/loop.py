@@ -149,13 +149,14 @@ class TrainingRun:
                     if first:
                         self._log(loss=sum(losses) / len(losses), tokens_per_second=round(rate))
                     losses.clear()
+                # Before the state is saved: a run that ends meanwhile takes these steps, and their scores, again.
+                if first and (self.step % settings.dev_every == 0 or last):
+                    self._log(**self._dev_scores(dev))
+                    self.model.train()
                 if self.step % settings.save_every == 0 or last:
                     hand_back_memory()
                     if first:
                         self._save()
-                if first and (self.step % settings.dev_every == 0 or last):
-                    self._log(**self._dev_scores(dev))
-                    self.model.train()
         wait_for_all(self.processes)
         self._average()
         return self.model.eval()

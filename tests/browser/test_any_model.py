@@ -29,6 +29,21 @@ def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -
     shutil.rmtree(folder)
 
 
+def test_another_attention_without_the_open_layer_and_head_opens_its_first(
+    url: str, page: Page, checkpoints: Path
+) -> None:
+    """Of a model with 3 × 4 heads in its encoder and 2 × 2 in its decoder."""
+    zoo.save_model(checkpoints / "unequal", "bart", "bytes")
+    page.goto(f"{url}/?checkpoint=unequal&site=encoder.self&layer=2&head=3")
+    head = page.locator(".st-key-open-head .matrix-picture")
+    expect(head.locator(".matrix-title")).to_contain_text("L3 H4", timeout=120_000)
+    page.get_by_role("radio", name="Decoder self").click()
+    expect(head.locator(".matrix-title")).to_contain_text("L1 H1")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    shutil.rmtree(checkpoints / "unequal")
+
+
 def roles_in(download: Download) -> list[str]:
     """The names of roles in a saved SVG, and their initials."""
     return sorted(re.findall(r">(system|user|assistant|A)</text>", download.path().read_text("utf-8")))

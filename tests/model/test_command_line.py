@@ -186,7 +186,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
         ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
-        ["copying", "--sentences", "0"],
+        ["copying", "--sentences", "0"], ["claims", "--size", "63"],
     ],
 )  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """What wire.js does, in Python: the header and the arrays."""
+    """What payload.js does, in Python: the header and the arrays."""
     (length,) = struct.unpack("<I", payload[:4])
     header = json.loads(payload[4 : 4 + length])
     arrays, start = [], 4 + length

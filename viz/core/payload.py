@@ -4,7 +4,7 @@ Streamlit hands it to JavaScript untouched:
 
     uint32 header length, little-endian | header, UTF-8 JSON | the arrays, one after another, little-endian
 
-`header["arrays"]` lists their types and lengths, so that `wire.js` needs no second description.
+`header["arrays"]` lists their types and lengths, so that `payload.js` needs no second description.
 """
 
 import json
@@ -54,7 +54,7 @@ def with_language(payload: bytes, language: str) -> bytes:
 
 
 def deflate(planes: NDArray[np.uint8]) -> bytes:
-    """Bytes compressed in zlib's form, which `wire.js` unpacks by the browser's own means; travels as a uint8 array.
+    """Bytes compressed in zlib's form, which `payload.js` unpacks by the browser's own means; travels as a uint8 array.
 
     The strategy is the one for numbers that scatter around small values: shorter and quicker here than the usual one.
     """

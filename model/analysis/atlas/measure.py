@@ -7,6 +7,7 @@ so that a long sentence counts for more than a short one. Tables are arrays [sit
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -34,6 +35,7 @@ from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
 from model.analysis.traced_corpus import read_sentences
 from model.checkpoint import model_digest
+from model.errors import DataError
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 from model.trace.trace import Trace
@@ -134,8 +136,11 @@ def build_atlas(
         error_rates, links = _error_rates(reader, aligned, progress)
         metrics |= error_rates
         rows |= dict.fromkeys(error_rates, (0, 0, links))
-    if cases is not None:
-        metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
+    # A model from before the Transformer reads no sentence by a self-attention.
+    if cases is not None and reader.abilities.has("self-attention"):
+        # Where no case can be read, the table is left out.
+        with suppress(DataError):
+            metrics[ANTECEDENT], intervals[ANTECEDENT], rows[ANTECEDENT] = _antecedents(reader, survey, cases, progress)
     if reader.abilities.kind == "decoder":
         # With it comes the library transformers, which such a model has loaded already.
         from model.analysis.metrics import repeated_tokens as repeating

@@ -90,7 +90,8 @@ class Layer(nn.Module):
 
 def _config(width: int) -> TransformerConfig:
     """Of a model whose attention is as wide; of the rest nothing is made."""
-    return TransformerConfig(vocab_size=8, d_model=width, num_heads=max(1, width // HEAD_WIDTH), attention_dropout=0.0)
+    heads = 1 if width % HEAD_WIDTH else width // HEAD_WIDTH
+    return TransformerConfig(vocab_size=8, d_model=width, num_heads=heads, attention_dropout=0.0)
 
 
 def random_layer(kind: Kind, width: int, settings: Settings, depth: int = 0) -> Layer:

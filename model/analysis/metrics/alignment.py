@@ -22,7 +22,7 @@ from model.errors import DataError, InputTextError
 from model.messages import said
 from model.trace.trace import Trace
 from model.translator import Translator
-from model.words import attention_between_words, pieces_of_words, with_mean_of_heads
+from model.words import attention_between_words, find_words, pieces_of_spans, with_mean_of_heads
 
 SITE = "decoder.cross"
 ROW_OF_PIECE = {"word_in": 1, "word_out": 0}
@@ -188,7 +188,9 @@ def score_alignment(
             skipped[said("too long or blank for this model")] += 1
         else:
             offsets = translator.tokenizer.offsets
-            words = AlignedWords(*(pieces_of_words(text, offsets(text)) for text in (source, target)))
+            # The words of the file, not those that the text would be cut into: Chinese has no spaces between them.
+            texts = ((source, pair.source), (target, pair.target))
+            words = AlignedWords(*(pieces_of_spans(offsets(text), find_words(text, of)) for text, of in texts))
             for way, of_way in links.items():
                 of_way.append(linked_words(trace, words, way, matrix))
             scored.append(pair)

@@ -159,13 +159,14 @@ def test_a_header_of_nonsense_is_said_in_a_sentence(
         ("encoder.self/0/query", lambda array: array[0]),
         ("encoder.self/0/key", lambda array: array[0, 0, 0]),
         ("encoder.self/0/value", lambda array: array.astype(np.int64)),
+        ("encoder.self/0/sinks", lambda array: np.zeros(3, np.float32)),
     ],
-    ids=["complex", "flat", "one number", "whole numbers"],
+    ids=["complex", "flat", "one number", "whole numbers", "too few sinks"],
 )
 def test_arrays_of_another_type_or_shape_are_said_in_a_sentence(
     arrays: dict[str, np.ndarray], name: str, change: Callable[[np.ndarray], np.ndarray], tmp_path: Path
 ) -> None:
-    np.savez(tmp_path / "bad.npz", **{**arrays, name: change(arrays[name])})  # type: ignore[arg-type]
+    np.savez(tmp_path / "bad.npz", **{**arrays, name: change(arrays.get(name, np.zeros(0)))})  # type: ignore[arg-type]
     with pytest.raises(TraceError, match=r"bad\.npz"):
         load_trace(tmp_path / "bad.npz")
 

@@ -5,6 +5,7 @@ from itertools import islice
 import pytest
 
 from model.config import TransformerConfig
+from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Example, collate, encode_pairs, endless_batches, plan_epoch
@@ -24,6 +25,19 @@ def test_a_plan_depends_on_seed_and_epoch_alone() -> None:
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) == plan_epoch(EXAMPLES, 60, seed=3, epoch=1)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=3, epoch=2)
     assert plan_epoch(EXAMPLES, 60, seed=3, epoch=1) != plan_epoch(EXAMPLES, 60, seed=4, epoch=1)
+
+
+def test_an_epoch_without_an_example_has_no_batch_and_the_next_one_comes(config: TransformerConfig) -> None:
+    rare = [Example([5], [6], 0.05)] * 5
+    plans = [plan_epoch(rare, 60, seed=3, epoch=epoch) for epoch in range(20)]
+    assert [] in plans
+    assert all(batch for plan in plans for batch in plan)
+    assert len(list(islice(endless_batches(rare, config, 60, seed=3), 3))) == 3
+
+
+def test_no_example_at_all_is_said(config: TransformerConfig) -> None:
+    with pytest.raises(DataError, match="No pair is left to train on"):
+        next(endless_batches([], config, 60, seed=3))
 
 
 @pytest.mark.parametrize("start", [0, 5, 200])

@@ -84,6 +84,21 @@ def test_the_log_of_a_killed_run_says_every_step_once(
     assert steps == [8, 12]
 
 
+def test_a_run_killed_while_it_scores_its_dev_sets_scores_them_when_it_goes_on(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(self: TrainingRun, dev: object) -> dict[str, float]:
+        raise KeyboardInterrupt
+
+    examples = encode_pairs(PAIRS * 10, tokenizer, 100)
+    with monkeypatch.context() as patch:
+        patch.setattr(TrainingRun, "_dev_scores", killed)
+        with pytest.raises(KeyboardInterrupt):
+            new_run(tmp_path, config, tokenizer).train(examples, {"dev": PAIRS[:1]})
+    new_run(tmp_path, config, tokenizer).train(examples, {"dev": PAIRS[:1]})
+    assert [entry["step"] for entry in read_log(tmp_path) if "loss" not in entry] == [12]
+
+
 def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_own(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:

@@ -1,6 +1,7 @@
 // @ts-check
 // The camera of plotly's charts, where plotly's own cannot do what was chosen: PDF, a background other than the page's, or
 // SVG in which the cells of a heatmap are shapes.
+import { _ } from "../shared/messages.js";
 import { inkAndPaper } from "../shared/picture_file.js";
 import { pictureOf, savePictureAs } from "../shared/save_picture.js";
 
@@ -15,7 +16,11 @@ export function hearCameras(formatOf, signal) {
   const hear = (/** @type {MouseEvent} */ event) => {
     const format = formatOf();
     if (inkAndPaper("", "").isShown && format === "PNG") return;
-    const button = event.target instanceof Element && event.target.closest(".modebar-btn[data-title^='Download']");
+    /** @type {HTMLElement | null} */
+    const pressed = event.target instanceof Element ? event.target.closest(".modebar-btn") : null;
+    // plotly calls its camera so, in the language of the page.
+    const isCamera = [_("Download plot as a PNG"), _("Download plot")].includes(pressed?.dataset.title ?? "");
+    const button = isCamera ? pressed : null;
     const chart = button && /** @type {Chart | null} */ (button.closest(".js-plotly-plot"));
     if (!chart) return;
     event.preventDefault();

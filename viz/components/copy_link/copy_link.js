@@ -41,6 +41,7 @@ class CopyLink extends View {
   note = "";
   /** @type {Format} */ format = "PNG";
   said = element("span", { className: "copy-said", role: "status" });
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ clearing;
   press = button(
     { className: "tool", title: _("Copy a link to this view"), ariaLabel: _("Copy link") },
     () => this.copied(),
@@ -69,7 +70,8 @@ class CopyLink extends View {
     } catch {
       this.said.textContent = _("The browser does not let this page copy: take the address above");
     }
-    setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);
+    clearTimeout(this.clearing);
+    this.clearing = setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);
   }
 }
 

@@ -139,6 +139,7 @@ export class MatrixPicture extends View {
   /** @param {MatrixHeader} header @param {StoredMatrix} matrix */
   show(header, matrix) {
     const isNew = sidesOf(this.header) !== sidesOf(header);
+    if (isNew || this.header.title !== header.title) this.tooltip.hide();
     this.header = header;
     this.matrix = { ...matrix, ...shadesOf(matrix.values, header) };
     if (isNew) {
@@ -149,6 +150,7 @@ export class MatrixPicture extends View {
     }
     this.describe();
     this.search.show(header);
+    if (isNew) this.search.begin();
     this.tiles.show(header, this.scale);
     if (isNew) this.layOut();
     else this.draw();

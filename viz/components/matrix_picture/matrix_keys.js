@@ -3,7 +3,7 @@
 import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
-import { clamp, element } from "../shared/picture.js";
+import { clamp, element, isPresented } from "../shared/picture.js";
 import { sentenceParts } from "../shared/sentence_parts.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
@@ -31,6 +31,9 @@ export class MatrixKeys {
   press(event) {
     const { header, spans, sizes, gestures } = this.picture;
     if (isCombination(event) || !sizes) return;
+    // A clicker turns the screens, and Escape leaves them where it has nothing else to do.
+    if (event.key.startsWith("Page") && isPresented(this.picture.root)) return;
+    if (event.key === "Escape" && header.kept.every((side) => side === null)) return;
     const [keptRow, keptColumn] = header.kept;
     const { row, column } = this.visited ?? { row: keptRow ?? 0, column: keptColumn ?? 0 };
     const lastColumn = spans.column.count - 1;

@@ -5,7 +5,7 @@ import { contextOf, element } from "./picture.js";
 
 const DRAWN_BY = (
   "fill fill-opacity stroke stroke-opacity stroke-width stroke-dasharray opacity font-size font-weight font-style " +
-  "font-family image-rendering text-anchor dominant-baseline font-variant-numeric"
+  "font-family image-rendering text-anchor dominant-baseline font-variant-numeric paint-order"
 ).split(" ");
 
 /** An SVG element as markup that carries its own styles, for they stand in the component's style sheet. @param {Element} drawing */

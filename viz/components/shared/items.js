@@ -54,7 +54,7 @@ export function hearItems(board, selector, act) {
   listen("keydown", (item, event) => {
     if (isCombination(event)) return;
     if (event.key === "Enter" || event.key === " ") act.choose(item);
-    else if (event.key === "Escape") leave();
+    else if (event.key === "Escape") return leave();
     else if (!act.press(item, event.key)) return;
     consume(event);
   });

@@ -27,7 +27,7 @@ class TileKeeper extends View {
     if (this.name !== name) return;
     if (header.layer === undefined) {
       keepTiles(address, new Tiles(header, planes), this);
-      dropTiles(this.kept, this);
+      if (this.kept !== address) dropTiles(this.kept, this);
       this.kept = address;
     } else if (planes) this.fill(header, planes);
     this.root.dataset.kept = name;

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from model.errors import DataError
 from viz.core.messages import shown
 from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
@@ -74,8 +75,15 @@ class View:
 
     @property
     def map(self) -> HeadMap:
-        """The metric in question."""
-        return next(head_map for head_map in self.maps if head_map.key == self.key)
+        """The metric in question.
+
+        Raises:
+            DataError: no head has it, for in none of the sentences a token could look at another.
+        """
+        for head_map in self.maps:
+            if head_map.key == self.key:
+                return head_map
+        raise DataError("These sentences are too short for any metric of heads. Load a file with longer ones.")
 
     @property
     def values(self) -> Float[np.ndarray, "layer head"]:

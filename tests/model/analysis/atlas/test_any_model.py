@@ -14,6 +14,7 @@ from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.measure_reader import measure_reading
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_jobs import ANTECEDENT
+from model.earlier_translator import EarlierTranslator
 from model.nn.encoder_decoder import SITES
 from model.opening import open_reader
 from model.reader import Reader
@@ -138,3 +139,10 @@ def test_our_own_translator_has_the_same_atlas_by_its_traces(
         assert traced.rows[name] == batched.rows[name]
     np.testing.assert_allclose(traced.divergences, batched.divergences, atol=1e-5)
     np.testing.assert_allclose(traced.mean_outputs, batched.mean_outputs, atol=1e-5)
+
+
+def test_a_model_from_before_the_transformer_follows_no_antecedents(
+    earlier_translators: dict[str, EarlierTranslator],
+) -> None:
+    for translator in earlier_translators.values():
+        assert ANTECEDENT not in build_atlas(translator, CORPUS[:2], cases=curated_cases()).metrics

@@ -86,6 +86,16 @@ def test_the_end_of_the_source_is_no_word(translator: Translator) -> None:
     assert links[0, 0].tolist() == [0, NO_LINK]
 
 
+def test_words_are_those_of_the_file_also_where_a_text_would_be_cut_into_others(translator: Translator) -> None:
+    pair = AlignedPair(("我们", "在图书馆里"), ("wir", "sind", "da"), frozenset({(0, 0), (1, 2)}))
+    scores = score_alignment(translator, [pair])
+    assert (scores.rows, scores.sure_links) == (1, 2)
+    links = linked_words(
+        translator.trace("我们 在图书馆里", "wir sind da"), AlignedWords([[0], [1]], [[0], [1], [2]]), "word_in"
+    )
+    assert scores.predicted_links <= links.shape[-1]
+
+
 def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> None:
     generator = torch.Generator().manual_seed(3)
     links = [torch.randint(-1, 7, (1, 1, 7), generator=generator).expand(2, 3, 7) for _ in range(4)]

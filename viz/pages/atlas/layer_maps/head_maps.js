@@ -88,9 +88,8 @@ class HeadMaps extends View {
       context.fillRect(head * LITTLE_WIDTH, layer * LITTLE_HEIGHT, LITTLE_WIDTH, LITTLE_HEIGHT);
     });
     const range = element("span", "little-high muted", _("0 to {high}", { high: `${high} ${unit}`.trimEnd() }));
-    const choose = () => {
-      if (key !== this.data.chosen) this.python.trigger("map", { key });
-    };
+    // Also the chosen one: another may have been asked for that has not come yet.
+    const choose = () => this.python.trigger("map", { key });
     const look = { className: "little-map", dataset: { key, inPicture: "" } };
     return button(look, choose, element("span", "little-name", name), canvas, range);
   }

@@ -12,6 +12,7 @@ from viz.components.head_grid.component import Ranking, TileMetric
 from viz.core.messages import _
 from viz.pages.attention.all_heads import grid, linked_heads, long_tiles, presented
 from viz.pages.attention.opened_head import panel
+from viz.selection import state
 from viz.selection.attention import KEPT, ORDERS
 from viz.selection.common import Measure
 from viz.ui import controls, frame, head_metrics, long_work, present
@@ -30,6 +31,8 @@ def show(trace: "Trace") -> None:
     metric = ranking = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site = controls.site(trace.sites)
+        # Another attention may lack the layer or head that is open.
+        state.put(state.current().for_model(trace.shapes))
         linked_heads.begin(trace, site)
         name = controls.metric(head_metrics.labels() | {KEPT: linked_heads.LABEL})
         values = _metrics(trace, site) if name not in ("", KEPT) else None

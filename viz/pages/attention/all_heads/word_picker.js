@@ -2,7 +2,7 @@
 // The sentence in the head of the page, and what was written, as words. A click on a word says which one looks, the next
 // click at which it looks; until the second one Python hears of nothing.
 // Data: the payload of word_picker.py. Sends back the trigger `pair`: { looking, lookedAt }.
-import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
+import { consume, hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
 import { _, plural, said } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
@@ -37,7 +37,9 @@ class WordPicker extends View {
   start() {
     hearItems(this.root, ".word", this);
     this.root.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") this.look(null);
+      if (event.key !== "Escape" || this.looking === null) return;
+      this.look(null);
+      consume(event);
     });
     onChosen((chosen) => this.show(chosen), this.ended.signal);
   }

@@ -77,7 +77,7 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in written]
     st.html(html.table(_WRITES, rows, label=_("What the head writes of each token")))
     _rows, key = finding.kept(trace)
-    if key is not None and (kept := ids[key]) in names:
+    if key is not None and key < len(ids) and (kept := ids[key]) in names:
         st.markdown(
             _(
                 "When {label} looks at “{names}”, it writes most: **{most}**.",

@@ -195,7 +195,8 @@ class PictureAttention extends View {
 
   /** @param {number} query */
   choose(query) {
-    if (query === this.data.query) return;
+    // Without all rows another may have been asked for that has not come yet.
+    if (this.hasAllRows && query === this.data.query) return;
     if (this.hasAllRows) {
       this.data.query = query;
       this.draw();

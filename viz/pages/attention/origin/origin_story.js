@@ -5,7 +5,7 @@
 import { consume, isCombination, reachByTab } from "../../../components/shared/items.js";
 import { _, plural } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { button, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
+import { button, element, Tooltip, tokenElement, zoomOf } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 import { Columns, exactNumber, GUTTER } from "./origin_pictures.js";
 import { StepPictures } from "./origin_steps.js";
@@ -155,7 +155,8 @@ class OriginStory extends View {
   columnAt(event) {
     const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
     if (!drawing || this.isFirst(event) || this.list.lastElementChild?.contains(drawing)) return -1;
-    const column = Math.floor((event.clientX - drawing.getBoundingClientRect().left - GUTTER) / this.columns.step);
+    const x = (event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing);
+    const column = Math.floor((x - GUTTER) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }
 

@@ -16,7 +16,7 @@ from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, shown
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
-from viz.ui import controls, downloads, finding, frame, sentence, token_labels, trace_tables
+from viz.ui import controls, downloads, finding, frame, measures, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES
 
@@ -94,7 +94,9 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
             keys=keys,
         )
         offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
-    downloads = [offer, *_as_shown(trace, site, layer, head), _row(trace, site, layer, head)]
+    downloads = [offer, *_as_shown(trace, site, layer, head)]
+    if models.abilities(state.current().model).has("scores"):
+        downloads.append(_row(trace, site, layer, head))
     inside = _("entropy, mean distance and the other metrics that tiles can carry: a row for each head")
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
@@ -111,7 +113,8 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
     """The open head by the measure and between the words or tokens that are chosen, where these are not the weights."""
     selection = state.current()
     common = selection.common
-    if common.is_plain or long_texts.is_long(trace, site):
+    is_offered = common.measure in measures.offered(models.abilities(selection.model))
+    if common.is_plain or not is_offered or long_texts.is_long(trace, site):
         return []
     measure, reader = MEASURES[common.measure], models.reader(selection.model)
     opened = attention.opened_layer(trace, reader, site, layer, MatrixView.of(common))

@@ -191,7 +191,6 @@ class BranchTree extends View {
   /** @param {Act} what @param {number} branch */
   act(what, branch) {
     if (what === "remove" && !branch) return;
-    if (what === "show" && branch === this.data.shown) return;
     this.python.trigger("act", { what, branch });
   }
 }

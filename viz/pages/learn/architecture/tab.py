@@ -54,7 +54,7 @@ def _map(trace: "Trace") -> None:
 def _open(opened: Opened) -> None:
     """Go where the box leads, with the current sentence."""
     lead = words.lead(opened.box, opened.layer, opened.row)
-    state.change(**lead.choices)
+    state.choose(**lead.choices)
     if lead.page == "learn":
         st.rerun()
     st.switch_page(f"viz/pages/{lead.page}/page.py")

@@ -70,19 +70,38 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
         return Seen(title(pin, selection), selection.common.text, ())
     reader = models.text_reader(selection.model)
     reached = traces.no_progress if progress is None else progress.reached
+    if pin.page == "coreference":
+        compared = [traces.trace(reader, text, "", reached) for text in _compared(selection)]
+        heads = [_head(one, reader, selection) for one in compared]
+        pair = tuple(replace(head, title=one.text) for head, one in zip(heads, compared, strict=True))
+        return Seen(said("Compared: {head}", head=heads[0].title), "", pair)
+    if pin.page == "decoding":
+        if selection.decoding.branch:
+            # What a person made of the translation is written anew on the page itself.
+            return Seen(title(pin, selection), selection.common.text, ())
+        if reader.abilities.kind == "decoder":
+            return _step(traces.written(models.writer(selection.model), selection.common.text, reached), selection)
     trace = traces.trace(reader, selection.common.text, "", reached)
     if pin.page == "decoding":
         return _step(trace, selection)
-    if pin.page == "coreference":
-        twin = next((example.twin for example in ALL_EXAMPLES if example.text == trace.text), trace.text)
-        other = traces.trace(reader, selection.coreference.other_text or twin, "", reached)
-        heads = [_head(one, reader, selection) for one in (trace, other)]
-        pair = tuple(replace(head, title=one.text) for head, one in zip(heads, (trace, other), strict=True))
-        return Seen(said("Compared: {head}", head=heads[0].title), "", pair)
     if selection.common.head_chosen:
         matrix = _head(trace, reader, selection)
         return Seen(matrix.title, trace.text, (matrix,))
     return _grid(trace, reader)
+
+
+def _compared(selection: "Selection") -> tuple[str, str]:
+    """The sentences of the pair that is chosen, or one's own."""
+    from model.analysis.coreference.case_files import curated_cases, set_language
+
+    name, text = selection.coreference.pair, selection.common.text
+    if name:
+        cases = curated_cases(set_language(models.languages(selection.model)[0])).cases
+        of_pair = [case.sentence for case in cases if case.pair == name]
+        if len(of_pair) == 2:
+            return of_pair[0], of_pair[1]
+    twin = next((example.twin for example in ALL_EXAMPLES if example.text == text), text)
+    return text, selection.coreference.other_text or twin
 
 
 def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:

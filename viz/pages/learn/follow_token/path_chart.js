@@ -38,7 +38,7 @@ export function roundTicks(top) {
   const raw = top / 4;
   const power = 10 ** Math.floor(Math.log10(raw || 1));
   const step = ([1, 2, 5, 10].find((digit) => digit * power >= raw) ?? 10) * power;
-  return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => i * step);
+  return Array.from({ length: Math.floor(top / step) + 1 }, (_, i) => Number((i * step).toPrecision(6)));
 }
 
 /** @param {number | null} share */

@@ -206,7 +206,8 @@ class TokenPath extends View {
 
   /** @param {number} stage */
   open(stage) {
-    if (stage !== this.data.stage) this.python.trigger("stage", { stage });
+    // Also the one that is open: another may have been asked for that has not come yet.
+    this.python.trigger("stage", { stage });
   }
 
   /** @param {KeyboardEvent} event */

@@ -52,6 +52,13 @@ def test_the_open_head_is_read_from_its_weights(app: AppTest, chosen: Selection,
     assert display_token(translator.all_tokens()[first]).replace("<", "&lt;").replace(">", "&gt;") in tables
 
 
+def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest) -> None:
+    app.query_params["key_token"] = "500"
+    app.run()
+    assert not app.exception
+    assert not any("it writes most" in element.value for element in app.markdown)
+
+
 def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.pages.attention.circuits.tab.MOST_TOKENS", 3)
     app.run()

@@ -54,6 +54,12 @@ def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
     assert "words, as “All heads” shows them now" in captions(app)
 
 
+def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
+    opened(any_model, checkpoint="mpnet", measure="norms")
+    assert "Metrics of heads" in labels(any_model)
+    assert not {"One row's origin", "The same, as shown"} & set(labels(any_model))
+
+
 @pytest.mark.parametrize("site", SITES)
 def test_nothing_is_computed_before_a_button_is_pressed(
     app: AppTest, site: str, monkeypatch: pytest.MonkeyPatch

@@ -3,7 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.analysis.coreference.case_files import curated_cases
 from tests.viz.page_run import app_of, healthy, opened
+from viz.core.html import literal
 from viz.pages.learn.collection.page_file import Card, page_file
 from viz.selection import pins
 from viz.selection.pins import PAGES, Pin, decode, encode
@@ -36,6 +38,22 @@ def test_every_kind_of_view_stands_in_the_collection() -> None:
     assert shown.count("Candidate") == 1
     assert shown.count("not drawn this small") == len(others)
     assert [field.value for field in app.text_input][:1] == [HEAD.caption]
+
+
+def test_a_pair_of_the_set_is_drawn_with_its_own_sentences() -> None:
+    first = curated_cases().cases[0]
+    pair = [case for case in curated_cases().cases if case.pair == first.pair]
+    app = collection(Pin("coreference", (*TEXT, ("pair", first.pair))))
+    assert len(pair) == 2
+    for case in pair:
+        assert literal(case.sentence) in drawn(app)
+    assert "She read." not in drawn(app)
+
+
+def test_a_branch_is_not_drawn_as_the_translation_that_the_model_made() -> None:
+    app = collection(Pin("decoding", (*TEXT, ("branches", "0-2-t5"), ("branch", "1"))))
+    assert "Candidate" not in drawn(app)
+    assert "not drawn this small" in drawn(app)
 
 
 def test_an_empty_collection_says_how_to_fill_it() -> None:
