@@ -100,9 +100,7 @@ def build_parser() -> argparse.ArgumentParser:
     ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
 
     claims = add("claims", run_claims, "measure what score functions and the layers of the paper's Table 1 cost here")
-    claims.add_argument(
-        "--size", type=_at_least_64, default=2_048, metavar="N", help="queries and keys, 64 or more (default 2,048)"
-    )
+    claims.add_argument("--size", type=_positive, default=2_048, metavar="N", help="queries and keys (default 2,048)")
     claims.add_argument("--width", type=_positive, default=64, metavar="D", help="d_k, and d of a layer (default 64)")
     claims.add_argument("--kernel", type=int, choices=(3, 5, 7, 9), default=3, help="k of convolutions (default 3)")
     text = "r of restricted self-attention (default 9)"
@@ -295,16 +293,11 @@ def _check_folder_of(file: Path) -> None:
         raise ConfigError("There is no folder {parent} to write {name} into.", parent=file.parent, name=file.name)
 
 
-def _positive(text: str, least: int = 1) -> int:
+def _positive(text: str) -> int:
     value = int(text)
-    if value < least:
-        raise argparse.ArgumentTypeError(f"expected at least {least}, got {value}")
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected at least 1, got {value}")
     return value
-
-
-def _at_least_64(text: str) -> int:
-    """The smallest size of which costs are measured (`model.analysis.scoring.costs`)."""
-    return _positive(text, 64)
 
 
 if __name__ == "__main__":

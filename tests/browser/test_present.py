@@ -114,6 +114,23 @@ def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, url: str) 
     expect(page.locator(".st-key-heads")).to_be_visible()
 
 
+def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, url: str) -> None:
+    presented(page, f"{url}/?present=1&screen=1", ".st-key-open-head")
+    stage = page.locator(".st-key-open-head .stage")
+    stage.click(position={"x": 260, "y": 240})
+    expect(page).to_have_url(re.compile("token="))
+    page.keyboard.press("PageDown")
+    expect(page.locator(".st-key-open-lines")).to_be_visible()
+    page.keyboard.press("PageUp")
+    expect(stage).to_be_visible()
+    stage.focus()
+    # The first lets the cell go.
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("token="))
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stSidebar")).to_be_visible()
+
+
 def test_page_down_goes_a_step_of_the_film(page: Page, url: str) -> None:
     player = presented(page, f"{url}/decode?present=1&step=1", ".st-key-player").locator(".decode-player")
     expect(player).to_have_attribute("data-step", "1")

@@ -80,6 +80,16 @@ def test_the_choice_of_svg_is_for_every_chart(page: Page, url: str) -> None:
     assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())
 
 
+def test_the_camera_of_a_chinese_page_is_heard_too(page: Page, url: str) -> None:
+    page.add_init_script("window.print = () => { top.printed = true; }")
+    page.goto(f"{url}/model?lang=zh&pictures=PDF")
+    chart = page.locator(".st-key-parameters .js-plotly-plot")
+    expect(chart).to_be_visible(timeout=PATIENCE)
+    chart.hover()
+    chart.locator(".modebar-btn").first.click()
+    page.wait_for_function("window.printed")
+
+
 def grid(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py"))
     root = page.locator("[data-ready='1']")

@@ -167,12 +167,13 @@ def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: 
         (["evaluate", "--data", "/nowhere.tsv"], "no file"),
         (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
         (["train", "--data", "/nowhere.tsv", "--run", "r", "--out", "o"], "no file"),
+        (["claims", "--size", "63"], "at least 64 queries and keys, got 63"),
     ],
 )
 def test_bad_input_gives_one_line_and_exit_code_2(
     arguments: list[str], message: str, checkpoint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if "--checkpoint" not in arguments and arguments[0] != "train":
+    if "--checkpoint" not in arguments and arguments[0] not in ("train", "claims"):
         arguments = [*arguments, "--checkpoint", checkpoint]
     assert main(arguments) == 2
     captured = capsys.readouterr()
@@ -186,7 +187,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(
         [], ["sing"], ["translate"], ["translate", "Tom.", "--beam", "0"], ["train", "--steps", "many"],
         ["train", "--data", "x.tsv=0"], ["train", "--data", "x.tsv=many"], ["train", "--pronouns", "1"],
         ["train", "--typed", "-0.1"], ["train", "--until", "0"], ["pronouns", "--part", "train"],
-        ["copying", "--sentences", "0"], ["claims", "--size", "63"],
+        ["copying", "--sentences", "0"],
     ],
 )  # fmt: skip
 def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

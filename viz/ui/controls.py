@@ -59,10 +59,15 @@ def drawn_as() -> str:
     return segmented("drawn_as", _("Drawn as"), {name: _(name) for name in DRAWN_AS})
 
 
-def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
-    """What the numbers of the open head are; one that is not offered becomes the first."""
+def fit_measure(offered: Sequence[str]) -> None:
+    """Change what the numbers of the open head are to the first that is offered, where they are none of these."""
     if state.current().common.measure not in offered:
         state.change(measure=offered[0])
+
+
+def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
+    """What the numbers of the open head are; one that is not offered becomes the first."""
+    fit_measure(offered)
     return segmented("measure", _("Numbers"), {name: MEASURES[name].label for name in offered})
 
 

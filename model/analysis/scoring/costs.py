@@ -8,6 +8,7 @@ import torch
 
 from model.analysis.measured_cost import MeasuredCost, check_memory, measure
 from model.analysis.scoring.saturation import random_function
+from model.errors import ConfigError
 from model.messages import said
 from model.nn.score_functions import TERMS_AT_ONCE, ScoreFunction
 
@@ -66,8 +67,13 @@ def score_costs(
         progress: called with 1 after each of the measurements; it may end them by an exception.
 
     Raises:
-        DataError: the largest does not fit into the memory.
+        ConfigError: the largest is below `SMALLEST`.
+        DataError: it does not fit into the memory.
     """
+    if largest < SMALLEST:
+        raise ConfigError(
+            "Expected at least {smallest} queries and keys, got {largest}.", smallest=SMALLEST, largest=largest
+        )
     for device in devices:
         needed = max(needed_bytes(name, largest, width) for name in NAMES)
         what = said("A score of {count:,} queries and {count:,} keys of {width} numbers", count=largest, width=width)

@@ -21,7 +21,7 @@ from model.analysis.metrics.alignment import (
 )
 from model.errors import DataError
 from model.trace.trace import Trace
-from model.words import pieces_of_words
+from model.words import find_words, pieces_of_spans, pieces_of_words
 from tests.model.analysis.coreference.planted import PlantedTranslator
 
 WORDS = ("a", "man", "walks", "(", "🦊", ")", "tomorrow")
@@ -87,13 +87,20 @@ def test_the_end_of_the_source_is_no_word(translator: Translator) -> None:
 
 
 def test_words_are_those_of_the_file_also_where_a_text_would_be_cut_into_others(translator: Translator) -> None:
-    pair = AlignedPair(("我们", "在图书馆里"), ("wir", "sind", "da"), frozenset({(0, 0), (1, 2)}))
-    scores = score_alignment(translator, [pair])
-    assert (scores.rows, scores.sure_links) == (1, 2)
-    links = linked_words(
-        translator.trace("我们 在图书馆里", "wir sind da"), AlignedWords([[0], [1]], [[0], [1], [2]]), "word_in"
-    )
-    assert scores.predicted_links <= links.shape[-1]
+    pair = AlignedPair(("我们", "在图书馆里"), ("wir", "dort"), frozenset({(0, 0), (1, 1)}))
+    offsets = translator.tokenizer.offsets
+
+    def plan(trace: Trace) -> torch.Tensor:
+        keys = torch.full((2, 4, len(trace.target_tokens)), len(trace.source_tokens) - 1)
+        texts = ((trace.text, pair.source), (" ".join(pair.target), pair.target))
+        source, target = (pieces_of_spans(offsets(text), find_words(text, of)) for text, of in texts)
+        for pieces, looked_at in zip(target, source, strict=True):
+            for piece in pieces:
+                keys[1, 2, piece + 1] = looked_at[-1]
+        return keys
+
+    scores = score_alignment(PlantedTranslator(translator, "decoder.cross", plan), [pair])
+    assert scores.ways["word_in"].heads[1][2] == 0
 
 
 def test_hits_and_totals_give_the_same_error_rate_as_the_links_themselves() -> None:

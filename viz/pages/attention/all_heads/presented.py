@@ -9,7 +9,7 @@ from viz.pages.attention.all_heads import grid, long_tiles
 from viz.pages.attention.opened_head import panel
 from viz.selection import state
 from viz.selection.attention import DRAWN_AS
-from viz.ui import finding, measures, present
+from viz.ui import controls, finding, measures, present
 
 if TYPE_CHECKING:
     from model import Trace
@@ -21,9 +21,7 @@ _SCREENS: Final = 1 + len(DRAWN_AS)
 def show(trace: "Trace") -> None:
     """The screen on which the presentation is."""
     site = state.current().common.site
-    offered = measures.offered(models.abilities(state.current().model))
-    if state.current().common.measure not in offered:
-        state.change(measure=offered[0])
+    controls.fit_measure(measures.offered(models.abilities(state.current().model)))
     screen = present.steps(_SCREENS, "screen")
     with st.container(key="below-a-sentence"):
         finding.show(trace)

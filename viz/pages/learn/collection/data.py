@@ -75,12 +75,11 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
         heads = [_head(one, reader, selection) for one in compared]
         pair = tuple(replace(head, title=one.text) for head, one in zip(heads, compared, strict=True))
         return Seen(said("Compared: {head}", head=heads[0].title), "", pair)
-    if pin.page == "decoding":
-        if selection.decoding.branch:
-            # What a person made of the translation is written anew on the page itself.
-            return Seen(title(pin, selection), selection.common.text, ())
-        if reader.abilities.kind == "decoder":
-            return _step(traces.written(models.writer(selection.model), selection.common.text, reached), selection)
+    if pin.page == "decoding" and selection.decoding.branch:
+        # What a person made of the translation is written anew on the page itself.
+        return Seen(title(pin, selection), selection.common.text, ())
+    if pin.page == "decoding" and reader.abilities.kind == "decoder":
+        return _step(traces.written(models.writer(selection.model), selection.common.text, reached), selection)
     trace = traces.trace(reader, selection.common.text, "", reached)
     if pin.page == "decoding":
         return _step(trace, selection)

@@ -1,5 +1,7 @@
 """The collection of pinned views."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -54,6 +56,14 @@ def test_a_branch_is_not_drawn_as_the_translation_that_the_model_made() -> None:
     app = collection(Pin("decoding", (*TEXT, ("branches", "0-2-t5"), ("branch", "1"))))
     assert "Candidate" not in drawn(app)
     assert "not drawn this small" in drawn(app)
+
+
+def test_the_film_of_a_decoder_is_drawn_with_what_it_wrote(any_model: AppTest) -> None:
+    film = Pin("decoding", (("checkpoint", "gpt2"), ("text", "She read.")))
+    any_model.query_params["learn"], any_model.query_params["pins"] = "Collection", encode([film])
+    steps = re.search(r"Film, step 1 of (\d+)", drawn(opened(any_model, "learn")))
+    assert steps is not None
+    assert int(steps[1]) > 1
 
 
 def test_an_empty_collection_says_how_to_fill_it() -> None:
