@@ -38,6 +38,18 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
     expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
 
 
+def test_which_branch_is_shown_covers_no_tab_on_a_page_of_any_width(page: Page, url: str) -> None:
+    opened(page, url, branches="0-2-t40", branch=1)
+    last = page.get_by_role("tab", name="Take it with you")
+    shown = page.locator("[class*='st-key-translation-shown']")
+    for width in (1000, 1280, 1340, 1366, 1400):
+        page.set_viewport_size({"width": width, "height": 1000})
+        tab, box = last.bounding_box(), shown.bounding_box()
+        assert tab is not None
+        if box is not None and box["y"] < tab["y"] + tab["height"] and tab["y"] < box["y"] + box["height"]:
+            assert tab["x"] + tab["width"] <= box["x"], width
+
+
 def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(
     page: Page, url: str
 ) -> None:
