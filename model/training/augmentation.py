@@ -1,4 +1,4 @@
-"""Vary sentences as people type them: lower case, no full stop, “did not” for “didn't”."""
+"""Vary sentences as people type them: lower case or capitals, no full stop, “did not” for “didn't”, a slip."""
 
 import random
 import re
@@ -30,6 +30,23 @@ def other_negation(pair: Pair) -> Pair:
     return Pair(WRITTEN_OUT.sub(r"\1n't", pair.source), pair.target)
 
 
+def capitals(pair: Pair) -> Pair:
+    """The English in capitals; the German keeps its own."""
+    return Pair(pair.source.upper(), pair.target)
+
+
+def mistyped(pair: Pair, rng: random.Random) -> Pair:
+    """The English with a slip after a word's first letter: two letters swapped, one left out or one twice."""
+    words = list(re.finditer(r"[a-z]{4,}", pair.source))
+    if not words:
+        return pair
+    word = rng.choice(words)
+    at = rng.randrange(word.start() + 1, word.end() - 1)
+    before, first, second, after = pair.source[:at], pair.source[at], pair.source[at + 1], pair.source[at + 2 :]
+    slipped = rng.choice((second + first, second, first + first + second))
+    return Pair(before + slipped + after, pair.target)
+
+
 CHANGES = (
     (lower_case,),
     (without_stop,),
@@ -37,7 +54,11 @@ CHANGES = (
     (lower_case, without_stop),
     (lower_case, other_negation),
     (lower_case, without_stop, other_negation),
+    (capitals,),
+    (capitals, without_stop),
 )
+#: Share of the changed pairs that have a slip of the keyboard as well.
+SLIPS = 0.25
 
 
 def typed_variants(pairs: Sequence[Pair], share: float, *, seed: int) -> Iterator[Pair]:
@@ -52,5 +73,7 @@ def typed_variants(pairs: Sequence[Pair], share: float, *, seed: int) -> Iterato
         changed = pair
         for change in rng.choice(CHANGES):
             changed = change(changed)
+        if rng.random() < SLIPS:
+            changed = mistyped(changed, rng)
         if changed != pair:
             yield changed

@@ -1,10 +1,12 @@
 """Tokenize sentence pairs, and batch them by tokens and length."""
 
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from jaxtyping import Int
 from torch import Tensor
 
@@ -16,12 +18,21 @@ from model.tokenizer import Tokenizer
 from model.training.processes import ALONE, Processes
 
 
+class Link(NamedTuple):
+    """What “it” stands for in a source: the token of the pronoun, and those [begin, end) of its antecedent."""
+
+    pronoun: int
+    begin: int
+    end: int
+
+
 class Example(NamedTuple):
     """Token ids of one pair, without special tokens; an epoch shows it `weight` times on average."""
 
     source: list[int]
     target: list[int]
     weight: float = 1.0
+    link: Link | None = None
 
     @property
     def longest(self) -> int:
@@ -32,6 +43,22 @@ class Example(NamedTuple):
     def num_tokens(self) -> int:
         """Tokens of both sides."""
         return len(self.source) + len(self.target)
+
+
+def link_in(source: str, antecedent: str, tokenizer: Tokenizer) -> Link | None:
+    """The link of a sentence with one “it” and one mention of its antecedent; None of any other."""
+    words = (re.findall(rf"\b{re.escape(word)}\b", source, re.IGNORECASE) for word in ("it", antecedent))
+    if any(len(found) != 1 for found in words):
+        return None
+    offsets = tokenizer.offsets(source)
+
+    def tokens_of(word: str) -> list[int]:
+        match = re.search(rf"\b{re.escape(word)}\b", source, re.IGNORECASE)
+        assert match is not None
+        return [i for i, (begin, end) in enumerate(offsets) if begin < match.end() and match.start() < end]
+
+    pronoun, noun = tokens_of("it"), tokens_of(antecedent)
+    return Link(pronoun[-1], noun[0], noun[-1] + 1)
 
 
 def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int, *, weight: float = 1.0) -> list[Example]:
@@ -55,12 +82,15 @@ class Batch:
 
     Attributes:
         num_tokens: source and target tokens of the whole batch.
+        links: where “it” stands and what it stands for, a row each: sentence, token of the pronoun, first token of its
+            antecedent, and the one after its last.
         share: how much of the whole batch's target tokens this part has; 1 for a single process.
     """
 
     source: Int[Tensor, "batch source"]
     target_in: Int[Tensor, "batch target"]
     target_out: Int[Tensor, "batch target"]
+    links: Int[Tensor, "link 4"]
     num_tokens: int
     share: float
 
@@ -72,10 +102,12 @@ def collate(examples: Sequence[Example], config: ModelConfig, processes: Process
     # A process that is left without a sentence must take the step all the same: with one that counts for nothing.
     share = sum(len(example.target) + 1 for example in own) / target_tokens
     own = own or examples[:1]
+    links = [[row, *example.link] for row, example in enumerate(own) if example.link is not None]
     return Batch(
         pad([[*example.source, config.eos_id] for example in own], config.pad_id),
         pad([[config.bos_id, *example.target] for example in own], config.pad_id),
         pad([[*example.target, config.eos_id] for example in own], config.pad_id),
+        torch.tensor(links, dtype=torch.int64).view(-1, 4),
         num_tokens=sum(len(example.source) + 1 for example in examples) + target_tokens,
         share=share,
     )

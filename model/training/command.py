@@ -31,6 +31,7 @@ from model.training.dictionary import NOUNS
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
+from model.training.optimizer import OPTIMIZERS
 from model.training.processes import join_processes, part, wait_for_all
 from model.training.run_files import LOG
 from model.training.schedule import Decay
@@ -82,6 +83,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         option, text = f"--{field.name.replace('_', '-')}", f"default {field.default}, or the ablation's"
         if field.name == "decay":
             parser.add_argument(option, choices=get_args(Decay), help=text)
+        elif field.name == "optimizer":
+            parser.add_argument(option, choices=OPTIMIZERS, help=text)
         elif field.name == "bf16":
             parser.add_argument(option, action=argparse.BooleanOptionalAction, help=text)
         else:
@@ -149,7 +152,7 @@ def train(arguments: argparse.Namespace) -> None:
     if arguments.dictionary is not None:
         shares["nouns"] = arguments.nouns
     scored = frozenset(pair.source for pairs in dev.values() for pair in pairs)
-    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored)
+    made = MadeSets(shares, arguments.dictionary, arguments.typed, settings.seed, scored, linked=settings.taught > 0)
     sets |= made.examples(list(sets.values()), tokenizer)
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")

@@ -22,7 +22,8 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, Example, endless_batches
 from model.training.film_recorder import FilmRecorder
-from model.training.objective import Objective, pronoun_pieces
+from model.training.objective import Objective, pronoun_pieces, taught_head
+from model.training.optimizer import OptimizerName, TrainingOptimizer
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.run_files import RunFiles, RunState
 from model.training.schedule import Decay, learning_rate
@@ -39,6 +40,10 @@ class TrainSettings:
         smoothing: label smoothing ε_ls.
         clip: largest gradient norm.
         emphasis: how often a pronoun counts, where any other token counts once.
+        taught: how often the row of an “it” whose antecedent is known counts, in the encoder head that is taught to
+            look there; 0 teaches none.
+        taught_layer, taught_head: that head of the encoder's self-attention, counted from 0.
+        optimizer: of the layers' matrices, see `TrainingOptimizer`.
         bf16: matrix products in bfloat16 (autocast).
         dev_every: steps between dev scores.
         save_every: steps between states; the last `average` of them are averaged at the end.
@@ -54,6 +59,10 @@ class TrainSettings:
     smoothing: float = 0.1
     clip: float = 1.0
     emphasis: float = 1.0
+    taught: float = 0.0
+    taught_layer: int = 0
+    taught_head: int = 0
+    optimizer: OptimizerName = "adam"
     bf16: bool = True
     dev_every: int = 500
     save_every: int = 50
@@ -66,6 +75,8 @@ class TrainSettings:
                 raise ConfigError("{name} must be at least 1, got {value}.", name=name, value=getattr(self, name))
         if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0 and self.emphasis > 0):
             raise ConfigError("smoothing must lie in [0, 1); clip, peak and emphasis must be positive.")
+        if min(self.taught, self.taught_layer, self.taught_head) < 0:
+            raise ConfigError("taught, taught_layer and taught_head must be at least 0.")
 
 
 class TrainingRun:
@@ -84,7 +95,7 @@ class TrainingRun:
         self.files = RunFiles(folder, settings.average)
         torch.manual_seed(settings.seed)
         self.model = new_model(config).to(device)
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)
+        self.optimizer = TrainingOptimizer(self.model, settings.optimizer)
         self.step = 0
         self._resume()
 
@@ -126,6 +137,7 @@ class TrainingRun:
             settings.emphasis,
             pronoun_pieces(self.tokenizer),
             bf16=settings.bf16,
+            taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, self.model.config),
         )
         if self.processes.count > 1:
             objective = DistributedDataParallel(objective, gradient_as_bucket_view=True)
@@ -166,12 +178,12 @@ class TrainingRun:
         self.step += 1
         # Dropout must not depend on how often the run was resumed, and differ between processes.
         torch.manual_seed((settings.seed * 1_000_003 + self.step) * processes.count + processes.rank)
-        self.optimizer.param_groups[0]["lr"] = self._rate()
-        source, target_in, target_out = (
-            ids.to(self.device, non_blocking=True) for ids in (batch.source, batch.target_in, batch.target_out)
+        source, target_in, target_out, links = (
+            ids.to(self.device, non_blocking=True)
+            for ids in (batch.source, batch.target_in, batch.target_out, batch.links)
         )
-        loss = objective(source, target_in, target_out) * batch.share
-        self.optimizer.zero_grad(set_to_none=True)
+        loss = objective(source, target_in, target_out, links) * batch.share
+        self.model.zero_grad(set_to_none=True)
         # The gradients of all processes are averaged; what is wanted is their sum, each having its share of the tokens.
         (loss * processes.count).backward()
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip))
@@ -187,7 +199,7 @@ class TrainingRun:
                 peak=settings.peak / 2,
                 warmup=2 * settings.warmup,
             )
-        self.optimizer.step()
+        self.optimizer.step(self._rate())
         return value
 
     def _rate(self) -> float:
@@ -211,8 +223,8 @@ class TrainingRun:
         return {name: parameter.detach() for name, parameter in self.model.named_parameters()}
 
     def _save(self) -> None:
-        weights, moments = self._weights(), self.optimizer.state_dict()["state"]
-        self.files.save_state(RunState(self.step, weights, moments))
+        weights = self._weights()
+        self.files.save_state(RunState(self.step, weights, self.optimizer.moments))
         if self._is_averaged():
             self.files.save_snapshot(self.step, weights)
 
@@ -230,8 +242,7 @@ class TrainingRun:
             return
         try:
             self._set_weights(state.weights)
-            groups = self.optimizer.state_dict()["param_groups"]
-            self.optimizer.load_state_dict({"state": state.moments, "param_groups": groups})
+            self.optimizer.load_moments(state.moments)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise self.files.damaged(error) from error
         self.step = state.step

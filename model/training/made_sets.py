@@ -10,7 +10,7 @@ from model.errors import ConfigError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.augmentation import typed_variants
-from model.training.batches import Example, encode_pairs
+from model.training.batches import Example, encode_pairs, link_in
 from model.training.copying import copying_pairs
 from model.training.dictionary import read_nouns
 from model.training.dictionary_lexicon import with_dictionary
@@ -32,6 +32,7 @@ class MadeSets:
         typed: share of pairs that come once more as people type them.
         seed: of what is drawn.
         scored: English sentences that are never made, for translations of them are scored.
+        linked: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head.
     """
 
     shares: Mapping[str, float]
@@ -39,6 +40,7 @@ class MadeSets:
     typed: float
     seed: int
     scored: frozenset[str]
+    linked: bool = False
 
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
         """Each set by its name, weighted so that it is its share of all tokens.
@@ -59,15 +61,29 @@ class MadeSets:
         for name, share in self.shares.items():
             if not share:
                 continue
-            examples = encode_with_variants(self._pairs(name), tokenizer, self.typed, self.seed, 1.0)
+            if name == "pronouns":
+                examples = self._pronoun_examples(tokenizer)
+            else:
+                examples = encode_with_variants(self._pairs(name), tokenizer, self.typed, self.seed, 1.0)
             weight = share * all_tokens / sum(example.num_tokens for example in examples)
             made[name] = [example._replace(weight=weight) for example in examples]
         return made
 
+    def _pronoun_examples(self, tokenizer: Tokenizer) -> list[Example]:
+        nouns = NOUNS if self.dictionary is None else with_dictionary(read_nouns(self.dictionary))
+        drawn = training_pairs(PRONOUN_PAIRS, seed=self.seed, nouns=nouns)
+        examples = encode_with_variants([each.pair for each in drawn], tokenizer, self.typed, self.seed, 1.0)
+        if not self.linked:
+            return examples
+        antecedents = {tuple(tokenizer.encode(each.source)): each for each in drawn}
+        linked = []
+        for example in examples:
+            each = antecedents.get(tuple(example.source))
+            link = None if each is None else link_in(each.source, each.antecedent.english, tokenizer)
+            linked.append(example._replace(link=link))
+        return linked
+
     def _pairs(self, name: str) -> list[Pair]:
-        if name == "pronouns":
-            nouns = NOUNS if self.dictionary is None else with_dictionary(read_nouns(self.dictionary))
-            return [pair.pair for pair in training_pairs(PRONOUN_PAIRS, seed=self.seed, nouns=nouns)]
         if name == "copying":
             return list(copying_pairs(COPYING_PAIRS, seed=self.seed, apart=self.scored))
         assert self.dictionary is not None, "nouns come from a dictionary"

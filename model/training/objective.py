@@ -1,15 +1,50 @@
 """Join a model with the loss that it is trained to minimise."""
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.nn.encoder_decoder import EncoderDecoder
+from model.config import TransformerConfig
+from model.errors import ConfigError
+from model.model_config import ModelConfig
+from model.nn.encoder_decoder import EncoderDecoder, site_path
+from model.nn.hooks import listen
 from model.tokenizer import Tokenizer
 from model.training.lexicon import PRONOUN_FORMS
 from model.training.loss import smoothed_cross_entropy
+
+
+class TaughtHead(NamedTuple):
+    """An encoder head that learns to look from “it” to its antecedent.
+
+    Attributes:
+        weight: how often such a row counts, where a token of the translation counts once.
+        layer, head: counted from 0.
+    """
+
+    weight: float
+    layer: int
+    head: int
+
+
+def taught_head(weight: float, layer: int, head: int, config: ModelConfig) -> TaughtHead | None:
+    """The head that is taught; None where the weight is 0.
+
+    Raises:
+        ConfigError: the model's encoder has no such layer or head.
+    """
+    if not weight:
+        return None
+    if not isinstance(config, TransformerConfig) or layer >= config.num_layers or head >= config.num_heads:
+        raise ConfigError(
+            "The encoder has no head {head} in layer {layer}, both counted from 0, that could be taught.",
+            layer=layer,
+            head=head,
+        )
+    return TaughtHead(weight, layer, head)
 
 
 class Objective(nn.Module):
@@ -21,10 +56,17 @@ class Objective(nn.Module):
     token_weights: Tensor
 
     def __init__(
-        self, model: EncoderDecoder, smoothing: float, emphasis: float, pronoun_ids: Collection[int], *, bf16: bool
+        self,
+        model: EncoderDecoder,
+        smoothing: float,
+        emphasis: float,
+        pronoun_ids: Collection[int],
+        *,
+        bf16: bool,
+        taught: TaughtHead | None = None,
     ) -> None:
         super().__init__()
-        self.model, self.smoothing, self.bf16 = model, smoothing, bf16
+        self.model, self.smoothing, self.bf16, self.taught = model, smoothing, bf16, taught
         weights = torch.ones(model.config.vocab_size, device=model.device)
         weights[sorted(pronoun_ids)] = emphasis
         self.register_buffer("token_weights", weights, persistent=False)
@@ -34,19 +76,52 @@ class Objective(nn.Module):
         source: Int[Tensor, "batch source"],
         target_in: Int[Tensor, "batch target"],
         target_out: Int[Tensor, "batch target"],
+        links: Int[Tensor, "link 4"] | None = None,
     ) -> Float[Tensor, ""]:
-        """Mean loss over the target tokens."""
+        """Mean loss over the target tokens, with that of the taught head's rows.
+
+        Args:
+            links: see `Batch`; the label only: nothing of them is part of the model's input.
+        """
         pad_id = self.model.config.pad_id
         real, padding = target_out != pad_id, source != pad_id
         with torch.autocast(source.device.type, torch.bfloat16, enabled=self.bf16):
-            memory = self.model.encode(source, padding)
+            with listen(record=("hook_query", "hook_key") if self.taught else ()) as recorded:
+                memory = self.model.encode(source, padding)
             hidden = self.model.decode(target_in, memory, padding)
             logits = self.model.projection(hidden[real])
         emitted = target_out[real]
-        return smoothed_cross_entropy(logits, emitted, self.smoothing, self.token_weights[emitted])
+        loss = smoothed_cross_entropy(logits, emitted, self.smoothing, self.token_weights[emitted])
+        if self.taught is None or links is None or not len(links):
+            return loss
+        site = site_path("encoder.self", self.taught.layer)
+        query, key = (recorded[f"{site}.{name}"][0][:, self.taught.head].float() for name in ("hook_query", "hook_key"))
+        scale = self.model.attention_site("encoder.self", self.taught.layer).scale
+        losses = link_losses(query, key, padding, links, scale)
+        return loss + self.taught.weight * losses.sum() / len(emitted)
 
 
 def pronoun_pieces(tokenizer: Tokenizer) -> set[int]:
     """Pieces that are a whole German personal pronoun of the third person, with or without a capital."""
     spelled = (word for pronoun in PRONOUN_FORMS for word in (pronoun, pronoun.capitalize()))
     return {ids[0] for word in spelled if len(ids := tokenizer.encode(word)) == 1}
+
+
+def link_losses(
+    query: Float[Tensor, "batch source d_k"],
+    key: Float[Tensor, "batch source d_k"],
+    padding: Bool[Tensor, "batch source"],
+    links: Int[Tensor, "link 4"],
+    scale: float,
+) -> Float[Tensor, " link"]:
+    """−log of the weight that each link's row gives to its antecedent's tokens together, in nats.
+
+    Args:
+        padding: True at real tokens.
+    """
+    sentence, row, begin, end = links.unbind(1)
+    scores = torch.einsum("ld,lkd->lk", query[sentence, row], key[sentence]) * scale
+    log_weights = scores.masked_fill(~padding[sentence], -torch.inf).log_softmax(-1)
+    position = torch.arange(key.size(1), device=key.device)
+    is_antecedent = (position >= begin[:, None]) & (position < end[:, None])
+    return -log_weights.masked_fill(~is_antecedent, -torch.inf).logsumexp(-1)

@@ -1,7 +1,7 @@
 """Keep the files of a training run: its log, the state to resume from, and the last weights for averaging.
 
-state.safetensors holds weights, Adam's moments and the step, weights-STEP.safetensors the weights alone, log.jsonl one
-JSON object a line. A file is replaced in one move, so that a kill at any moment leaves a whole one.
+state.safetensors holds weights, the optimizer's moments and the step, weights-STEP.safetensors the weights alone,
+log.jsonl one JSON object a line. A file is replaced in one move, so that a kill at any moment leaves a whole one.
 """
 
 import json
@@ -25,7 +25,7 @@ _WEIGHT, _MOMENT = "model.", "adam."
 
 @dataclass(frozen=True, eq=False)
 class RunState:
-    """Where a run has come: its step, the weights by name, and Adam's moments by the number of the weight."""
+    """Where a run has come: its step, the weights by name, and the optimizer's moments by the number of the weight."""
 
     step: int
     weights: Mapping[str, Tensor]

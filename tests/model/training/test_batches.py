@@ -8,7 +8,7 @@ from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Example, collate, encode_pairs, endless_batches, plan_epoch
+from model.training.batches import Example, Link, collate, encode_pairs, endless_batches, link_in, plan_epoch
 from model.training.processes import Processes
 
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
@@ -92,6 +92,35 @@ def test_a_batch_shifts_the_target_by_one(config: TransformerConfig) -> None:
     assert batch.target_in.tolist() == [[2, 9, 10, 11], [2, 9, 0, 0]]
     assert batch.target_out.tolist() == [[9, 10, 11, 3], [9, 3, 0, 0]]
     assert batch.num_tokens == 3 + 2 + 4 + 2
+
+
+@pytest.mark.parametrize(
+    ("source", "antecedent", "pronoun", "noun"),
+    [
+        ("The animal slept because it was tired.", "animal", "it", "animal"),
+        ("It was the Dog of the river.", "dog", "It", "Dog"),
+    ],
+)
+def test_a_link_names_the_tokens_of_the_pronoun_and_of_its_antecedent(
+    tokenizer: Tokenizer, source: str, antecedent: str, pronoun: str, noun: str
+) -> None:
+    link = link_in(source, antecedent, tokenizer)
+    assert link is not None
+    token_ids = tokenizer.encode(source)
+    assert tokenizer.decode(token_ids[link.begin : link.end]) == noun
+    assert tokenizer.decode(token_ids[: link.pronoun + 1]).split()[-1] == pronoun
+
+
+@pytest.mark.parametrize("source", ["It saw it by the river.", "It is here.", "The river saw the river; it ran."])
+def test_what_it_stands_for_is_said_of_one_it_and_one_mention_alone(tokenizer: Tokenizer, source: str) -> None:
+    assert link_in(source, "river", tokenizer) is None
+
+
+def test_each_process_has_the_links_of_its_own_sentences(config: TransformerConfig) -> None:
+    examples = [Example([7, 8, 9], [9], link=Link(row, 0, 1) if row != 1 else None) for row in range(3)]
+    assert collate(examples, config).links.tolist() == [[0, 0, 0, 1], [2, 2, 0, 1]]
+    assert collate(examples, config, Processes(2, 0)).links.tolist() == [[0, 0, 0, 1], [1, 2, 0, 1]]
+    assert collate(examples, config, Processes(2, 1)).links.tolist() == []
 
 
 def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer) -> None:

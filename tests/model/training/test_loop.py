@@ -17,6 +17,7 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings
+from model.training.optimizer import OPTIMIZERS, OptimizerName
 from model.training.run_files import read_log
 from model.training.schedule import learning_rate
 from tests.conftest import SENTENCES
@@ -32,10 +33,13 @@ def new_run(folder: Path, config: TransformerConfig, tokenizer: Tokenizer, **cha
     return TrainingRun(folder, replace(config, dropout=0.2), tokenizer, replace(SETTINGS, **changes), CPU)
 
 
-def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer) -> None:
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_killed_run_ends_as_an_unbroken_one(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, optimizer: OptimizerName
+) -> None:
     examples = encode_pairs(PAIRS * 10, tokenizer, 100)
-    whole = new_run(tmp_path / "whole", config, tokenizer).train(examples, {})
-    broken = new_run(tmp_path / "broken", config, tokenizer)
+    whole = new_run(tmp_path / "whole", config, tokenizer, optimizer=optimizer).train(examples, {})
+    broken = new_run(tmp_path / "broken", config, tokenizer, optimizer=optimizer)
     steps_taken, take_step = 0, broken._take_step
 
     def kill_at_step_seven(objective: torch.nn.Module, batch: Batch) -> float:
@@ -48,7 +52,7 @@ def test_a_killed_run_ends_as_an_unbroken_one(tmp_path: Path, config: Transforme
     broken._take_step = kill_at_step_seven  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         broken.train(examples, {})
-    resumed = new_run(tmp_path / "broken", config, tokenizer)
+    resumed = new_run(tmp_path / "broken", config, tokenizer, optimizer=optimizer)
     assert resumed.step == 4
     again = resumed.train(examples, {})
     for (name, a), (_, b) in zip(whole.named_parameters(), again.named_parameters(), strict=True):
@@ -112,6 +116,14 @@ def test_a_new_run_can_start_from_trained_weights_and_a_resumed_one_keeps_its_ow
     kept = resumed.model.projection.weight.clone()
     resumed.start_from(trained)
     assert torch.equal(resumed.model.projection.weight, kept)
+
+
+def test_a_run_does_not_go_on_with_the_moments_of_another_optimizer(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
+) -> None:
+    new_run(tmp_path, config, tokenizer, optimizer="muon").train(encode_pairs(PAIRS, tokenizer, 100), {}, until=4)
+    with pytest.raises(DataError, match="another optimizer"):
+        new_run(tmp_path, config, tokenizer, optimizer="adam")
 
 
 @pytest.mark.parametrize("keep", [0, 100, -50])

@@ -1,7 +1,20 @@
-"""Which pieces training emphasises."""
+"""Which pieces training emphasises, which head it teaches, and which weights Muon changes."""
 
+import copy
+import math
+from pathlib import Path
+
+import pytest
+import torch
+
+from model import TransformerConfig, Translator
+from model.errors import ConfigError
 from model.tokenizer import Tokenizer
-from model.training.objective import pronoun_pieces
+from model.training.batches import Example, collate, link_in
+from model.training.loop import TrainingRun, TrainSettings
+from model.training.objective import Objective, TaughtHead, pronoun_pieces, taught_head
+from model.training.optimizer import TrainingOptimizer
+from model.training_record import LANGUAGES
 from tests.paths import ROOT
 
 
@@ -10,3 +23,74 @@ def test_the_pieces_that_are_emphasised_are_pronouns() -> None:
     pieces = set(tokenizer.tokens(sorted(pronoun_pieces(tokenizer))))
     assert {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr", "▁Er", "▁Sie", "▁Es"} <= pieces
     assert {piece.lower() for piece in pieces} <= {"▁er", "▁sie", "▁es", "▁ihn", "▁ihm", "▁ihr"}
+
+
+def test_a_taught_row_costs_what_the_head_withholds_from_the_antecedent(
+    translator: Translator, tokenizer: Tokenizer
+) -> None:
+    """The loss of a link is −log of the weight that the model's own attention gives, padding or not."""
+    sources = ["The animal didn't cross the street because it was too tired.", "She read it together with the animal."]
+    antecedents = ["street", "animal"]
+    examples = [
+        Example(tokenizer.encode(source), tokenizer.encode("Das Tier."), link=link_in(source, antecedent, tokenizer))
+        for source, antecedent in zip(sources, antecedents, strict=True)
+    ]
+    model, layer, head = translator.model, 1, 2
+    batch = collate(examples, model.config)
+    plain = Objective(model, 0.1, 1.0, (), bf16=False)
+    taught = Objective(model, 0.1, 1.0, (), bf16=False, taught=TaughtHead(3.0, layer, head))
+    sides = batch.source, batch.target_in, batch.target_out
+    with torch.inference_mode():
+        added = float(taught(*sides, batch.links) - plain(*sides, batch.links))
+        assert float(taught(*sides, batch.links[:0])) == float(plain(*sides))
+    lost = 0.0
+    for source, example in zip(sources, examples, strict=True):
+        link = example.link
+        assert link is not None
+        weights = translator.trace(source, "Das Tier.").weights("encoder.self", layer, [head])[0]
+        lost -= math.log(float(weights[link.pronoun, link.begin : link.end].sum()))
+    assert added == pytest.approx(3.0 * lost / int((batch.target_out != model.config.pad_id).sum()), rel=1e-4)
+
+
+def test_a_head_is_taught_by_its_loss(
+    tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, translator: Translator
+) -> None:
+    source = "The animal didn't cross the street because it was too tired."
+    link = link_in(source, "animal", tokenizer)
+    assert link is not None
+    example = Example(tokenizer.encode(source), tokenizer.encode("Das Tier war müde."), link=link)
+    weight = []
+    for taught in (0.0, 5.0):
+        settings = TrainSettings(
+            steps=30, tokens_per_batch=60, warmup=5, peak=3e-3, bf16=False, taught=taught, taught_layer=1, taught_head=3
+        )
+        run = TrainingRun(tmp_path / f"{taught}", config, tokenizer, settings, torch.device("cpu"))
+        trained = Translator(run.train([example], {}), tokenizer, name="taught", languages=LANGUAGES)
+        row = trained.trace(source, "Das Tier war müde.").weights("encoder.self", 1, [3])[0, link.pronoun]
+        weight.append(float(row[link.begin : link.end].sum()))
+    assert weight[0] < 0.5 < 0.9 < weight[1]
+
+
+@pytest.mark.parametrize(("layer", "head"), [(2, 0), (0, 4)])
+def test_a_head_that_the_encoder_lacks_cannot_be_taught(config: TransformerConfig, layer: int, head: int) -> None:
+    with pytest.raises(ConfigError, match=f"no head {head} in layer {layer}"):
+        taught_head(1.0, layer, head, config)
+
+
+def test_the_last_head_of_the_last_layer_can_be_taught(config: TransformerConfig) -> None:
+    assert taught_head(1.0, 1, 3, config) == TaughtHead(1.0, 1, 3)
+    assert taught_head(0.0, 9, 9, config) is None
+
+
+def test_the_optimizer_of_muon_has_the_layers_matrices_and_no_other_weight(translator: Translator) -> None:
+    model = copy.deepcopy(translator.model).train()
+    optimizer = TrainingOptimizer(model, "muon")
+    for parameter in model.parameters():
+        parameter.grad = torch.ones_like(parameter)
+    optimizer.step(1e-3)
+    kept = dict(zip([name for name, _ in model.named_parameters()], optimizer.moments.values(), strict=True))
+    muon = {name for name, moments in kept.items() if "momentum_buffer" in moments}
+    assert "encoder.layers.0.feed_forward.inner.weight" in muon
+    assert all(".layers." in name and dict(model.named_parameters())[name].ndim == 2 for name in muon)
+    assert {"exp_avg" in kept[name] for name in set(kept) - muon} == {True}
+    assert any("embedding" in name for name in set(kept) - muon)

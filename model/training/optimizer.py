@@ -1,0 +1,66 @@
+"""Take optimizer steps with Adam, or with Muon for the layers' matrices and Adam for all other weights.
+
+Muon orthogonalizes the momentum of a matrix before it is subtracted (Jordan et al. 2024), so that every direction of
+the matrix learns at the same speed. Scaled as in Liu et al. 2025 (arXiv 2502.16982, §2.2), its updates are as large as
+Adam's, so that both take the same learning rate.
+"""
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from torch import Tensor, nn
+from torch.optim import Adam, Muon
+
+OptimizerName = Literal["adam", "muon"]
+OPTIMIZERS: tuple[OptimizerName, ...] = get_args(OptimizerName)
+
+
+class TrainingOptimizer:
+    """Adam (0.9, 0.98, 1e-9; §5.3) for all weights of a model; with "muon", Muon for the matrices of its layers."""
+
+    def __init__(self, model: nn.Module, name: OptimizerName) -> None:
+        self._parameters = list(model.parameters())
+        matrices = {
+            id(parameter)
+            for path, parameter in model.named_parameters()
+            if name == "muon" and ".layers." in path and parameter.ndim == 2
+        }
+        others = [parameter for parameter in self._parameters if id(parameter) not in matrices]
+        self._optimizers: list[Adam | Muon] = [Adam(others, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)]
+        if matrices:
+            of_layers = [parameter for parameter in self._parameters if id(parameter) in matrices]
+            self._optimizers.append(Muon(of_layers, lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw"))
+
+    def step(self, rate: float) -> None:
+        """Change all weights by their gradients, at this learning rate."""
+        for optimizer in self._optimizers:
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.step()
+
+    @property
+    def moments(self) -> dict[int, dict[str, Tensor]]:
+        """What was kept of earlier gradients, by the number of the weight in the model."""
+        kept: dict[int, dict[str, Tensor]] = {}
+        for number, parameter in enumerate(self._parameters):
+            for optimizer in self._optimizers:
+                if parameter in optimizer.state:
+                    kept[number] = optimizer.state[parameter]
+        return kept
+
+    def load_moments(self, moments: Mapping[int, Mapping[str, Tensor]]) -> None:
+        """Go on with the moments of an earlier run.
+
+        Raises:
+            ValueError: they are those of another optimizer or of another model.
+        """
+        for optimizer in self._optimizers:
+            owned = {id(parameter) for parameter in optimizer.param_groups[0]["params"]}
+            names = {"momentum_buffer"} if isinstance(optimizer, Muon) else {"step", "exp_avg", "exp_avg_sq"}
+            for number, parameter in enumerate(self._parameters):
+                if id(parameter) not in owned:
+                    continue
+                of_weight = dict(moments.get(number, {}))
+                shapes = {value.shape for name, value in of_weight.items() if name != "step"}
+                if set(of_weight) != names or shapes != {parameter.shape}:
+                    raise ValueError(f"the moments of weight {number} are those of another optimizer or model")
+                optimizer.state[parameter] = of_weight
