@@ -1,7 +1,6 @@
 """What all models that write have in common: sessions that go step by step, beams, samples.
 
-Headlight's own `Translator` and `model.adapters.text_writer.TextWriter` are such; their sessions are `DecodingSession`
-and `GenerationSession`.
+Headlight's own `Translator` and `model.adapters.text_writer.TextWriter` are such.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,66 +10,16 @@ from model.decoding.beam import Penalty
 from model.decoding.beam_tree import BeamTree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.samples import SampledTranslation
-from model.decoding.sampling import UNCHANGED, Draws, Sampling
+from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.search import StepsDone
+from model.decoding.session import Session
 from model.nn.edit_hooks import Edits
 from model.reader import Reader
 from model.trace.spread import Spread
-from model.trace.steps import DecodingStep
 from model.trace.trace import Trace
 from model.vocabulary import Vocabulary
 
 LARGEST_ALPHA: Final = 5.0
-
-
-class Session(Protocol):
-    """A text in the making; each method may raise what `DecodingSession` says."""
-
-    @property
-    def steps(self) -> tuple[DecodingStep, ...]:
-        """The steps so far."""
-
-    @property
-    def target_ids(self) -> tuple[int, ...]:
-        """What the decoder has read or reads next: what it began with, and the tokens chosen so far."""
-
-    @property
-    def written_ids(self) -> tuple[int, ...]:
-        """The tokens chosen so far."""
-
-    @property
-    def max_steps(self) -> int:
-        """Steps after which a text ends by itself."""
-
-    @property
-    def finished(self) -> bool:
-        """Whether the text is at its end."""
-
-    @property
-    def num_bytes(self) -> int:
-        """About how many bytes the finished session holds."""
-
-    @property
-    def translation(self) -> str:
-        """What was written so far."""
-
-    def step(self, draws: Draws | None = None) -> DecodingStep:
-        """Write the most probable next token, or the one that these draws give."""
-
-    def force(self, token: str | int) -> DecodingStep:
-        """Write this token as the next one, however improbable."""
-
-    def back(self) -> None:
-        """Take the last token back."""
-
-    def run(self, draws: Draws | None = None) -> None:
-        """Write on until the text is finished."""
-
-    def branch(self, *, edits: Edits | None = None) -> "Session":
-        """A session of its own that stands where this one stands."""
-
-    def trace(self) -> Trace:
-        """Everything computed so far."""
 
 
 class Writer(Reader, Protocol):

@@ -1,6 +1,6 @@
 """Generate text with a Hugging Face model step by step: forwards, backwards, or with a chosen token.
 
-The counterpart of `model.decoding.session` for other people's models, with the same steps. Greedy steps are those of
+Greedy steps are those of
 `generate` under the model's own settings, as far as they are kept when a folder is opened (`library.TOKEN_SETTINGS`:
 tokens that must or must not come).
 
@@ -13,8 +13,7 @@ Each step computes one row; going back cuts the key/value cache, which keeps eve
 than a window, so that it can always be cut.
 """
 
-import copy
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import torch
@@ -27,20 +26,18 @@ from model.adapters.generation_rows import GenerationRows
 from model.adapters.layout import OUTPUTS
 from model.adapters.named_edits import edits_by_site, named_only
 from model.adapters.text_reader import TextReader
-from model.decoding.sampling import Draws
-from model.errors import SessionError, TokenError
+from model.decoding.session import Session
+from model.errors import SessionError
 from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
 from model.trace.spread import spread_of
-from model.trace.steps import DecodingStep, describe_step, most_probable
+from model.trace.steps import most_probable
 from model.trace.trace import Trace
 
 
-class GenerationSession:
-    """A text in the making.
-
-    Greedy unless a token is forced or drawn; of `writing.most_steps` tokens at most.
+class GenerationSession(Session):
+    """A text by a model of transformers, of `generate_call.most_steps` tokens at most.
 
     Args:
         reader: what writes.
@@ -66,40 +63,10 @@ class GenerationSession:
         self._edits = named_only(edits)
         with torch.inference_mode(), listen(self._listener()):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
-        self._rows = GenerationRows(reader.model, self._beginning)
-        self._steps: list[DecodingStep] = []
+        begun = self._beginning
+        super().__init__(reader.pieces, begun.token_ids, begun.eos_ids, reader.vocab_size, self._most)
+        self._rows = GenerationRows(reader.model, begun)
         self._logits: list[Tensor] = []
-
-    @property
-    def steps(self) -> tuple[DecodingStep, ...]:
-        """The steps so far; `index` is the decoder's row that said what comes, as in the trace."""
-        return tuple(self._steps)
-
-    @property
-    def prompt_ids(self) -> tuple[int, ...]:
-        """What the decoder reads before it writes: the text, or the token that begins a target."""
-        return self._beginning.token_ids
-
-    @property
-    def written_ids(self) -> tuple[int, ...]:
-        """The tokens chosen so far."""
-        return tuple(step.token_id for step in self._steps)
-
-    @property
-    def target_ids(self) -> tuple[int, ...]:
-        """What the decoder has read or reads next: `prompt_ids`, and the tokens chosen so far."""
-        return (*self.prompt_ids, *self.written_ids)
-
-    @property
-    def max_steps(self) -> int:
-        """Steps after which a text ends by itself."""
-        return self._most
-
-    @property
-    def finished(self) -> bool:
-        """Whether a token that ends a text was chosen, or the longest allowed text is reached."""
-        ended = bool(self._steps) and self._steps[-1].token_id in self._beginning.eos_ids
-        return ended or len(self._steps) >= self.max_steps
 
     @property
     def num_bytes(self) -> int:
@@ -108,90 +75,16 @@ class GenerationSession:
         return 4 * rows * (4 * self._reader.d_model * layers + self._reader.vocab_size)
 
     @property
-    def translation(self) -> str:
-        """What was written so far."""
-        return self._reader.pieces.decode(self.written_ids)
+    def log_probs(self) -> Float[Tensor, "step vocab"]:
+        """Of every step so far, in nats; of all tokens that the model's rules allow, −∞ of the others."""
+        return torch.stack(self._logits).float().log_softmax(-1)
 
-    def step(self, draws: Draws | None = None) -> DecodingStep:
-        """Write the most probable next token, or the one that these draws give.
-
-        Raises:
-            SessionError: the text is finished.
-        """
-        if draws is None:
-            return self._advance(most_probable)
-        return self._advance(lambda logits: draws.draw(logits, len(self._steps)))
-
-    def force(self, token: str | int) -> DecodingStep:
-        """Write this token (as the steps spell it, or its id) as the next one, however improbable.
-
-        Raises:
-            TokenError: the vocabulary has no such token or id.
-            SessionError: the text is finished.
-        """
-        token_id = self._reader.pieces.token_id(token) if isinstance(token, str) else token
-        size = self._reader.vocab_size
-        if not 0 <= token_id < size:
-            raise TokenError("Token ids run from 0 to {size}, got {token_id}.", size=size - 1, token_id=token_id)
-        return self._advance(lambda _: token_id)
-
-    def back(self) -> None:
-        """Take the last token back.
-
-        Raises:
-            SessionError: nothing is written yet.
-        """
-        if not self._steps:
-            raise SessionError("Nothing is written yet, so there is no step to take back.")
-        self._steps.pop()
-        self._logits.pop()
-        self._rows.truncate(self._num_read)
-
-    def run(self, draws: Draws | None = None) -> None:
-        """Write on until the text is finished, greedily or by these draws."""
-        while not self.finished:
-            self.step(draws)
-
-    def branch(self, *, edits: Edits | None = None) -> "GenerationSession":
-        """A copy of this session at its current step; neither changes the other.
-
-        Nothing is computed again, and what both have in common is not held twice.
-
-        Args:
-            edits: named edits of the decoder for the rows from here on, instead of this session's own; by default the
-                same. What is computed stays as it is.
-
-        Raises:
-            SessionError: an edit is of the encoder, which has run.
-            EditError: an edit is of a row before this one, or speaks of what does not exist.
-        """
-        other = copy.copy(self)
-        other._steps, other._logits, other._rows = list(self._steps), list(self._logits), self._rows.copy()
-        if edits is not None:
-            own = [edit for edit in self._edits if edit.site == "encoder.self"]
-            later = named_only(edits)
-            if any(edit.site == "encoder.self" for edit in later):
-                raise SessionError(
-                    "A branch shares the encoder's run with the session it leaves, so it cannot edit the encoder. "
-                    "Begin a new session with this edit, or edit the decoder only."
-                )
-            begun = self._num_read
-            before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
-            other._edits = (*own, *before, *edits_from(later, begun))
-            other._listener()
-        return other
-
-    def trace(self) -> Trace:
-        """Everything computed so far, one target row for each token that the decoder has read.
+    def _trace(self) -> Trace:
+        """One target row for each token that the decoder has read.
 
         The same tokens are read once more, in one pass under the same edits (without those of rows that are yet to
         come), for what every site computed; what was chosen, and by what chance, is the session's.
-
-        Raises:
-            SessionError: nothing is written yet.
         """
-        if not self._steps:
-            raise SessionError("Nothing is written yet; take a step first.")
         written, has_encoder = self.written_ids, bool(self._beginning.encoded)
         trace = self._reader.trace_rows(
             self._text,
@@ -204,45 +97,55 @@ class GenerationSession:
         trace = replace(trace, translation=self.translation, spread=spread_of(self.log_probs, written))
         if not trace.steps:  # of a long text, whose rows nobody asks for one by one
             return trace
-        before = len(trace.steps) - len(self._steps)
+        before = len(trace.steps) - len(written)
         predicted = (*trace.predicted_ids[:before], *map(most_probable, self._logits))
         return replace(
             trace,
-            steps=(*trace.steps[:before], *self._steps),
+            steps=(*trace.steps[:before], *self.steps),
             predicted_ids=predicted,
             predicted_tokens=self._reader.pieces.tokens(predicted),
         )
 
     @property
-    def log_probs(self) -> Float[Tensor, "step vocab"]:
-        """Of every step so far, in nats; of all tokens that the model's rules allow, −∞ of the others."""
-        return torch.stack(self._logits).float().log_softmax(-1)
-
-    @property
     def _num_read(self) -> int:
-        """Rows that the decoder has computed."""
-        return len(self.prompt_ids) + len(self._steps) - 1 if self._steps else 0
+        """Rows that the decoder has computed of what is written."""
+        return len(self.target_ids) - 1 if self._written else 0
 
-    @torch.inference_mode()
-    def _advance(self, choose: Callable[[Tensor], int]) -> DecodingStep:
-        if self.finished:
-            raise SessionError("The text is finished; step back to change it.")
-        index = len(self.target_ids) - 1
-        new = torch.tensor([self.target_ids[self._num_read :]], device=self._reader.device)
+    def _next_logits(self) -> Float[Tensor, " vocab"]:
         try:
-            with listen(self._listener()):
-                logits = self._rows.ruled(self._rows.read(new))[0]
-            step = describe_step(logits, choose(logits), index, self._reader.pieces)
+            logits = self._rows.ruled(self._read(self.target_ids[self._num_read :]))[0]
         except BaseException:
             # Half a pass may be cached: it is forgotten, and the rest read again without what broke it off.
             self._rows.truncate(0)
             if self._num_read:
-                with listen(self._listener()):
-                    self._rows.read(torch.tensor([self.target_ids[: self._num_read]], device=self._reader.device))
+                self._read(self.target_ids[: self._num_read])
             raise
-        self._steps.append(step)
         self._logits.append(logits)
-        return step
+        return logits
+
+    def _read(self, token_ids: Sequence[int]) -> Float[Tensor, "1 vocab"]:
+        with listen(self._listener()):
+            return self._rows.read(torch.tensor([token_ids], device=self._reader.device))
+
+    def _forget_unwritten(self) -> None:
+        del self._logits[len(self._written) :]
+        self._rows.truncate(self._num_read)
+
+    def _own_rows(self) -> None:
+        self._logits, self._rows = list(self._logits), self._rows.copy()
+
+    def _edit_from_here(self, edits: Edits) -> None:
+        own = [edit for edit in self._edits if edit.site == "encoder.self"]
+        later = named_only(edits)
+        if any(edit.site == "encoder.self" for edit in later):
+            raise SessionError(
+                "A branch shares the encoder's run with the session it leaves, so it cannot edit the encoder. "
+                "Begin a new session with this edit, or edit the decoder only."
+            )
+        begun = self._num_read
+        before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
+        self._edits = (*own, *before, *edits_from(later, begun))
+        self._listener()
 
     def _listener(self) -> Listener:
         """For one pass; also checks the edits."""

@@ -119,11 +119,6 @@ def most_probable(logits: Float[Tensor, " vocab"]) -> int:
     return int(logits.argmax())
 
 
-def describe_step(logits: Float[Tensor, " vocab"], chosen: int, index: int, tokenizer: Vocabulary) -> DecodingStep:
-    """`describe_steps` of a single row."""
-    return describe_steps(logits[None], [chosen], index, tokenizer)[0]
-
-
 @torch.inference_mode()
 def describe_steps(
     logits: Float[Tensor, "step vocab"], chosen: Sequence[int], first: int, tokenizer: Vocabulary

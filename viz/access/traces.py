@@ -13,7 +13,8 @@ from viz.core.bounded_cache import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
     from model import Reader, Trace
-    from model.writer import Session, Writer
+    from model.decoding.session import Session
+    from model.writer import Writer
 
 Progress = Callable[[int, int], None]
 #: What was done, with which text or picture, the key of the model.

@@ -10,8 +10,9 @@ import torch
 from model import Draws, Sampling, SwitchOff, Translator
 from model.adapters.generation import GenerationSession
 from model.adapters.text_writer import TextWriter
+from model.decoding.session import Session
 from model.errors import SessionError, TokenError
-from model.writer import Session, Writer
+from model.writer import Writer
 from tests.model.adapters.writers import BOTH, DECODERS, writer
 from viz.pages.decoding.take_away import trees
 

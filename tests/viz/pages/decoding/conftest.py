@@ -22,7 +22,7 @@ def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
     counted: list[DecodingSession] = []
     advance = DecodingSession._advance
 
-    def count(session: DecodingSession, choose: Callable[[torch.Tensor, int], int]) -> None:
+    def count(session: DecodingSession, choose: Callable[[torch.Tensor], int]) -> None:
         counted.append(session)
         advance(session, choose)
 

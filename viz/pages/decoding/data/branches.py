@@ -25,8 +25,9 @@ from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, 
 if TYPE_CHECKING:
     from model import Trace
     from model.decoding.sampling import Draws
+    from model.decoding.session import Session
     from model.nn.edits import HeadEdit
-    from model.writer import Session, Writer
+    from model.writer import Writer
 
 #: So many branches are kept, of all viewers and sentences, and this share of the machine's memory for them; others
 #: are grown again when they are wanted.
