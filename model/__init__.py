@@ -31,28 +31,28 @@ if TYPE_CHECKING:
     from model.translator import Translator
 
 _NAMES = {
-    "model.abilities": {"Abilities"},
-    "model.config": {"TransformerConfig"},
-    "model.decoding.batch_masks": {"BatchMasks"},
-    "model.decoding.beam_tree": {"BeamNode", "BeamTree"},
-    "model.decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
-    "model.decoding.samples": {"SampledTranslation"},
-    "model.decoding.sampling": {"Draws", "Sampling"},
-    "model.decoding.session": {"DecodingSession"},
-    "model.nn.attention": {"AttentionInputs", "attention_weights"},
-    "model.nn.edits": {"MakeUniform", "PointAt", "SwitchOff"},
-    "model.nn.transformer": {"Transformer"},
-    "model.opening": {"open_reader"},
-    "model.reader": {"Reader"},
-    "model.trace.file": {"load_trace", "save_trace"},
-    "model.trace.steps": {"Candidate", "DecodingStep"},
-    "model.trace.trace": {"Trace"},
-    "model.translator": {"Translator"},
+    ".abilities": {"Abilities"},
+    ".config": {"TransformerConfig"},
+    ".decoding.batch_masks": {"BatchMasks"},
+    ".decoding.beam_tree": {"BeamNode", "BeamTree"},
+    ".decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
+    ".decoding.samples": {"SampledTranslation"},
+    ".decoding.sampling": {"Draws", "Sampling"},
+    ".decoding.session": {"DecodingSession"},
+    ".nn.attention": {"AttentionInputs", "attention_weights"},
+    ".nn.edits": {"MakeUniform", "PointAt", "SwitchOff"},
+    ".nn.transformer": {"Transformer"},
+    ".opening": {"open_reader"},
+    ".reader": {"Reader"},
+    ".trace.file": {"load_trace", "save_trace"},
+    ".trace.steps": {"Candidate", "DecodingStep"},
+    ".trace.trace": {"Trace"},
+    ".translator": {"Translator"},
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module 'model' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name], __name__), name)

@@ -35,6 +35,13 @@ def gpu_memory(device: str) -> int | None:
     return torch.cuda.get_device_properties(device).total_memory if device.startswith("cuda") else None
 
 
+def multiplies_bfloat16(device: torch.device) -> bool:
+    """Whether the device has instructions for products of bfloat16; without them they are far slower than float32's."""
+    if device.type == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return any(has_it for name, has_it in torch.cpu.get_capabilities().items() if "bf16" in name)
+
+
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     """The number type of weights and activations. Raises a DeviceError if the type is unknown, or bfloat16 on a CPU."""
     if name not in DTYPES:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from streamlit import App
 
+#: What the names of both packages begin with: nothing in the repository, `headlight.` where they are installed.
+_ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.
 MODULES: Final = (
     "model.adapters.inspect_folder",
@@ -44,7 +46,7 @@ async def while_serving(server: "App") -> AsyncIterator[None]:
 def prepare() -> None:
     """Fill the caches of the first page. A model that cannot be opened is left to the page, which says why."""
     for module in MODULES:
-        import_module(module)
+        import_module(f"{_ABOVE}{module}")
     from model.errors import HeadlightError
     from viz.access import attention, findings, head_jobs, models, traces
     from viz.selection.selection import Selection

@@ -112,7 +112,7 @@ def _refusal(why: Said) -> InputTextError:
 
 def _outcome(asked: bytes) -> Rendered | Said:
     """What the process answers; as a sentence, what is wrong."""
-    program = "model.adapters.chat_template_process"
+    program = f"{__package__}.chat_template_process"
     try:
         answer = answer_of(program, [str(SECONDS), str(MEMORY)], asked, patience=PATIENCE)
     except subprocess.TimeoutExpired as error:

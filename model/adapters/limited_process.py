@@ -24,7 +24,9 @@ def answer_of(module: str, arguments: Sequence[str], given: bytes = b"", *, pati
     Raises:
         subprocess.TimeoutExpired: they have passed; the process is ended.
     """
-    searched = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # The folder above the outermost package: `model` in the repository, `headlight` where it is installed.
+    root = Path(__file__).parents[(__package__ or "").count(".") + 1]
+    searched = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(searched),
         "HF_HUB_OFFLINE": "1",

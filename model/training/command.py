@@ -157,6 +157,8 @@ def train(arguments: argparse.Namespace) -> None:
     examples = [example for examples_of_set in sets.values() for example in examples_of_set]
     say(f"{len(examples):,} pairs of {len(sets)} sets, variants among them, on {device}.")
     run = TrainingRun(arguments.run, config, tokenizer, settings, device, processes)
+    if settings.bf16 and not run.bf16:
+        say("This device has no instructions for bfloat16, so that products are computed in float32.")
     if origin is not None:
         run.start_from(origin.model)
     film = None
@@ -169,7 +171,7 @@ def train(arguments: argparse.Namespace) -> None:
     if processes.is_first:
         options = {name: getattr(arguments, name) for name in ("preset", "typed", "pronouns", "copying")}
         options["nouns"] = arguments.nouns if arguments.dictionary is not None else 0.0
-        options["processes"] = processes.count
+        options |= {"processes": processes.count, "bf16": run.bf16}
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         # The record last: weights that cannot be saved leave what lies there as it was.
         save_checkpoint(arguments.out, model, tokenizer)

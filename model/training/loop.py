@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from model.device import multiplies_bfloat16
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.malloc_settings import hand_back_memory
@@ -44,7 +45,7 @@ class TrainSettings:
             look there; 0 teaches none.
         taught_layer, taught_head: that head of the encoder's self-attention, counted from 0.
         optimizer: of the layers' matrices, see `TrainingOptimizer`.
-        bf16: matrix products in bfloat16 (autocast).
+        bf16: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
         dev_every: steps between dev scores.
         save_every: steps between states; the last `average` of them are averaged at the end.
         average: number of states to average (paper: 5).
@@ -95,7 +96,9 @@ class TrainingRun:
         self.files = RunFiles(folder, settings.average)
         torch.manual_seed(settings.seed)
         self.model = new_model(config).to(device)
-        self.optimizer = TrainingOptimizer(self.model, settings.optimizer)
+        self.bf16 = settings.bf16 and multiplies_bfloat16(device)
+        dtype = torch.bfloat16 if self.bf16 else torch.float32
+        self.optimizer = TrainingOptimizer(self.model, settings.optimizer, dtype)
         self.step = 0
         self._resume()
 
@@ -136,7 +139,7 @@ class TrainingRun:
             settings.smoothing,
             settings.emphasis,
             pronoun_pieces(self.tokenizer),
-            bf16=settings.bf16,
+            bf16=self.bf16,
             taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, self.model.config),
         )
         if self.processes.count > 1:

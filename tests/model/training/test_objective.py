@@ -13,7 +13,7 @@ from model.tokenizer import Tokenizer
 from model.training.batches import Example, collate, link_in
 from model.training.loop import TrainingRun, TrainSettings
 from model.training.objective import Objective, TaughtHead, pronoun_pieces, taught_head
-from model.training.optimizer import TrainingOptimizer
+from model.training.optimizer import Muon, TrainingOptimizer, orthogonalized
 from model.training_record import LANGUAGES
 from tests.paths import ROOT
 
@@ -94,3 +94,30 @@ def test_the_optimizer_of_muon_has_the_layers_matrices_and_no_other_weight(trans
     assert all(".layers." in name and dict(model.named_parameters())[name].ndim == 2 for name in muon)
     assert {"exp_avg" in kept[name] for name in set(kept) - muon} == {True}
     assert any("embedding" in name for name in set(kept) - muon)
+
+
+@pytest.mark.parametrize("shape", [(24, 8), (8, 24), (16, 16)])
+def test_muon_changes_a_matrix_as_torch_does(shape: tuple[int, int]) -> None:
+    torch.manual_seed(3)
+    ours, theirs = (torch.nn.Parameter(torch.zeros(shape)) for _ in range(2))
+    own = Muon([ours], torch.bfloat16)
+    reference = torch.optim.Muon([theirs], lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    for rate in (0.1, 0.3, 0.2):
+        ours.grad = torch.randn(shape)
+        theirs.grad = ours.grad.clone()
+        for optimizer in (own, reference):
+            optimizer.param_groups[0]["lr"] = rate
+            optimizer.step()
+    torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2)
+    assert float(ours.detach().abs().max()) > 0.1
+
+
+@pytest.mark.parametrize("shape", [(24, 8), (8, 24)])
+def test_an_orthogonalized_matrix_keeps_its_directions_and_loses_its_scales(shape: tuple[int, int]) -> None:
+    torch.manual_seed(4)
+    matrix = torch.randn(shape) * torch.logspace(-1, 1, shape[1])
+    got = orthogonalized(matrix, torch.float32)
+    u, _, v = torch.linalg.svd(matrix, full_matrices=False)
+    singular = torch.diagonal(u.T @ got @ v.T)
+    assert bool(((singular > 0.6) & (singular < 1.3)).all())
+    torch.testing.assert_close(u @ torch.diag(singular) @ v, got, rtol=1e-3, atol=1e-3)

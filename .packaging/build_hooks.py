@@ -1,0 +1,70 @@
+"""Build the wheel: `model`, `viz`, `app.py` and the checkpoints become one package, `headlight`.
+
+In the repository they are top-level packages, so that the app runs from a clone. Installed under those names they
+would hide a person's own `model.py`, so the build writes `headlight.model` and `headlight.viz` wherever they are
+imported, and `headlight` for `python -m model` wherever a text gives that command. Nothing else changes, and no line
+moves.
+"""
+
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Final
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+#: Folders and files of the repository that the package has.
+CONTENT: Final = ("model", "viz", "app.py", "checkpoints", ".streamlit")
+LEFT_OUT: Final = ("__pycache__", "*.pyc")
+IMPORT: Final = re.compile(r"^(\s*)(from|import) (model|viz)(?=[. ])", re.MULTILINE)
+COMMAND: Final = "python -m model"
+#: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
+TEXTS: Final = {".py", ".js", ".po", ".md", ".toml"}
+
+
+def packaged(text: str) -> str:
+    """A file's text as the package has it."""
+    return IMPORT.sub(r"\1\2 headlight.\3", text).replace(COMMAND, "headlight")
+
+
+def write_package(root: Path, target: Path) -> None:
+    """Write the package `headlight` of this repository into an empty folder."""
+    shutil.copytree(root / ".packaging" / "headlight", target, ignore=shutil.ignore_patterns(*LEFT_OUT))
+    for name in CONTENT:
+        if (root / name).is_dir():
+            shutil.copytree(root / name, target / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
+        else:
+            shutil.copyfile(root / name, target / name)
+    # A checkpoint is checked byte by byte: nothing in it changes.
+    for path in target.rglob("*"):
+        if path.suffix in TEXTS and path.is_file() and target / "checkpoints" not in path.parents:
+            text = path.read_text(encoding="utf-8")
+            path.write_text(packaged(text), encoding="utf-8", newline="\n")
+
+
+class CustomBuildHook(BuildHookInterface[Any]):
+    """Lay the package into the wheel."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Write it into a folder of its own, which the wheel takes whole."""
+        if version == "editable":
+            raise ValueError("An editable install has no use here: run the app from the clone, as README.md says.")
+        self._folder = Path(tempfile.mkdtemp())
+        write_package(Path(self.root), self._folder / "headlight")
+        build_data["force_include"][str(self._folder / "headlight")] = "headlight"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove that folder."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class CustomMetadataHook(MetadataHookInterface):
+    """Take what the package needs from requirements.txt, the one list of it."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Each pinned version becomes the least: `torch==2.13.0` is `torch~=2.13`, so 2.14 will do and 3 will not."""
+        lines = (Path(self.root) / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        pinned = [line.partition("#")[0].strip() for line in lines]
+        metadata["dependencies"] = [re.sub(r"==(\d+\.\d+)[.\d]*", r"~=\1", line) for line in pinned if line]

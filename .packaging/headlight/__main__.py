@@ -1,0 +1,33 @@
+"""The command `headlight`: alone it opens the app in the browser; `headlight translate …` and the like need none."""
+
+import os
+import sys
+from pathlib import Path
+
+APP = Path(__file__).with_name("app.py")
+SETTINGS = Path(__file__).parent / ".streamlit" / "config.toml"
+
+
+def main() -> None:
+    """Run the app if no command of the command line is given, else that command."""
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] == "app":
+        run_app(arguments[1:])
+    else:
+        from headlight.model.__main__ import main as run_command
+
+        sys.exit(run_command())
+
+
+def run_app(arguments: list[str]) -> None:
+    """`streamlit run` with Headlight's own settings; arguments after `--` are folders of models."""
+    from streamlit.web import cli
+
+    # Streamlit looks for settings in the folder in which it is started; these lie beside the app.
+    os.chdir(APP.parent)
+    sys.argv = ["streamlit", "run", str(APP), *arguments]
+    cli.main()
+
+
+if __name__ == "__main__":
+    main()
