@@ -9,11 +9,10 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model import interruption
 from model.earlier_configs import ConvolutionalConfig
 from model.errors import InputTextError
 from model.nn.attention import AttentionSite
-from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import HookPoint, name_hooks, rows_from
 from model.nn.key_value_cache import KeyValueCache
 from model.nn.layers import Dropout
@@ -176,9 +175,13 @@ class ConvolutionalDecoder(nn.Module):
         target_ids: Int[Tensor, "batch target"],
         memory: Float[Tensor, "batch source width"],
         source_padding: Bool[Tensor, "batch source"] | None,
+        target_padding: Bool[Tensor, "batch target"] | None,
         cache: RowCache | None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """The last layer's output for these target rows, which follow those in the cache."""
+        """The last layer's output for these target rows, which follow those in the cache.
+
+        No row sees those after it, so `target_padding` changes nothing.
+        """
         first = 0 if cache is None else len(cache)
         mask = AttentionMask(
             num_queries=target_ids.size(1),
@@ -213,6 +216,8 @@ class ConvolutionalTranslator(EncoderDecoder):
     """
 
     config: ConvolutionalConfig
+    encoder: ConvolutionalEncoder
+    decoder: ConvolutionalDecoder
 
     def __init__(self, config: ConvolutionalConfig) -> None:
         super().__init__()
@@ -224,26 +229,6 @@ class ConvolutionalTranslator(EncoderDecoder):
         self.projection.weight = tokens.weight
         self._initialise()
         name_hooks(self)
-
-    def encode(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
-    ) -> Float[Tensor, "batch source width"]:
-        """Keys and values of the source, side by side; `source_padding` is True at real tokens, None if all are."""
-        interruption.pause()
-        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
-
-    def decode(
-        self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
-        cache: PrefixCache | None = None,
-    ) -> Float[Tensor, "batch target d_model"]:
-        """What the projection reads for these target rows; a row never sees those after it, padding or not."""
-        assert cache is None or isinstance(cache, RowCache)
-        interruption.pause()
-        return self.decoder(target_ids, memory, source_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> RowCache:
         """An empty cache: the inputs of every decoder layer's convolution."""

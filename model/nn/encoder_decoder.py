@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from model import interruption
 from model.model_config import ModelConfig
 from model.nn.attention import AttentionSite
 from model.nn.hooks import Edit, HookPoint
@@ -55,19 +56,23 @@ class EncoderDecoder(nn.Module, ABC):
 
     Attributes:
         config: its hyperparameters.
+        encoder: called with a source and its padding.
+        decoder: called with target rows, the memory, the padding of source and target, and a cache from `new_cache`.
         projection: from the decoder's output to logits.
     """
 
     config: ModelConfig
+    encoder: nn.Module
+    decoder: nn.Module
     projection: nn.Linear
 
-    @abstractmethod
     def encode(
         self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
     ) -> Float[Tensor, "batch source width"]:
         """Read the source into a memory; `source_padding` is True at real tokens, None if all are."""
+        interruption.pause()
+        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
 
-    @abstractmethod
     def decode(
         self,
         target_ids: Int[Tensor, "batch target"],
@@ -80,6 +85,8 @@ class EncoderDecoder(nn.Module, ABC):
 
         Padding follows every real token, so causality hides it from them even without `target_padding`.
         """
+        interruption.pause()
+        return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
 
     @abstractmethod
     def new_cache(self) -> PrefixCache:

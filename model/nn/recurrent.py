@@ -10,10 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from model import interruption
 from model.earlier_configs import RecurrentConfig
 from model.nn.attention import AttentionSite
-from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
+from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import HookPoint, name_hooks, rows_from
 from model.nn.key_value_cache import KeyValueCache
 from model.nn.layers import Dropout
@@ -143,9 +142,13 @@ class RecurrentDecoder(nn.Module):
         target_ids: Int[Tensor, "batch target"],
         annotations: Float[Tensor, "batch source width"],
         source_padding: Bool[Tensor, "batch source"] | None,
+        target_padding: Bool[Tensor, "batch target"] | None,
         cache: RowCache | None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """What the projection reads for these target rows, which follow those in the cache."""
+        """What the projection reads for these target rows, which follow those in the cache.
+
+        No state sees the rows after it, so `target_padding` changes nothing.
+        """
         first = 0 if cache is None else len(cache)
         earlier = None if cache is None else cache.rows(0)
         # ←h_1 has read the whole source, backwards.
@@ -171,6 +174,8 @@ class RecurrentTranslator(EncoderDecoder):
     """
 
     config: RecurrentConfig
+    encoder: RecurrentEncoder
+    decoder: RecurrentDecoder
 
     def __init__(self, config: RecurrentConfig) -> None:
         super().__init__()
@@ -182,26 +187,6 @@ class RecurrentTranslator(EncoderDecoder):
         self.projection.weight = tokens.weight
         self._initialise(tokens)
         name_hooks(self)
-
-    def encode(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
-    ) -> Float[Tensor, "batch source width"]:
-        """The annotations of the source; `source_padding` is True at real tokens, None if all are."""
-        interruption.pause()
-        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
-
-    def decode(
-        self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
-        cache: PrefixCache | None = None,
-    ) -> Float[Tensor, "batch target d_model"]:
-        """What the projection reads for these target rows; a state never sees the rows after it, padding or not."""
-        assert cache is None or isinstance(cache, RowCache)
-        interruption.pause()
-        return self.decoder(target_ids, memory, source_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> RowCache:
         """An empty cache: the decoder's states."""

@@ -3,7 +3,6 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model import interruption
 from model.config import TransformerConfig
 from model.nn.encoder_decoder import EncoderDecoder, PrefixCache
 from model.nn.hooks import name_hooks, rows_from
@@ -101,6 +100,8 @@ class Transformer(EncoderDecoder):
     """
 
     config: TransformerConfig
+    encoder: Encoder
+    decoder: Decoder
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
@@ -115,26 +116,6 @@ class Transformer(EncoderDecoder):
             self.projection.weight = target_tokens.weight
             nn.init.normal_(target_tokens.weight, std=config.d_model**-0.5)
         name_hooks(self)
-
-    def encode(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
-    ) -> Float[Tensor, "batch source d_model"]:
-        """Read the source; `source_padding` is True at real tokens, None if all are."""
-        interruption.pause()
-        return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
-
-    def decode(
-        self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source d_model"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
-        cache: PrefixCache | None = None,
-    ) -> Float[Tensor, "batch target d_model"]:
-        """Decoder output for these target rows; with a cache, for the rows that follow it."""
-        assert cache is None or isinstance(cache, DecoderCache)
-        interruption.pause()
-        return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
 
     def new_cache(self) -> DecoderCache:
         """An empty cache for one decoding run."""
