@@ -1,8 +1,5 @@
 """What is known of a loaded model before it reads anything: name, device, size, vocabulary, abilities."""
 
-import re
-from typing import Final
-
 import torch
 from torch import nn
 
@@ -11,8 +8,6 @@ from model.model_config import ModelConfig
 from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
-
-_BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 class Loaded:
@@ -108,8 +103,12 @@ class LoadedTranslator(Loaded):
         """The ids of the tokens that stand for no text."""
         return self.reserved_ids | self.end_ids
 
+    @property
+    def byte_ids(self) -> frozenset[int]:
+        """The ids of the tokens of single bytes."""
+        return self.tokenizer.byte_ids
+
     def spell(self, word: str) -> list[int] | None:
         """The pieces of a word; None where the vocabulary lacks one of its characters and would write its bytes."""
         token_ids = self.tokenizer.encode(word)
-        is_spelled = self.reserved_ids.isdisjoint(token_ids)
-        return token_ids if is_spelled and not any(map(_BYTE.fullmatch, self.tokenizer.tokens(token_ids))) else None
+        return token_ids if (self.reserved_ids | self.tokenizer.byte_ids).isdisjoint(token_ids) else None

@@ -49,6 +49,10 @@ class Reader(Protocol):
     def special_ids(self) -> frozenset[int]:
         """The ids of the tokens that stand for no text."""
 
+    @property
+    def byte_ids(self) -> frozenset[int]:
+        """The ids of the tokens of single bytes, by which a vocabulary spells the characters that it lacks."""
+
     def trace(
         self,
         text: str,

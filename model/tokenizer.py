@@ -8,6 +8,7 @@ from typing import Any
 
 import sentencepiece as spm
 
+from model.byte_tokens import byte_piece, spelled_byte
 from model.checked import Malformed
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.messages import said
@@ -20,7 +21,8 @@ SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
 class Tokenizer:
     """A joint vocabulary of source and target.
 
-    A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its bytes, "<0xF0>" ….
+    A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its bytes, "<0xF0>" …,
+    of which one that is a whole character is spelled as that character: "(".
     Text that looks like a special token ("</s>") is read as ordinary characters.
     """
 
@@ -41,7 +43,8 @@ class Tokenizer:
             raise CheckpointError(
                 "tokenizer.model is no SentencePiece model; copy it again from its origin."
             ) from error
-        if not any(self._processor.is_byte(i) for i in range(size)):
+        self.byte_ids = frozenset(i for i in range(size) if self._processor.is_byte(i))
+        if not self.byte_ids:
             raise CheckpointError("tokenizer.model has no byte fallback; train it with `python -m model train`.")
 
     @classmethod
@@ -123,11 +126,15 @@ class Tokenizer:
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The pieces of token ids."""
-        return tuple(self._processor.id_to_piece([int(i) for i in token_ids]))
+        ids = [int(i) for i in token_ids]
+        pieces = self._processor.id_to_piece(ids)
+        return tuple(spelled_byte(piece) if i in self.byte_ids else piece for i, piece in zip(ids, pieces, strict=True))
 
     def token_id(self, token: str) -> int:
         """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         token_id = int(self._processor.piece_to_id(token))
+        if self._processor.is_unknown(token_id):
+            token_id = int(self._processor.piece_to_id(byte_piece(token)))
         if self._processor.is_unknown(token_id) and token != "<unk>":
             raise TokenError(
                 "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token

@@ -12,10 +12,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
+from model.byte_tokens import bytes_of
+
 if TYPE_CHECKING:
     import budoux
 
-_BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA: Final = "\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 #: A run of characters that are written without spaces.
@@ -53,7 +54,7 @@ def begins_word(pieces: Sequence[str]) -> list[bool]:
     Args:
         pieces: tokens without the sign of a space; bytes may be spelled "<0xE4>", several of them for one character.
     """
-    contents = [_bytes(piece) for piece in pieces]
+    contents = [bytes_of(piece) for piece in pieces]
     text = b"".join(contents).decode("utf-8", errors="surrogateescape")
     if not has_unspaced(text):
         return [number == 0 for number in range(len(pieces))]
@@ -90,11 +91,3 @@ def _japanese_parser() -> "budoux.Parser":
     import budoux
 
     return budoux.load_default_japanese_parser()
-
-
-def _bytes(piece: str) -> bytes:
-    parts = _BYTE.split(piece)
-    return b"".join(
-        bytes.fromhex(part) if number % 2 else part.encode("utf-8", errors="replace")
-        for number, part in enumerate(parts)
-    )

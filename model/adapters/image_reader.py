@@ -54,6 +54,11 @@ class ImageReader(BaseReader):
         """None, as there is no vocabulary."""
         return frozenset()
 
+    @property
+    def byte_ids(self) -> frozenset[int]:
+        """None, as there is no vocabulary."""
+        return frozenset()
+
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:

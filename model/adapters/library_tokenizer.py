@@ -1,23 +1,29 @@
 """Spell the tokens of every kind of Hugging Face tokenizer alike.
 
-A piece that begins a word has "▁" in front (GPT-2 writes "Ġ", BERT writes "##" before pieces that do *not*); bytes that
-are no whole character are "<0xF0>"; special tokens stay as their model writes them. So whole words, labels and exports
-need to know one spelling only.
+A piece that begins a word has "▁" in front (GPT-2 writes "Ġ", BERT writes "##" before pieces that do *not*); a byte
+that is no whole character is "<0xF0>"; special tokens stay as their model writes them. So whole words, labels and
+exports need to know one spelling only.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Final, Literal
 
+from model.byte_tokens import BLANKS, spelled_byte
 from model.errors import HeadlightError, InputTextError, TokenError
 from model.trace.axes import LINE_END, WORD_BEGIN
 
-Spelling = Literal["metaspace", "bytes", "wordpiece"]
-_BEGINS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
-_BLANKS: Final = str.maketrans({" ": WORD_BEGIN, "\n": LINE_END, "\t": "⇥", "\r": "␍"})
+Spelling = Literal["metaspace", "bytes", "wordpiece", "words"]
+#: Two pieces, what a tokenizer makes of them that marks its pieces so, and what that is called.
+_JOINED: Final[tuple[tuple[tuple[str, str], str, Spelling], ...]] = (
+    (("a", f"{WORD_BEGIN}b"), "a b", "metaspace"),
+    (("a", "Ġb"), "a b", "bytes"),
+    (("a", "##b"), "ab", "wordpiece"),
+)
+_SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,9 @@ class LibraryTokenizer:
         self.special_ids = frozenset(special)
         self.special_tokens = frozenset(str(tokenizer.convert_ids_to_tokens(number)) for number in special)
         self._verbatim = {number: str(token.content) for number, token in added.items()}
-        self._spelling = _spelling_of(tokenizer.get_vocab())
+        vocabulary: dict[str, int] = tokenizer.get_vocab()
+        self._spelling = _spelling_of(tokenizer, vocabulary)
+        self.byte_ids = frozenset(_byte_ids(tokenizer, vocabulary, self._spelling) - self._verbatim.keys())
 
     def encode(self, text: str, *, is_target: bool = False, with_special: bool = True) -> Encoded:
         """Token ids of a text, with the special tokens that the model expects."""
@@ -50,7 +58,7 @@ class LibraryTokenizer:
             encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
         ids = tuple(map(int, encoding["input_ids"]))
         tokens = list(self.tokens(ids))
-        if self._spelling == "wordpiece" and self._has_offsets:
+        if self._spelling in ("wordpiece", "words") and self._has_offsets:
             offsets = encoding["offset_mapping"]
             for i in range(1, len(ids)):
                 # "didn't" is three pieces of one word, none of which is marked as going on.
@@ -129,9 +137,14 @@ class LibraryTokenizer:
             return f"<id {number}>"
         if number in self.special_ids:
             return str(piece)
-        if self._spelling == "wordpiece":
-            return str(piece).removeprefix("##") if piece.startswith("##") else WORD_BEGIN + str(piece)
-        return _from_bytes(str(piece)) if self._spelling == "bytes" else str(piece).translate(_BLANKS)
+        if self._spelling == "bytes":
+            return _from_bytes(str(piece))
+        if number in self.byte_ids:
+            return spelled_byte(str(piece))
+        if self._spelling == "metaspace":
+            return str(piece).translate(BLANKS)
+        goes_on = self._spelling == "wordpiece" and piece.startswith("##")
+        return str(piece).removeprefix("##") if goes_on else WORD_BEGIN + str(piece)
 
 
 @contextmanager
@@ -155,10 +168,36 @@ def _failures_said() -> Iterator[None]:
         ) from error
 
 
-def _spelling_of(vocabulary: dict[str, int]) -> Spelling:
-    """By which sign most pieces say whether they begin a word."""
-    counts = {sign: sum(piece.startswith(sign) for piece in vocabulary) for sign in _BEGINS}
-    return _BEGINS[max(counts, key=lambda sign: counts[sign])]
+def _spelling_of(tokenizer: Any, vocabulary: Mapping[str, int]) -> Spelling:
+    """By which sign pieces say whether they begin a word: by what the tokenizer itself makes of two of them.
+
+    One without a decoder joins all pieces by spaces; there the sign that most pieces have tells, and where none has a
+    sign, every piece is a word.
+    """
+    for pieces, text, spelling in _JOINED:
+        if _joined(tokenizer, pieces) == text:
+            return spelling
+    counts = {sign: sum(piece.startswith(sign) for piece in vocabulary) for sign in _SIGNS}
+    most = max(counts, key=lambda sign: counts[sign])
+    return _SIGNS[most] if counts[most] else "words"
+
+
+def _byte_ids(tokenizer: Any, vocabulary: Mapping[str, int], spelling: Spelling) -> set[int]:
+    """The ids of the pieces that are single bytes and no whole character; with byte fallback, of all single bytes."""
+    if spelling == "bytes":
+        names = [sign for sign, byte in _bytes_of_signs().items() if byte >= 0x80]
+    else:
+        # A word of a vocabulary may look like a byte: whether it is one, its tokenizer knows.
+        names = [f"<0x{byte:02X}>" for byte in range(256)] if _joined(tokenizer, ("<0x28>",)) == "(" else []
+    return {vocabulary[name] for name in names if name in vocabulary}
+
+
+def _joined(tokenizer: Any, pieces: Sequence[str]) -> str:
+    """The text that a tokenizer makes of pieces; "" if it fails on them, as one may that lacks them."""
+    try:
+        return str(tokenizer.convert_tokens_to_string(list(pieces)))
+    except Exception:  # Whatever a class of the library, or what its files say, thinks of pieces that it lacks.
+        return ""
 
 
 def _from_bytes(piece: str) -> str:
@@ -168,7 +207,7 @@ def _from_bytes(piece: str) -> str:
         return piece
     raw = bytes(table[sign] for sign in piece)
     # Bytes that are no UTF-8 come back as lone surrogates, U+DC80 to U+DCFF.
-    text = raw.decode("utf-8", errors="surrogateescape").translate(_BLANKS)
+    text = raw.decode("utf-8", errors="surrogateescape").translate(BLANKS)
     return "".join(f"<0x{ord(sign) - 0xDC00:02X}>" if "\udc80" <= sign <= "\udcff" else sign for sign in text)
 
 

@@ -64,9 +64,11 @@ def limit(seconds: int, memory: int) -> None:
 
 
 def first_words(error: BaseException, most: int = 200) -> str:
-    """What an error says in its first line, shortened to a part of a sentence."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    line = lines[0].rstrip(".") if lines else type(error).__name__
+    """What an error says in its first line, or in all where that only begins a list, shortened to a part of a
+    sentence.
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    line = (" ".join(lines) if lines[0].endswith(":") else lines[0]).rstrip(".:")
     # Half of a surrogate pair in a file's JSON cannot be sent to a browser.
     line = line.encode("utf-8", errors="replace").decode()
     return line if len(line) <= most else f"{line[:most]} …"

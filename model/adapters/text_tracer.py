@@ -194,6 +194,11 @@ class TextTracer(BaseReader):
         return self.pieces.special_ids
 
     @property
+    def byte_ids(self) -> frozenset[int]:
+        """The ids of the tokens of single bytes."""
+        return self.pieces.byte_ids
+
+    @property
     def vocab_size(self) -> int:
         """Token ids that the model knows."""
         return int(self.config.vocab_size)
@@ -283,8 +288,15 @@ class TextTracer(BaseReader):
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded)
-        if not encoded.ids or all(token_id in self.pieces.special_ids for token_id in encoded.ids):
-            raise nothing_seen(what)
+        if self.pieces.special_ids.issuperset(encoded.ids):
+            own = self.pieces.encode(text, is_target=is_target, with_special=False).tokens
+            if not own:
+                raise nothing_seen(what)
+            raise InputTextError(
+                "{what} gives only special tokens ({tokens}): this vocabulary has none of its words. Type other words.",
+                what=what,
+                tokens=" ".join(dict.fromkeys(own)),
+            )
         return encoded
 
     def _check_known(self, encoded: Encoded) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import sentencepiece as spm
 
 from model import checked
+from model.byte_tokens import byte_piece, spelled_byte
 from model.checked import Malformed
 from model.errors import CheckpointError, TokenError
 from model.messages import said
@@ -17,7 +18,7 @@ LARGEST_ID = 1_000_000
 
 
 class MarianTokenizer(Tokenizer):
-    """The tokenizer of a MarianMT folder; it does all that ours does, without byte fallback.
+    """The tokenizer of a MarianMT folder; it does all that ours does, mostly without byte fallback.
 
     A multilingual model is told its target language by a token in front, ">>deu<< The cat sleeps."; `languages` lists
     them. Text that looks like a special token ("</s>") is read as ordinary characters.
@@ -37,6 +38,9 @@ class MarianTokenizer(Tokenizer):
         self._pieces = dict(zip(self._ids.values(), self._ids, strict=True))
         self.pad_id, self.unk_id, self.eos_id = (self._ids[token] for token in (PAD, UNK, EOS))
         self._size = max(self._pieces) + 1
+        cutters = (self._source, self._target)
+        bytes_there = {one.id_to_piece(i) for one in cutters for i in range(one.get_piece_size()) if one.is_byte(i)}
+        self.byte_ids = frozenset(self._ids[piece] for piece in bytes_there & self._ids.keys())
         self.languages = tuple(piece for piece in self._ids if piece.startswith(">>") and piece.endswith("<<"))
 
     @property
@@ -75,15 +79,17 @@ class MarianTokenizer(Tokenizer):
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The pieces of token ids; an id without a piece is "<unused>"."""
-        return tuple(self._pieces.get(int(i), "<unused>") for i in token_ids)
+        pieces = ((int(i), self._pieces.get(int(i), "<unused>")) for i in token_ids)
+        return tuple(spelled_byte(piece) if i in self.byte_ids else piece for i, piece in pieces)
 
     def token_id(self, token: str) -> int:
         """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
-        if token not in self._ids:
+        piece = token if token in self._ids else byte_piece(token)
+        if piece not in self._ids:
             raise TokenError(
                 "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token
             )
-        return self._ids[token]
+        return self._ids[piece]
 
     def check(self, config: ModelConfig) -> None:
         """Make sure that this tokenizer and a model of this configuration speak of the same ids.

@@ -4,7 +4,6 @@ Words are read off the tokens themselves, not off the text: a translation need n
 text would be split into again.
 """
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -12,6 +11,7 @@ from typing import Final
 from jaxtyping import Float
 from torch import Tensor
 
+from model.byte_tokens import bytes_of
 from model.tokenizer import SPECIAL_TOKENS
 from model.unspaced import begins_word
 from model.words import attention_between_words
@@ -21,7 +21,6 @@ WORD_BEGIN: Final = "▁"
 #: A line's end, as tokenizers that keep it show it, is a label of its own.
 LINE_END: Final = "⏎"
 _BEGINS: Final = (WORD_BEGIN, LINE_END)
-_BYTES: Final = re.compile(r"(?:<0x[0-9A-F]{2}>)+")
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,9 @@ def _parted(group: list[int], tokens: Sequence[str]) -> list[list[int]]:
 
 def spelled(pieces: Sequence[str]) -> str:
     """The word that pieces spell: without "▁", runs of byte tokens read as UTF-8; a lone "▁" stays."""
-    joined = "".join(pieces).removeprefix(WORD_BEGIN)
-    return _BYTES.sub(_characters, joined) or WORD_BEGIN
+    # Piece by piece: "<0x41>" may also be what was typed, in several pieces.
+    joined = b"".join(map(bytes_of, pieces)).decode("utf-8", errors="replace")
+    return joined.removeprefix(WORD_BEGIN) or WORD_BEGIN
 
 
 def between(values: Float[Tensor, "*batch query key"], queries: Axis, keys: Axis) -> Float[Tensor, "*batch row column"]:
@@ -123,7 +123,3 @@ def between(values: Float[Tensor, "*batch query key"], queries: Axis, keys: Axis
         rows, columns = ([group[0] for group in axis.groups] for axis in (queries, keys))
         return values[..., rows, :][..., columns]
     return attention_between_words(values, queries.groups, keys.groups)
-
-
-def _characters(run: re.Match[str]) -> str:
-    return bytes.fromhex(run[0].replace("<0x", "").replace(">", "")).decode("utf-8", errors="replace")

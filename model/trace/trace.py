@@ -52,8 +52,8 @@ class Trace:
     Its methods raise a TraceError for a site, layer or head that does not exist, and where the model gives its weights
     only, for scores, outputs and inputs.
 
-    Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no character
-    of its own is "<0xF0>", a special token is as its model writes it.
+    Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no whole
+    character is "<0xF0>", a special token is as its model writes it.
 
     Attributes:
         reader_key: of the model that ran (`model.reader.Reader.key`).

@@ -5,6 +5,7 @@ import pytest
 from model.config import TransformerConfig
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.tokenizer import SPECIAL_TOKENS, Tokenizer
+from model.trace.axes import whole_words
 from tests.conftest import SENTENCES
 
 
@@ -19,6 +20,19 @@ def test_special_ids_are_those_of_the_configuration(tokenizer: Tokenizer, config
     ids = (config.pad_id, config.unk_id, config.bos_id, config.eos_id)
     assert tokenizer.tokens(ids) == SPECIAL_TOKENS
     assert tokenizer.decode([config.bos_id, *tokenizer.encode("Tom"), config.eos_id, config.pad_id]) == "Tom"
+
+
+def test_a_byte_that_is_a_whole_character_is_spelled_as_it_and_found_by_it(tokenizer: Tokenizer) -> None:
+    text = "(x) = 1 + 2 # @ | <0x41>"
+    token_ids = tokenizer.encode(text)
+    assert any(token_id in tokenizer.byte_ids for token_id in token_ids)
+    assert "".join(tokenizer.tokens(token_ids)).replace("▁", " ").strip() == text
+    assert whole_words(tokenizer.tokens(token_ids)).labels == tuple(text.split())
+    spelled = tokenizer.tokens(sorted(tokenizer.byte_ids))
+    assert [bytes([byte]).decode() for byte in range(0x21, 0x7F)] == list(spelled[0x21:0x7F])
+    assert (spelled[0x0A], spelled[0x20], spelled[0x80], spelled[0xFF]) == ("⏎", "▁", "<0x80>", "<0xFF>")
+    for token_id, token in zip(token_ids, tokenizer.tokens(token_ids), strict=True):
+        assert tokenizer.token_id(token) == token_id
 
 
 def test_a_character_outside_the_vocabulary_becomes_its_bytes(tokenizer: Tokenizer) -> None:

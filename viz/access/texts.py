@@ -1,6 +1,7 @@
 """Compare two texts word by word; find the words of a text that a vocabulary barely knows."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,19 @@ _MANY_PIECES: Final = 5
 _FEW_LETTERS: Final = 2
 
 
+@dataclass(frozen=True, slots=True)
+class RareWords:
+    """The words of a text that are broken into many pieces, into letters or into bytes.
+
+    Attributes:
+        pieces: word → how many pieces it is broken into.
+        are_most: more than half of the words are so.
+    """
+
+    pieces: Mapping[str, int] = field(default_factory=dict)
+    are_most: bool = False
+
+
 def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
     """The words that two texts share and those in which they differ, in order."""
     from model.analysis.word_diff import word_diff
@@ -19,22 +33,21 @@ def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
     return word_diff(first, second)
 
 
-def rare_words(tokens: Sequence[str], special: Collection[str]) -> dict[str, int]:
-    """Word → its pieces, for the words of a text that are broken into many, into letters or into bytes.
-
-    Empty where most words are: that says something of the vocabulary or of the language, and not of a word.
-    """
+def rare_words(tokens: Sequence[str], special: Collection[str]) -> RareWords:
+    """The words of a text that its vocabulary barely knows."""
     from model.trace.axes import whole_words
+    from model.unspaced import has_unspaced
 
     axis = whole_words(tokens, special).without_special_tokens(special)
-    rare = {}
+    rare, count = {}, 0
     for word, group in zip(axis.labels, axis.groups, strict=True):
         pieces = [tokens[position] for position in group]
-        # A byte below 0x80 is a sign such as “;”.
-        has_bytes = any(piece.startswith("<0x") and piece >= "<0x80" for piece in pieces)
-        if has_bytes or any(map(_is_broken, _runs_of_letters(pieces))):
+        has_bytes = any(piece.startswith("<0x") for piece in pieces)
+        # A character of Chinese or Japanese is a piece as long as others.
+        if has_bytes or (not has_unspaced(word) and any(map(_is_broken, _runs_of_letters(pieces)))):
             rare[word] = len(pieces)
-    return rare if 2 * len(rare) <= len(axis.labels) else {}
+            count += 1
+    return RareWords(rare, 2 * count > len(axis.labels))
 
 
 def _runs_of_letters(pieces: Iterable[str]) -> list[list[str]]:

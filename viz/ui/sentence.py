@@ -1,7 +1,7 @@
 """Read a sentence with the chosen model, and show it above a figure beside what the model wrote."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -44,14 +44,14 @@ class Line:
         mark: what it is.
         language: its language; "" if nobody knows.
         text: as typed or written.
-        rare: word → how many pieces it is broken into, for words that are marked as rare.
+        rare: the words that the model barely knows, which are marked.
         chat: of a text that was read as a chat, its words by their roles, which are shown instead of it.
     """
 
     mark: str
     language: str
     text: str
-    rare: Mapping[str, int] = field(default_factory=dict)
+    rare: texts.RareWords = field(default_factory=texts.RareWords)
     chat: tuple[chats.ChatPart, ...] = ()
 
 
@@ -97,7 +97,16 @@ def cautions(source: Line) -> list[str]:
                 known=NAMES[source.language],
             )
         )
-    if source.rare:
+    if source.rare.are_most:
+        # Of another language this says no more than its name.
+        if not language:
+            doubts.append(
+                _(
+                    ":material/warning: The model does not know most of these words: it reads them as letters, bytes "
+                    "or short pieces, and may write nonsense. Use common words, not all in capitals."
+                )
+            )
+    elif source.rare.pieces:
         doubts.append(_("Dotted words are rare: the model has them in small pieces only."))
     return doubts
 
@@ -116,7 +125,7 @@ def lines_of(trace: "Trace") -> list[Line]:
         return [Line(_("PICTURE"), "", shown(trace.text)), Line("", "", patches)]
     if CROSS in trace.sites:
         source, target = models.languages(state.current().model)
-        rare = texts.rare_words(trace.source_tokens, trace.special_tokens) if source else {}
+        rare = texts.rare_words(trace.source_tokens, trace.special_tokens)
         return [
             Line(source.upper() or _("SOURCE"), source, trace.text, rare),
             Line(target.upper() or _("TARGET"), target, trace.translation or _("(nothing but special tokens)")),
@@ -224,12 +233,12 @@ def _part(part: chats.ChatPart) -> str:
 
 def with_rare_words(line: Line, begin: int = 0, end: int | None = None) -> str:
     """The characters [begin, end) of a line as HTML, its rare words underlined."""
-    if not line.rare:
+    if not line.rare.pieces:
         return literal(line.text[begin:end])
     parts = []
     for run in re.finditer(r"\s+|\S+", line.text):
         part = line.text[max(run.start(), begin) : run.end() if end is None else min(run.end(), end)]
-        pieces = line.rare.get(run[0])
+        pieces = line.rare.pieces.get(run[0])
         parts.append(literal(part) if not part or pieces is None else _underlined(part, pieces))
     return "".join(parts)
 

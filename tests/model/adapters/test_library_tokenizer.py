@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.trace.axes import whole_words
@@ -73,6 +74,47 @@ def test_a_line_that_ends_is_a_sign_of_its_own_and_the_next_word_begins(
     assert tokens[tokens.index("⏎") + 1].startswith("▁")
     assert not any(sign in token for token in tokens for sign in "\n\t ")
     assert whole_words(tokens, made.special_tokens).labels[:3] == ("the", "⏎", "animal⇥the")
+
+
+def fallback(decoder: decoders.Decoder) -> LibraryTokenizer:
+    """A vocabulary of "▁", the letters of "cat" and all single bytes."""
+    vocabulary = {token: number for number, token in enumerate(["<unk>", "▁", "c", "a", "t"])}
+    vocabulary |= {f"<0x{byte:02X}>": len(vocabulary) + byte for byte in range(256)}
+    made = Tokenizer(models.BPE(vocabulary, [], unk_token="<unk>", byte_fallback=True))
+    made.normalizer = normalizers.Replace(" ", "▁")
+    made.decoder = decoder
+    return LibraryTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>"))
+
+
+def test_with_byte_fallback_a_byte_that_is_a_whole_character_is_spelled_as_it() -> None:
+    parts: list[decoders.Decoder] = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
+    made = fallback(decoders.Sequence(parts))
+    encoded = made.encode("cat (+)\n猫")
+    assert encoded.tokens == ("c", "a", "t", "▁", "(", "+", ")", "⏎", "▁<0xE7>", "<0x8C>", "<0xAB>")
+    assert whole_words(encoded.tokens, made.special_tokens).labels == ("cat", "(+)", "⏎", "猫")
+    assert len(made.byte_ids) == 256
+    assert made.token_id("(") in made.byte_ids
+
+
+def test_a_piece_that_only_looks_like_a_byte_stays_as_it_is() -> None:
+    made = fallback(decoders.Metaspace())
+    assert made.tokens([made.tokenizer.convert_tokens_to_ids("<0x28>")]) == ("<0x28>",)
+    assert not made.byte_ids
+
+
+def test_which_sign_begins_a_word_is_asked_of_the_tokenizer_and_not_of_the_majority() -> None:
+    vocabulary = {token: number for number, token in enumerate(["a", "b", "Ġb", "▁x", "▁y", "▁z", "##q", "##r"])}
+    made = Tokenizer(models.BPE(vocabulary, []))
+    made.pre_tokenizer, made.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    read = LibraryTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=made))
+    assert read.tokens([0, 2]) == ("a", "▁b")
+
+
+def test_in_a_vocabulary_of_words_each_piece_is_a_word_and_a_mark_clings_to_the_one_before() -> None:
+    made = Tokenizer(models.WordLevel({"<unk>": 0, "the": 1, "cat": 2, ".": 3}, unk_token="<unk>"))
+    made.pre_tokenizer = pre_tokenizers.Whitespace()
+    read = LibraryTokenizer(transformers.PreTrainedTokenizerFast(tokenizer_object=made, unk_token="<unk>"))
+    assert read.encode("the cat.").tokens == ("▁the", "▁cat", ".")
 
 
 def test_tokens_of_ids_are_those_of_the_text(pieces: Callable[[str], LibraryTokenizer]) -> None:

@@ -14,12 +14,36 @@ def tokenizer() -> Tokenizer:
 
 
 def rare_in(text: str, tokenizer: Tokenizer) -> list[str]:
-    return list(rare_words((*tokenizer.tokens(tokenizer.encode(text)), "</s>"), SPECIAL_TOKENS))
+    return list(rare_words((*tokenizer.tokens(tokenizer.encode(text)), "</s>"), SPECIAL_TOKENS).pieces)
 
 
 @pytest.mark.parametrize("word", ["qzxvkj", "Pneumonoultramicroscopic", "naïveté😀", "猫"])
 def test_a_word_in_many_pieces_in_letters_or_in_bytes_is_rare(tokenizer: Tokenizer, word: str) -> None:
     assert rare_in(f"The {word} sleeps.", tokenizer) == [word]
+
+
+@pytest.mark.parametrize(
+    ("text", "are_most"),
+    [
+        ("THE ANIMAL DIDN'T CROSS THE STREET BECAUSE IT WAS TOO TIRED.", True),
+        ("#MondayMotivation 💪🔥 #NoPainNoGain @GymShark 😤😤 #fitfam", True),
+        ("The 猫 猫 sleeps.", False),
+        ("猫 猫 猫 sleeps.", True),
+        ("The ANIMAL sleeps.", False),
+        ("Calculate (3 + 4) = 7 | x #1 @home.", False),
+    ],
+)
+def test_most_words_are_rare_where_more_than_half_are_each_time_they_occur(
+    tokenizer: Tokenizer, text: str, are_most: bool
+) -> None:
+    rare = rare_words((*tokenizer.tokens(tokenizer.encode(text)), "</s>"), SPECIAL_TOKENS)
+    assert rare.are_most is are_most
+    assert rare.pieces
+
+
+def test_a_chinese_word_is_rare_if_it_is_in_bytes_and_not_if_its_characters_are_pieces() -> None:
+    assert not rare_words(("▁图", "书", "馆", "</s>"), SPECIAL_TOKENS).pieces
+    assert rare_words(("▁", "<0xE5>", "<0x9B>", "<0xBE>", "</s>"), SPECIAL_TOKENS).are_most
 
 
 @pytest.mark.parametrize("text", [*(one.text for one in EXAMPLES[:8]), "It's 2,048.50 euros, isn't it?", "A; b c."])

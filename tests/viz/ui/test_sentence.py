@@ -2,6 +2,8 @@
 
 import pytest
 
+from viz.access.texts import RareWords
+from viz.ui import sentence
 from viz.ui.sentence import MAX_SHOWN, Line, lines_html
 
 HOSTILE = [
@@ -37,7 +39,7 @@ def test_control_characters_are_made_visible_and_line_breaks_become_spaces() -> 
 
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
     word = "<b>qz</b>"
-    html = lines_html([Line("EN", "en", f"A {word} sleeps.", {word: 9})])
+    html = lines_html([Line("EN", "en", f"A {word} sleeps.", RareWords({word: 9}))])
     assert 'title="9 pieces">&lt;b&gt;' in html
     assert html.count("<mark ") == 1
     assert "<b>" not in html
@@ -49,3 +51,18 @@ def test_a_joined_emoji_stays_whole() -> None:
 
 def test_a_very_long_text_is_cut_visibly() -> None:
     assert "x" * MAX_SHOWN + " …" in both("x" * 10_000, "y")
+
+
+@pytest.mark.parametrize(
+    ("text", "are_most", "says"),
+    [
+        ("THE ANIMAL WAS TIRED.", True, ["does not know most of these words"]),
+        ("A qzxv sleeps.", False, ["Dotted words are rare"]),
+        ("那只动物没有过马路，因为它太累了。", True, ["This looks like Chinese"]),
+    ],
+)
+def test_a_text_of_rare_words_is_never_read_without_a_word_of_warning(
+    text: str, are_most: bool, says: list[str]
+) -> None:
+    cautions = sentence.cautions(Line("EN", "en", text, RareWords({"x": 5}, are_most)))
+    assert [any(part in caution for part in says) for caution in cautions] == [True]

@@ -1,6 +1,5 @@
 """What a checkpoint says of itself, as the cells of tables."""
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[str, ...]]
 
-#: What SentencePiece calls the piece of a single byte.
-BYTE: Final = re.compile(r"<0x[0-9A-F]{2}>")
 ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 #: Command of this project → what it measures, where that is not its own name.
 SUBJECTS: Final = {
@@ -78,17 +75,17 @@ class Piece:
     kind: str
 
 
-def pieces(vocabulary: Sequence[str], special_ids: Collection[int]) -> list[Piece]:
+def pieces(vocabulary: Sequence[str], special_ids: Collection[int], byte_ids: Collection[int]) -> list[Piece]:
     """Every piece, by its id; spaces and signs that cannot be seen are made visible."""
-    return [Piece(i, display_token(piece), _kind(piece, i in special_ids)) for i, piece in enumerate(vocabulary)]
 
+    def kind(i: int, piece: str) -> str:
+        if i in special_ids:
+            return SPECIAL
+        if i in byte_ids:
+            return BYTE_KIND
+        return BEGINS if piece.startswith("▁") else CONTINUES
 
-def _kind(piece: str, is_special: bool) -> str:
-    if is_special:
-        return SPECIAL
-    if BYTE.fullmatch(piece):
-        return BYTE_KIND
-    return BEGINS if piece.startswith("▁") else CONTINUES
+    return [Piece(i, display_token(piece), kind(i, piece)) for i, piece in enumerate(vocabulary)]
 
 
 def matching(pieces: Sequence[Piece], wanted: str) -> list[Piece]:

@@ -31,7 +31,7 @@ VOCABULARY_HEIGHT: Final = 420
 def vocabulary(selection: Selection) -> None:
     """Every piece, to be searched."""
     reader = models.reader(selection.model)
-    pieces = facts.pieces(models.vocabulary(reader), reader.special_ids)
+    pieces = facts.pieces(models.vocabulary(reader), reader.special_ids, reader.byte_ids)
     counts = Counter(piece.kind for piece in pieces)
     wanted = st.text_input(
         _("Find pieces"),

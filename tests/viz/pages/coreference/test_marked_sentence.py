@@ -1,5 +1,6 @@
 """A sentence with its marks, never read as HTML."""
 
+from viz.access.texts import RareWords
 from viz.pages.coreference.marked_sentence import marked_line, marked_sentence
 from viz.ui.sentence import Line
 
@@ -22,7 +23,7 @@ def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
 
 
 def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
-    source = Line("EN", "en", "The qzxv (Brzk) sat.", {"qzxv": 4, "(Brzk)": 6})
+    source = Line("EN", "en", "The qzxv (Brzk) sat.", RareWords({"qzxv": 4, "(Brzk)": 6}))
     shown = marked_sentence(source, {"antecedent": (10, 14)}, None, None)
     assert 'title="4 pieces">qzxv</mark>' in shown
     assert 'title="6 pieces">(</mark><mark title="antecedent"' in shown

@@ -39,7 +39,7 @@ def test_the_configuration_has_a_column_for_each_model() -> None:
     assert rows[-1] == ("Parameters", "9,421,824", f"{COUNTS[1].total:,}")
 
 
-PIECES = facts.pieces(("<pad>", "<0x41>", "▁The", "er", "\u202e"), (0,))
+PIECES = facts.pieces(("<pad>", "A", "▁The", "er", "\u202e"), (0,), (1,))
 
 
 def test_pieces_are_told_apart() -> None:

@@ -34,4 +34,4 @@ def _word_line(line: sentence.Line, labels: tuple[str, ...]) -> WordLine:
     typed = tuple(line.text.split())
     # What was typed, where the model has the same words: in its pieces rare signs stand as bytes.
     words = typed if len(typed) == len(labels) else labels
-    return WordLine(line.mark, line.language, words, tuple(line.rare.get(label, 0) for label in labels))
+    return WordLine(line.mark, line.language, words, tuple(line.rare.pieces.get(label, 0) for label in labels))
