@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,17 +28,19 @@ LARGEST_CONFIG: Final = 1 << 20
 LARGEST_INDEX: Final = 32 << 20
 LARGEST_TOKENIZER: Final = 256 << 20
 LARGEST_HEADER: Final = 64 << 20
-TOKENIZER_FILES: Final = (
-    "tokenizer.json",
-    "tokenizer.model",
-    "spiece.model",
-    "sentencepiece.bpe.model",
-    "source.spm",
-    "spm.model",
-    "vocab.json",
-    "vocab.txt",
-    "merges.txt",
-)
+#: Files that hold the pieces of a tokenizer → bytes beyond which one is refused. Opened, they take up to fifty times as
+#: much.
+TOKENIZER_FILES: Final[Mapping[str, int]] = {
+    "tokenizer.json": 64 << 20,
+    "tekken.json": 32 << 20,
+    **dict.fromkeys(("vocab.txt", "vocab.json", "target_vocab.json", "merges.txt", "bpe.codes"), 16 << 20),
+    **dict.fromkeys(("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), 16 << 20),
+    **dict.fromkeys(("spm.model", "source.spm", "target.spm"), 16 << 20),
+    "dict.txt": 8 << 20,
+}
+#: How files begin that hold programs of pickle: those of torch are zip archives, or pickle itself.
+_PICKLE: Final = (b"PK\x03\x04", b"\x80")
+_GGUF: Final = b"GGUF"
 MARIAN_TOKENIZER: Final = ("source.spm", "target.spm", "vocab.json")
 #: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
 #: which nothing is shown.
@@ -88,7 +90,8 @@ class Folder:
         kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
         for folder in [self.path] if self.adapter is None else [self.path, self.adapter.path]:
             with _readable(folder):
-                for path in [file for file in entries(folder) if file.suffix in kinds and file.is_file()]:
+                read = [file for file in entries(folder) if file.suffix in kinds or file.name in TOKENIZER_FILES]
+                for path in filter(Path.is_file, read):
                     with open_file(folder, path.name) as file:
                         whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
@@ -122,9 +125,12 @@ def refuse_gguf(path: Path) -> None:
     Raises:
         CheckpointError: it is one.
     """
-    files = [path] if path.is_file() else [file for file in entries(path) if file.is_file()]
-    gguf = next((file for file in files if file.suffix.lower() == ".gguf"), None)
-    if gguf is None or (gguf.parent / CONFIG).is_file():
+    folder = path.parent if path.is_file() else path
+    if (folder / CONFIG).is_file():
+        return
+    with _readable(folder):
+        gguf = next((file for file in ([path] if path.is_file() else entries(path)) if _begins(file, _GGUF)), None)
+    if gguf is None:
         return
     raise CheckpointError(
         "{name} is a GGUF file, made for llama.cpp. Open the model that it was made from, or convert it, with "
@@ -159,7 +165,7 @@ def _checked(path: Path) -> Folder:
         )
     _check_inside(path)
     config = _read_json(path / CONFIG, LARGEST_CONFIG)
-    if "quantization_config" in config:
+    if config.pop("quantization_config", None) is not None:
         raise CheckpointError(
             "The weights in {name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
             "without quantization.",
@@ -220,15 +226,25 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
         return (path / WEIGHTS,)
     if (path / INDEX).is_file():
         return _parts(path)
-    if any(path.glob("*.bin")) or any(path.glob("*.pt")) or any(path.glob("*.pth")):
+    if pickled := next((file for file in entries(path) if _begins(file, *_PICKLE)), None):
         raise CheckpointError(
-            "The weights in {name} are saved as pickle, which can run any program when it is opened. Save them "
-            "as safetensors: load the model where you trust it and call `save_pretrained(folder)`.",
+            "{name} has no {weights}, and {pickled} is pickle, which can run any program when it is opened. Save the "
+            "weights as safetensors: load the model where you trust it and call `save_pretrained(folder)`.",
             name=path.name,
+            weights=WEIGHTS,
+            pickled=pickled.name,
         )
     raise CheckpointError(
         "{name} has no weights: there is no {weights} and no {index}.", name=path.name, weights=WEIGHTS, index=INDEX
     )
+
+
+def _begins(file: Path, *signs: bytes) -> bool:
+    """Whether a file begins with one of these signs, whatever its name is."""
+    if not file.is_file():
+        return False
+    with open_file(file.parent, file.name) as opened:
+        return opened.read(max(map(len, signs))).startswith(signs)
 
 
 def _parts(path: Path) -> tuple[Path, ...]:

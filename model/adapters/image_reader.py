@@ -70,7 +70,9 @@ class ImageReader(BaseReader):
             TraceError: an extra is asked for that this model does not record.
         """
         if target is not None:
-            raise InputTextError("{family} only looks at pictures; it has no decoder.", family=self.abilities.family)
+            raise InputTextError(
+                "This model ({family}) only looks at pictures: it has no decoder.", family=self.abilities.family
+            )
         self.checked_extras(extras)
         return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
 

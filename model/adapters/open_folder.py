@@ -195,9 +195,9 @@ def _lacks(
 ) -> Mapping[View, str]:
     lacks: dict[View, str] = {
         "positional encodings": said(
-            "{name} does not show what it adds for positions; Headlight's own models do.", name=name
+            "This model ({name}) does not expose what it adds for positions; Headlight's own models do.", name=name
         ),
-        "embeddings": said("{name} does not show its embeddings; Headlight's own models do.", name=name),
+        "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
         "batch masks": said("Masks of a padded batch are shown of Headlight's own models only."),
     }
     if kind != "decoder" or layout is None or final_norm(model) is None:
@@ -207,21 +207,21 @@ def _lacks(
     if (why_none := _no_circuits(name, kind, model)) is not None:
         lacks["circuits"] = why_none
     if kind in ("encoder", "image"):
-        only_reads = said("{name} reads and does not write, so there is nothing to decode.", name=name)
+        only_reads = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
         lacks |= {"decoding": only_reads, "beam": only_reads}
     if kind == "image":
-        lacks["word choice"] = said("{name} looks at pictures and says no words.", name=name)
+        lacks["word choice"] = said("This model ({name}) is a vision model: it has no text output.", name=name)
     elif model.get_output_embeddings() is None:  # type: ignore[operator]
         lacks["word choice"] = said(
-            "this {name} model was saved without the layer that predicts masked words, so there is no word whose "
-            "probability a head could change. Save it with AutoModelForMaskedLM.",
+            "This model ({name}) was saved without the layer that predicts masked words, so there is no word whose "
+            "probability a head could change. Save the original with that layer: "
+            "`AutoModelForMaskedLM.from_pretrained(original).save_pretrained(folder)`.",
             name=name,
         )
     if layout is None:
         why = said(
-            "transformers lets nobody listen to the attention of {name}, so its weights are known and its queries, "
-            "keys and values are not; the weights of all heads are held at once, so texts may have at most {length:,} "
-            "tokens.",
+            "transformers does not expose the queries, keys and values of this model ({name}), only its weights; those "
+            "of all heads are held at once, so texts may have at most {length:,} tokens.",
             name=name,
             length=length,
         )
@@ -235,7 +235,7 @@ def _lacks(
             "cost": why,
         }
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
-        lacks["norms"] = said("the output projection of {name} was not found.", name=name)
+        lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)
     return lacks
 
 
@@ -246,7 +246,7 @@ def _no_circuits(name: str, kind: Kind, model: nn.Module) -> str | None:
         return said("QK and OV are read of Headlight's own models, MarianMT and decoder-only models.")
     if positions_of(config.model_type, config) == "rotary":
         return said(
-            "{name} turns queries and keys by their positions (rotary), so that two tokens have no score of their own "
+            "This model ({name}) rotates queries and keys by their positions (rotary), so two tokens have no score "
             "without the distance between them.",
             name=name,
         )

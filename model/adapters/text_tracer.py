@@ -220,7 +220,8 @@ class TextTracer(BaseReader):
     ) -> Trace:
         if target is not None:
             raise InputTextError(
-                "{family} only reads; it has no decoder that could read a target.", family=self.abilities.family
+                "This model ({family}) only reads: it has no decoder that could read a target.",
+                family=self.abilities.family,
             )
         return self.trace_source(text, source, keep_outputs, edits)
 

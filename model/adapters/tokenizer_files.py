@@ -13,22 +13,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from model.adapters.folder_check import CONFIG, Folder
+from model.adapters.folder_check import CONFIG, TOKENIZER_FILES, Folder
 from model.errors import CheckpointError
 from model.folder_files import read_file
 
 TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
-#: Files that tokenizers are made of → bytes beyond which one is refused. Opened, they take up to fifty times as much.
+#: Files that tokenizers are made of → bytes beyond which one is refused.
 LARGEST: Final[Mapping[str, int]] = {
-    "tokenizer.json": 64 << 20,
-    TOKENIZER_SETTINGS: 8 << 20,
-    **dict.fromkeys(("special_tokens_map.json", "added_tokens.json", "dict.txt"), 8 << 20),
-    **dict.fromkeys(("vocab.txt", "vocab.json", "target_vocab.json", "merges.txt", "bpe.codes"), 16 << 20),
-    **dict.fromkeys(("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), 16 << 20),
-    **dict.fromkeys(("spm.model", "source.spm", "target.spm"), 16 << 20),
-    "tekken.json": 32 << 20,
-    CHAT_TEMPLATE: 8 << 20,
+    **TOKENIZER_FILES,
+    **dict.fromkeys((TOKENIZER_SETTINGS, "special_tokens_map.json", "added_tokens.json", CHAT_TEMPLATE), 8 << 20),
 }
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")

@@ -16,7 +16,7 @@ Prefix matching and previous token are means over all rows of the later copies, 
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -143,15 +143,24 @@ def copying(
 
 def _unembedding(reader: TextReader) -> Float[Tensor, "vocab d_model"] | None:
     """The output embedding with the final norm's weight, centred where that norm centres; None where not known."""
-    norm: Any = final_norm(reader.model)
-    head: Any = reader.model.get_output_embeddings()  # type: ignore[operator]
-    if norm is None or head is None or getattr(norm, "weight", None) is None:
+    norm, head = final_norm(reader.model), reader.model.get_output_embeddings()  # type: ignore[operator]
+    matrix = None if norm is None or head is None else weight_of(head)
+    if norm is None or matrix is None or any(len(own) != matrix.size(1) for own in norm.parameters()):
         return None
-    scale, matrix = weight_of(norm), weight_of(head)
-    if scale is None or matrix is None or matrix.size(1) != len(scale):
-        return None
-    # Gemma's norms hold what is added to 1.
-    if type(norm).__name__.startswith("Gemma"):
-        scale = 1 + scale
-    scaled: Tensor = matrix * scale
-    return scaled - scaled.mean(1, keepdim=True) if isinstance(norm, nn.LayerNorm) else scaled
+    scale, centres = norm_of(norm, matrix.size(1), reader.device)
+    scaled = matrix * scale
+    return scaled - scaled.mean(1, keepdim=True) if centres else scaled
+
+
+@torch.inference_mode()
+def norm_of(norm: nn.Module, width: int, device: torch.device) -> tuple[Float[Tensor, "d_model"], bool]:
+    """What a norm multiplies each number by, and whether it takes off the mean: seen in what it makes of 1, −1, 1, ….
+
+    Some hold what they multiply by, some what is added to 1.
+    """
+    dtype = next((weight.dtype for weight in norm.parameters()), torch.float32)
+    signs = torch.ones(1, width, device=device, dtype=dtype)
+    signs[:, 1::2] = -1
+    plus, minus, moved = (norm(given)[0].float().cpu() for given in (signs, -signs, signs + 1))
+    scale = (plus - minus) / 2 * signs[0].float().cpu()
+    return scale, bool(torch.allclose(moved, plus, atol=0.05 * float(scale.abs().max())))

@@ -30,6 +30,8 @@ def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
 
 
 def test_gguf_is_refused_with_the_sentence_how_to_convert_it(tmp_path: Path, bert: Path) -> None:
+    (tmp_path / "no.gguf").write_bytes(b"none" + bytes(60))
+    refused(tmp_path, "no config.json")
     file = tmp_path / "animals.Q4_K_M.GGUF"
     file.write_bytes(b"GGUF" + bytes(60))
     for path in (tmp_path, file):
@@ -40,8 +42,17 @@ def test_gguf_is_refused_with_the_sentence_how_to_convert_it(tmp_path: Path, ber
 
 
 def test_pickled_weights_are_never_opened(bert: Path) -> None:
-    (bert / "model.safetensors").rename(bert / "pytorch_model.bin")
-    refused(bert, "pickle.*safetensors")
+    weights = bert / "model.safetensors"
+    torch.save(load_file(weights), bert / "pytorch_model.bin")
+    assert open_reader(bert)
+    weights.unlink()
+    refused(bert, "pytorch_model.bin is pickle.*safetensors")
+    # Whatever it is called, and what is called so and is none: CTranslate2 also names its weights model.bin.
+    (bert / "pytorch_model.bin").rename(bert / "weights.ckpt")
+    refused(bert, "weights.ckpt is pickle")
+    (bert / "weights.ckpt").unlink()
+    (bert / "model.bin").write_bytes(bytes(64))
+    refused(bert, "no weights")
 
 
 def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Path) -> None:
@@ -190,6 +201,9 @@ def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> No
 def test_quantized_weights_are_refused(bert: Path) -> None:
     set_config(bert, quantization_config={"quant_method": "bitsandbytes", "load_in_4bit": True})
     refused(bert, "quantized")
+    # Some folders say by a null that nothing is.
+    set_config(bert, quantization_config=None)
+    assert open_reader(bert).abilities.shapes
 
 
 def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path) -> None:
@@ -230,8 +244,11 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     assert before == check_folder(folder("bert")).digest()
     (bert / "notes.md").write_text("hello")
     assert check_folder(bert).digest() == before
+    (bert / "bpe.codes").write_text("a b 1")
+    with_codes = check_folder(bert).digest()
+    assert with_codes != before, "a file that the tokenizer reads is content, whatever its name ends in"
     set_config(bert, note=1)
-    assert check_folder(bert).digest() != before
+    assert check_folder(bert).digest() != with_codes
 
 
 def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 import pytest
 import torch
+from torch import nn
+from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
+from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
 from model.adapters.text_reader import TextReader
 from model.analysis.metrics import repeated_tokens as metrics
@@ -77,6 +80,31 @@ def test_copying_is_what_the_library_says_of_a_stream_with_the_heads_vector_alon
         logits = head(norm(1e4 * stream)) - head(norm(torch.zeros_like(stream)))
     below = [(logits[at] < logits[at, token]).float().sum() / (logits.size(1) - 1) for at, token in enumerate(once)]
     assert float(found[4 + 2]) == pytest.approx(float(torch.stack(below).mean()), abs=2e-3)
+
+
+class Renamed(GemmaRMSNorm):
+    """Holds what is added to 1, and no name says so."""
+
+
+@pytest.mark.parametrize(
+    ("norm", "is_added", "centres"),
+    [
+        (nn.LayerNorm(8), 0.0, True),
+        (nn.RMSNorm(8, eps=1e-6), 0.0, False),
+        (LlamaRMSNorm(8), 0.0, False),
+        (GemmaRMSNorm(8), 1.0, False),
+        (Renamed(8), 1.0, False),
+    ],
+)
+def test_what_a_norm_multiplies_by_is_seen_in_what_it_does(norm: nn.Module, is_added: float, centres: bool) -> None:
+    weight = norm.get_parameter("weight")
+    with torch.no_grad():
+        weight.copy_(torch.randn(8, generator=torch.Generator().manual_seed(4)))
+        if isinstance(norm, nn.LayerNorm):
+            norm.bias.copy_(torch.arange(8.0))
+    found, is_centred = metrics.norm_of(norm, 8, torch.device("cpu"))
+    assert torch.allclose(found, weight + is_added, atol=1e-4)
+    assert is_centred is centres
 
 
 def test_what_is_no_decoder_alone_or_reads_too_little_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,13 @@ def show(head: "DeltaGenerator") -> None:
     if "self-attention" in abilities.lacks:
         why = abilities.lacks["self-attention"]
         frame.note(
-            plain(_("The map is that of a Transformer, and {family} is none. {why}", family=abilities.family, why=why))
+            plain(
+                _(
+                    "The map shows a Transformer, and this model ({family}) is not one. {why}",
+                    family=abilities.family,
+                    why=why,
+                )
+            )
         )
         return
     trace = sentence.read_and_show(state.current().common.text, head)
