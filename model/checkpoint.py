@@ -141,7 +141,9 @@ def verify(folder: Path) -> str:
     """
     if not folder.is_dir():
         raise CheckpointError(
-            "There is no checkpoint folder {name!r}; train one with `python -m model train`.", name=folder.name
+            "There is no checkpoint folder {name!r}; train one with "
+            "`python -m model train --data FILE.tsv --run RUN --out CHECKPOINT`.",
+            name=folder.name,
         )
     try:
         manifest = read_file(folder, MANIFEST, LARGEST[MANIFEST])

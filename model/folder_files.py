@@ -89,7 +89,7 @@ def real_path(folder: Path, name: str) -> Path:
     if path.parent != root and not is_hub_blob(path, root):
         raise CheckpointError(
             "{folder}/{file} is a link that leads outside of the folder, where Headlight does not read; copy the "
-            "files themselves (`cp -rL`) into one folder.",
+            "files themselves into one folder: `cp -rL FOLDER NEW`.",
             folder=folder.name,
             file=name,
         )

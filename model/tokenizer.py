@@ -45,7 +45,10 @@ class Tokenizer:
             ) from error
         self.byte_ids = frozenset(i for i in range(size) if self._processor.is_byte(i))
         if not self.byte_ids:
-            raise CheckpointError("tokenizer.model has no byte fallback; train it with `python -m model train`.")
+            raise CheckpointError(
+                "tokenizer.model has no byte fallback; train one with "
+                "`python -m model train --data FILE.tsv --run RUN --out CHECKPOINT`."
+            )
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":

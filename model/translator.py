@@ -51,7 +51,7 @@ class Translator(SequenceTranslator):
         if not isinstance(read.model, Transformer):
             raise CheckpointError(
                 "{name} holds a model from before the Transformer, which cannot be asked for what is asked here; "
-                "`open_reader` opens it, and so do `python -m model translate` and `evaluate`.",
+                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint CHECKPOINT`.",
                 name=read.name,
             )
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)

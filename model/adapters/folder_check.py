@@ -120,7 +120,7 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def refuse_gguf(path: Path) -> None:
-    """Say how a GGUF file, or a folder with nothing else, is made into what can be opened.
+    """Say of a GGUF file, or a folder with nothing else, what can be opened instead.
 
     Raises:
         CheckpointError: it is one.
@@ -133,12 +133,9 @@ def refuse_gguf(path: Path) -> None:
     if gguf is None:
         return
     raise CheckpointError(
-        "{name} is a GGUF file, made for llama.cpp. Open the model that it was made from, or convert it, with "
-        'transformers and `pip install gguf`: `AutoModelForCausalLM.from_pretrained("{parent_name}", '
-        'gguf_file="{name}").save_pretrained("NEW")`, and the same with AutoTokenizer; then open the folder '
-        "NEW.",
+        "{name} is a GGUF file, made for llama.cpp, and cannot be opened here. Open the folder of the model that it "
+        "was made from, which has a config.json and safetensors.",
         name=gguf.name,
-        parent_name=gguf.parent.name,
     )
 
 
@@ -193,8 +190,8 @@ def check_tokenizer_files(path: Path, model_type: object) -> None:
             )
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(
-            "{name} holds a model but no tokenizer, so no text can be read. Save it beside the model: "
-            "`AutoTokenizer.from_pretrained(…).save_pretrained(folder)`.",
+            "{name} holds a model but no tokenizer, so no text can be read. Save that of the original model "
+            "beside it: `AutoTokenizer.from_pretrained(original).save_pretrained(folder)`.",
             name=path.name,
         )
 
@@ -229,7 +226,7 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
     if pickled := next((file for file in entries(path) if _begins(file, *_PICKLE)), None):
         raise CheckpointError(
             "{name} has no {weights}, and {pickled} is pickle, which can run any program when it is opened. Save the "
-            "weights as safetensors: load the model where you trust it and call `save_pretrained(folder)`.",
+            "weights as safetensors: load the model where you trust it and call `model.save_pretrained(folder)`.",
             name=path.name,
             weights=WEIGHTS,
             pickled=pickled.name,

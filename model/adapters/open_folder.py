@@ -96,8 +96,8 @@ def _loaded(
         return model if folder.adapter is None else merge(model, folder.adapter)
     if folder.adapter is not None:
         raise CheckpointError(
-            "{name} is an adapter of a model that is larger than the memory. Merge the two with "
-            "`merge_and_unload()`, save the result, and open that.",
+            "{name} is an adapter of a model that is larger than the memory. Merge the two, "
+            "`model.merge_and_unload().save_pretrained(folder)`, and open that folder.",
             name=folder.name,
         )
     with folder_for_weights() as offloaded:

@@ -69,7 +69,7 @@ def read_adapter(path: Path) -> Adapter | None:
     settings = _lora(path.name, content)
     if not (path / WEIGHTS).is_file():
         raise CheckpointError(
-            "{name} has an adapter's settings but no {weights}; save it anew with `save_pretrained(folder)`.",
+            "{name} has an adapter's settings but no {weights}; save it anew with `model.save_pretrained(folder)`.",
             name=path.name,
             weights=WEIGHTS,
         )
@@ -101,8 +101,8 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         raise CheckpointError(
-            "The adapter {name} does not fit {base_name} ({reason}). Merge them with `merge_and_unload()` "
-            "where both load, and save the result.",
+            "The adapter {name} does not fit {base_name} ({reason}). Where both load, merge them: "
+            "`model.merge_and_unload().save_pretrained(folder)`.",
             name=name,
             base_name=adapter.base.name,
             reason=first_words(error),
@@ -113,8 +113,8 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
 def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     if content.get("peft_type") != "LORA":
         raise CheckpointError(
-            "{name} holds an adapter of the kind {content!r}, and Headlight merges LoRA only. Merge it with "
-            "`merge_and_unload()` and save the result.",
+            "{name} holds an adapter of the kind {content!r}, and Headlight merges LoRA only. Merge it: "
+            "`model.merge_and_unload().save_pretrained(folder)`.",
             name=name,
             content=str(content.get("peft_type"))[:40],
         )
@@ -175,7 +175,7 @@ def _names(name: str, content: Mapping[str, Any], key: str) -> list[str]:
 def _not_followed(name: str, key: str) -> CheckpointError:
     return CheckpointError(
         "{name}/{settings} asks for {key}, which Headlight does not follow for an adapter of unknown origin. "
-        "Merge it with `merge_and_unload()` and save the result.",
+        "Merge it: `model.merge_and_unload().save_pretrained(folder)`.",
         name=name,
         settings=SETTINGS,
         key=key,
@@ -189,7 +189,7 @@ def _base(path: Path, named: object) -> Path:
     if not last or last in (".", "..") or base == path or not base.is_dir():
         raise CheckpointError(
             "{name} holds an adapter (PEFT), which needs the model beneath it, {named}. Put that model's folder "
-            "beside it, as {last}; or merge the two with `merge_and_unload()` and save the result.",
+            "beside it, as {last}; or merge the two: `model.merge_and_unload().save_pretrained(folder)`.",
             name=path.name,
             named=str(named)[:80] if named else said("which it does not name"),
             last=last[:80] or said("its name says"),

@@ -168,7 +168,10 @@ def load_film(path: Path, name: str = "") -> Film:
         with open_arrays(path, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
-        raise DataError("There is no file {path}; `python -m model train --film FILE` makes one.", path=path) from error
+        raise DataError(
+            "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
+            path=path,
+        ) from error
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.

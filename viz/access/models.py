@@ -226,7 +226,8 @@ def folder(choice: ModelChoice) -> Path:
     name = name_of(choice)
     if name not in models:
         raise CheckpointError(
-            "There is no checkpoint in {name}/. Train one with `python -m model train`, add a folder with a "
+            "There is no checkpoint in {name}/. Train one with "
+            "`python -m model train --data FILE.tsv --run RUN --out CHECKPOINT`, add a folder with a "
             "model on the left, or name a folder of checkpoints in the environment variable {root_variable}.",
             name=catalogue.checkpoint_root().name,
             root_variable=catalogue.ROOT_VARIABLE,

@@ -134,7 +134,9 @@ def load_results(path: Path) -> AblationResults:
             raise DataError("{name} is refused: it has more than {largest} MiB.", name=path.name, largest=LARGEST >> 20)
         return _results(checked.parsed(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
-        raise DataError("There is no file {path}; `python -m model ablations` writes one.", path=path) from error
+        raise DataError(
+            "There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path
+        ) from error
     except (OSError, UnicodeDecodeError, Malformed) as error:
         raise DataError("{name} holds no results of ablations ({error}).", name=path.name, error=error) from error
 

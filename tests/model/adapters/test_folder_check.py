@@ -29,13 +29,13 @@ def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json.*save_pretrained")
 
 
-def test_gguf_is_refused_with_the_sentence_how_to_convert_it(tmp_path: Path, bert: Path) -> None:
+def test_gguf_is_refused_with_the_sentence_what_to_open_instead(tmp_path: Path, bert: Path) -> None:
     (tmp_path / "no.gguf").write_bytes(b"none" + bytes(60))
     refused(tmp_path, "no config.json")
     file = tmp_path / "animals.Q4_K_M.GGUF"
     file.write_bytes(b"GGUF" + bytes(60))
     for path in (tmp_path, file):
-        refused(path, 'GGUF.*llama.cpp.*gguf_file="animals.Q4_K_M.GGUF".*save_pretrained')
+        refused(path, "animals.Q4_K_M.GGUF is a GGUF file.*llama.cpp.*Open the folder")
     # Beside a model that can be opened it is no matter.
     shutil.copy(file, bert / file.name)
     assert open_reader(bert).abilities.shapes

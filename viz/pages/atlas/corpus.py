@@ -104,11 +104,13 @@ def _of_sentences(*, writes: bool) -> tuple[str, str]:
     if writes:
         return _("Sentences, one a line, or sentence TAB translation"), _(
             "UTF-8, at most {most:,} sentences. The decoder reads a translation that is given; where none is, the "
-            "model translates first. The command `python -m model atlas` takes longer files.",
+            "model translates first. The command `python -m model atlas --text FILE.txt --out FILE.npz` takes longer "
+            "files.",
             most=data.MAX_SENTENCES,
         )
     return _("Sentences, one a line"), _(
-        "UTF-8, at most {most:,} sentences. The command `python -m model atlas` takes longer files.",
+        "UTF-8, at most {most:,} sentences. The command `python -m model atlas --text FILE.txt --out FILE.npz` takes "
+        "longer files.",
         most=data.MAX_SENTENCES,
     )
 

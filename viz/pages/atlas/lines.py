@@ -52,7 +52,8 @@ def read_lines(
             bad.append(BadLine(number, getattr(error, "reason", error.message)))
         if len(rows) > most:
             raise DataError(
-                "{name} holds more than {most:,} rows; take a part of it, or use `python -m model atlas`.",
+                "{name} holds more than {most:,} rows; take a part of it, or use "
+                "`python -m model atlas --text FILE.txt --out FILE.npz`.",
                 name=name,
                 most=most,
             )

@@ -14,7 +14,7 @@ from viz.ui.controls import plain
 
 _SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
-COMMAND: Final = "python -m model train --preset full --data DIR --out CHECKPOINT --film film.npz"
+COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
 
 
 @dataclass(frozen=True)
