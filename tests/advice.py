@@ -40,7 +40,7 @@ def outside_backticks() -> list[str]:
 
 def in_readmes() -> dict[str, str]:
     """Each command of a README → its place. A line that ends with a backslash goes on; comments are no part of it."""
-    found = {}
+    found: dict[str, str] = {}
     for path in READMES:
         text, place = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
         for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):

@@ -43,8 +43,9 @@ IN_SOURCE, IN_README = advice.in_source(), advice.in_readmes()
 TEXT = "The animal was tired."
 PAIRS = "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True))
 #: What an f-string or a message puts into a command.
-HOLES: Final = {"seed": "0", "FILM": "film.npz", "_DEV_FILE.format(score.set)": "FILE.tsv"}
-HOLES |= {"run.preset": "full", "run.seed": "0"}
+HOLES: Final = {"seed": "0", "run.seed": "0", "run.preset": "full", "FILM": "film.npz"} | {
+    "_DEV_FILE.format(score.set)": "FILE.tsv"
+}
 #: Options by which a command does the same in a second.
 _SHAPE: Final = "--vocab-size 370 --d-model 16 --steps 2 --save-every 1 --device cpu"
 SHORTER: Final = {
