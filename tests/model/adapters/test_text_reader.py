@@ -182,6 +182,14 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(
             reader.trace("tired " * count)
 
 
+@pytest.mark.parametrize(("text", "says"), [("猫", r"only special tokens \(\[UNK\]\)"), ("\u200b", "cannot be seen")])
+def test_a_text_that_the_vocabulary_lacks_is_told_from_one_that_cannot_be_seen(
+    opened: Callable[[str], TextReader], text: str, says: str
+) -> None:
+    with pytest.raises(InputTextError, match=says):
+        opened("bert").trace(text)
+
+
 def test_an_encoder_takes_no_target_and_unknown_extras_are_named(opened: Callable[[str], TextReader]) -> None:
     with pytest.raises(InputTextError, match="no decoder"):
         opened("bert").trace(TEXT, "x")

@@ -12,6 +12,7 @@ import transformers
 from model.adapters import library, open_folder, tokenizer_trial
 from model.adapters.folder_check import check_folder
 from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.limited_process import first_words
 from model.adapters.tokenizer_files import TokenizerCopy, private_copy
 from model.adapters.tokenizer_rules import check_pipeline, check_settings
 from model.checked import Malformed
@@ -183,3 +184,17 @@ def test_who_stops_the_program_is_obeyed(bert: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(type(tokenizer), "__call__", stop)
     with pytest.raises(KeyboardInterrupt):
         pieces.encode("The cat.")
+
+
+@pytest.mark.parametrize(
+    ("error", "kept"),
+    [
+        (ValueError("Nothing of:\n(1) a file, or\n(2) a class."), "Nothing of: (1) a file, or (2) a class"),
+        (ValueError("It is damaged.\nA second line."), "It is damaged"),
+        (ValueError("one of:"), "one of"),
+        (ValueError("a" * 300), "a" * 200 + " …"),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_of_an_error_the_first_line_is_kept_and_what_it_only_announces(error: Exception, kept: str) -> None:
+    assert first_words(error) == kept
