@@ -3,9 +3,10 @@
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 from viz import warm_start
-from viz.core import script_files
+from viz.core import forged_widgets, script_files
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -62,4 +63,9 @@ if __name__ == "__main__":
     run()
 else:
     # And so it imports it once, for the server, which runs this very file.
-    app = st.App(__file__, lifespan=warm_start.while_serving, routes=script_files.routes())
+    app = st.App(
+        __file__,
+        lifespan=warm_start.while_serving,
+        routes=script_files.routes(),
+        middleware=[Middleware(forged_widgets.ForgedWidgets)],
+    )
