@@ -11,7 +11,7 @@ from viz.components.matrix_picture.component import ColourScale, Kept, MatrixDat
 from viz.components.tiles.store import pack_tiles
 from viz.core import fingerprint, sites
 from viz.core.tiles import Tiles
-from viz.notebook.widget import Part, Picture
+from viz.notebook.widget import Part, Picture, checked_text
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory, digest_of, pack_lines
 from viz.pages.decoding.film.component import PlayerState, pack_player
 from viz.pages.decoding.film.data import film as film_data
@@ -46,11 +46,12 @@ def heads(
         opened: layer and head that are open first, from 0.
 
     Raises:
-        ValueError: there is no such site, weights and tokens do not fit, or the picture would be too large.
+        ValueError: there is no such site or head, weights and tokens do not fit or are empty, a token is not text, or
+            the picture would be too large.
     """
-    weights, queries, keys, title = _weights(given, site, queries, keys)
+    weights, queries, keys, title = _weights(given, site, queries, keys, ("layer", "head"))
     layers, count = weights.shape[:2]
-    if not (0 <= opened[0] < layers and 0 <= opened[1] < count):
+    if tuple(opened) not in np.ndindex(layers, count):
         raise ValueError(f"There is no head {opened}: layers run from 0 to {layers - 1}, heads from 0 to {count - 1}.")
     address = f"notebook-{fingerprint.digest(title, *queries, weights)}"
     tiles = Tiles.of(weights.shape, iter(weights))
@@ -58,7 +59,7 @@ def heads(
         _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
         for layer, head in np.ndindex(layers, count)
     ]
-    grid = pack_grid(address, (layers, count), HeadChoice(*opened), None, None, None, "heads", title)
+    grid = pack_grid(address, (layers, count), HeadChoice(*map(int, opened)), None, None, None, "heads", title)
     parts = [
         Part(TILES, None, pack_tiles(tiles, queries, keys, address)),
         Part(*GRID, grid),
@@ -85,17 +86,21 @@ def lines(
         shown: the heads that are on first; by default the first.
 
     Raises:
-        ValueError: there is no such site, layer or head, or weights and tokens do not fit.
+        ValueError: there is no such site, layer or head, weights and tokens do not fit or are empty, or a token is not
+            text.
     """
-    stacked = given if _is_trace(given) else np.asarray(given, np.float32)[None]
-    weights, queries, keys, title = _weights(stacked, site, queries, keys)
-    number = layer if _is_trace(given) else 0
-    if not 0 <= number < len(weights):
-        raise ValueError(f"There is no layer {layer}: layers run from 0 to {len(weights) - 1}.")
-    values = weights[number]
-    on = tuple(sorted(set(shown))) if shown else (0,)
-    if len(values) > MOST_LINES or not all(0 <= head < len(values) for head in on):
-        raise ValueError(f"Expected some of heads 0 to {min(len(values), MOST_LINES) - 1}, got {on}.")
+    values, queries, keys, title = _weights(given, site, queries, keys, ("head",))
+    number = 0
+    if _is_trace(given):
+        number, layers = layer, len(values)
+        if number not in range(layers):
+            raise ValueError(f"There is no layer {layer!r}: layers run from 0 to {layers - 1}.")
+        values = values[number]
+    if len(values) > MOST_LINES:
+        raise ValueError(f"Lines of {len(values)} heads cannot be told apart: give at most {MOST_LINES} heads.")
+    on = set(() if shown is None else shown) or {0}
+    if not on.issubset(range(len(values))):
+        raise ValueError(f"Expected some of heads 0 to {len(values) - 1}, got {list(on)}.")
     data = LinesData(
         values=values,
         top=1.0,
@@ -106,7 +111,7 @@ def lines(
         title=title,
         file_name="lines",
     )
-    view = LinesView(on)
+    view = LinesView(tuple(sorted(map(int, on))))
     part = Part(*LINES, pack_lines(data, Memory(1, view, digest_of(data), view)))
     return Picture([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens")
 
@@ -135,9 +140,15 @@ def _is_trace(given: object) -> bool:
 
 
 def _weights(
-    given: "Trace | ArrayLike", site: str, queries: Sequence[str] | None, keys: Sequence[str] | None
+    given: "Trace | ArrayLike",
+    site: str,
+    queries: Sequence[str] | None,
+    keys: Sequence[str] | None,
+    axes: Sequence[str],
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...], str]:
-    """Weights [layer, head, query, key], the tokens of rows and columns, and what is shown."""
+    """Weights [layer, head, query, key] of a trace, or [*axes, query, key] as they are given; the tokens of rows and
+    columns, and what is shown.
+    """
     if _is_trace(given):
         trace: Trace = given  # type: ignore[assignment]
         site = site or trace.sites[0]
@@ -148,17 +159,26 @@ def _weights(
             raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
         rows, columns = trace.axis_tokens(site)
         return np.stack(stacked), tuple(rows), tuple(columns), sites.label(site)
-    weights = np.asarray(given, np.float32)
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
-    columns = tuple(queries if keys is None else keys)
-    if weights.ndim != 4 or weights.shape[2:] != (len(queries), len(columns)):
-        raise ValueError(
-            f"Expected weights [layer, head, {len(queries)} queries, {len(columns)} keys], got {list(weights.shape)}."
-        )
-    if not (np.isfinite(weights).all() and weights.min(initial=0.0) >= 0 and weights.max(initial=0.0) <= 1 + 1e-4):
+    rows = _tokens("queries", queries)
+    columns = rows if keys is None else _tokens("keys", keys)
+    try:
+        weights = np.asarray(given, np.float32)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(f"Expected a trace, or weights as an array of numbers: {error}") from error
+    expected = ", ".join((*axes, f"{len(rows)} queries", f"{len(columns)} keys"))
+    if weights.ndim != len(axes) + 2 or weights.shape[-2:] != (len(rows), len(columns)):
+        raise ValueError(f"Expected weights [{expected}], got {list(weights.shape)}.")
+    if 0 in weights.shape:
+        raise ValueError(f"Expected at least one {', '.join(axes)}, query and key, got {list(weights.shape)}.")
+    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= 1 + 1e-4):
         raise ValueError("Expected weights between 0 and 1, as a softmax gives them.")
-    return weights, tuple(queries), columns, "Attention"
+    return weights, rows, columns, "Attention"
+
+
+def _tokens(name: str, given: Sequence[str]) -> tuple[str, ...]:
+    return tuple(checked_text(f"{name}[{position}]", token) for position, token in enumerate(given))
 
 
 def _matrix(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], title: str) -> bytes:

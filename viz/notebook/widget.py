@@ -18,6 +18,7 @@ import anywidget
 import traitlets
 
 from viz.core import bundle
+from viz.core.offline_page import script_json
 
 #: All that a picture sends may take so many bytes.
 MOST_BYTES: Final = 64 << 20
@@ -72,6 +73,23 @@ class Picture(anywidget.AnyWidget):
         super().__init__(_esm=_module(self.scripts), plan=json.dumps(_plan(parts, heads, alt)), payloads=payloads)
 
 
+def checked_text(name: str, given: object) -> str:
+    """A text that a file can hold.
+
+    Raises:
+        ValueError: it is not text, or has half of a surrogate pair, which UTF-8 cannot write.
+    """
+    if not isinstance(given, str):
+        raise ValueError(f"Expected {name} to be text, got {given!r} of type {type(given).__name__}.")
+    try:
+        given.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"Expected {name} to be text that UTF-8 can write, got {given!r}: half a surrogate pair."
+        ) from None
+    return given
+
+
 def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
     """Write a picture into one HTML file that opens offline and does what it does in the notebook.
 
@@ -79,12 +97,13 @@ def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
         picture: of `heads`, `lines` or `film`.
         path: of the file; one that is there is written over.
         title: of the page.
+
+    Raises:
+        ValueError: the title is not text.
     """
+    title = checked_text("title", title)
     given = [base64.b64encode(payload).decode("ascii") for payload in picture.payloads]
-    # In a script element only "</" could end it; JSON may write it otherwise.
-    plan, data, scripts = (
-        json.dumps(value).replace("</", "<\\/") for value in (json.loads(picture.plan), given, picture.scripts)
-    )
+    plan, data, scripts = map(script_json, (json.loads(picture.plan), given, picture.scripts))
     page = f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>
 <style>:root {{ color-scheme: light dark; }} body {{ margin: 1.5rem; font-family: sans-serif; }}</style></head>

@@ -1,11 +1,13 @@
 """The notebook: its pictures hold what the trace holds, a notebook runs, and what is saved works alone."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from model import Trace, Translator
 from tests.paths import ROOT
@@ -94,11 +96,62 @@ def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: p
         heads(trace, "encoder.self")
 
 
-def test_hostile_tokens_end_no_script_of_a_saved_page(tmp_path: Path) -> None:
-    token = "</script><script>alert(1)</script>"
-    page = save(heads(np.ones((1, 1, 1, 1)), queries=[token]), tmp_path / "a.html", title="<b>").read_text()
-    assert page.count("</script>") == 1
-    assert "<title>&lt;b&gt;</title>" in page
+@pytest.mark.parametrize("token", ["\ud800", "a\udfff", 3, None, b"a", ["a"]], ids=repr)
+@pytest.mark.parametrize("name", ["queries", "keys"])
+def test_a_token_that_is_not_text_is_named(token: object, name: str) -> None:
+    tokens = {"queries": ["a", "b"], "keys": ["c", "d"], name: ["e", token]}
+    for draw, weights in ((heads, np.full((1, 1, 2, 2), 0.5)), (lines, np.full((1, 2, 2), 0.5))):
+        with pytest.raises(ValueError, match=re.escape(f"Expected {name}[1] to be text")) as error:
+            draw(weights, **tokens)  # type: ignore[operator]
+        assert repr(token) in str(error.value)
+        str(error.value).encode("utf-8")
+
+
+@pytest.mark.parametrize("shape", [(0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0), (1, 1, 0, 0)])
+def test_weights_of_nothing_are_refused_with_their_shape(shape: tuple[int, ...]) -> None:
+    tokens = {"queries": ["a"] * shape[2], "keys": ["b"] * shape[3]}
+    with pytest.raises(ValueError, match=re.escape(f"at least one layer, head, query and key, got {list(shape)}")):
+        heads(np.ones(shape), **tokens)
+    if 0 in shape[1:]:
+        with pytest.raises(ValueError, match=re.escape(f"at least one head, query and key, got {list(shape[1:])}")):
+            lines(np.ones(shape[1:]), **tokens)
+
+
+@pytest.mark.parametrize(
+    "weights", ["abc", {}, [[[[1.0], [1.0, 2.0]]]], torch.ones(1, 1, 1, 1, requires_grad=True)], ids=repr
+)
+def test_weights_that_are_no_numbers_are_refused_with_what_is_expected(weights: object) -> None:
+    for draw in (heads, lines):
+        with pytest.raises(ValueError, match="Expected a trace, or weights as an array of numbers: "):
+            draw(weights, queries=["a"])  # type: ignore[operator]
+
+
+def test_lines_name_the_axes_that_they_were_given() -> None:
+    with pytest.raises(ValueError, match=r"weights \[head, 1 queries, 1 keys\], got \[1, 1\]"):
+        lines([[1.0]], queries=["a"])
+
+
+@pytest.mark.parametrize("opened", [(0,), (0, 0, 0), (0.5, 0), (None, 0), "ab", (-1, 0), (1, 0)])
+def test_a_head_that_is_not_there_cannot_be_open(opened: object) -> None:
+    with pytest.raises(ValueError, match=r"There is no head .*: layers run from 0 to 0, heads from 0 to 0"):
+        heads(np.ones((1, 1, 1, 1)), queries=["a"], opened=opened)  # type: ignore[arg-type]
+
+
+def test_numbers_of_numpy_name_heads_as_those_of_python_do() -> None:
+    ((_, (packed,)),) = parts(lines(np.ones((2, 1, 1)), queries=["a"], shown=np.arange(2)))  # type: ignore[arg-type]
+    assert unpack(packed)[0]["command"]["heads"] == [0, 1]
+    _, (_, (grid,)), _ = parts(heads(np.ones((1, 2, 1, 1)), queries=["a"], opened=tuple(np.array([0, 1]))))
+    assert unpack(grid)[0]["selected"] == [0, 1]
+
+
+@pytest.mark.parametrize("token", ["</script><script>alert(1)</script>", "<!--<script>", "<!-- \u2028"])
+def test_a_hostile_token_neither_ends_nor_swallows_the_script_of_a_saved_page(tmp_path: Path, token: str) -> None:
+    path = save(heads(np.ones((1, 1, 1, 1)), queries=[token]), tmp_path / "a.html", title=f"<b>{token}")
+    page = path.read_text(encoding="utf-8")
+    assert [page.count(part) for part in ("<script", "</script", "<!--", "<b>")] == [1, 1, 0, 0]
+    assert "\u2028" not in page[page.index("<script") :]
+    with pytest.raises(ValueError, match="Expected title to be text"):
+        save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), path, title="\ud800")
 
 
 @pytest.mark.filterwarnings("default")

@@ -126,7 +126,7 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
         title=_("{view} of attention, drawn by bertviz", view=_(view)),
         style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
         body=f'<div id="save" data-name="{name}"></div>{markup.replace("Layer:", escape(_("Layer:")))}',
-        libraries=[*_libraries(), _SHIM % json.dumps(HEAD_COLOURS)],
+        libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
         script=_with_data_once(script, trace.row_names(site), layer),
         entry="pages/attention/bertviz/bertviz_page.js",
     )
