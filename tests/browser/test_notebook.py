@@ -10,8 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from model import Translator
 from viz.notebook import film, heads, lines, save
 
-#: With either of the last, written as it is, a browser would show an empty page.
-TOKENS = ["a", "<!--<script>", "</script>"]
+TOKENS = ["a", "b", "c"]
 
 
 @pytest.fixture
@@ -45,7 +44,8 @@ def test_a_saved_grid_opens_a_head_by_a_click_without_a_server(tab: Page, tmp_pa
 def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
     tab: Page, tmp_path: Path, translator: Translator
 ) -> None:
-    trace = translator.trace("Tom told me.")
+    # As it is, this would swallow the rest of a page's script.
+    trace = translator.trace("Tom told me. <!--<script>")
     tab.goto(save(lines(trace, "encoder.self"), tmp_path / "lines.html").as_uri())
     tab.locator(".chip").nth(1).click()
     expect(tab.get_by_text("Lines drawn")).to_be_visible()

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,17 +100,17 @@ def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: p
 @pytest.mark.parametrize("token", ["\ud800", "a\udfff", 3, None, b"a", ["a"]], ids=repr)
 @pytest.mark.parametrize("name", ["queries", "keys"])
 def test_a_token_that_is_not_text_is_named(token: object, name: str) -> None:
-    tokens = {"queries": ["a", "b"], "keys": ["c", "d"], name: ["e", token]}
+    tokens: dict[str, Any] = {"queries": ["a", "b"], "keys": ["c", "d"], name: ["e", token]}
     for draw, weights in ((heads, np.full((1, 1, 2, 2), 0.5)), (lines, np.full((1, 2, 2), 0.5))):
         with pytest.raises(ValueError, match=re.escape(f"Expected {name}[1] to be text")) as error:
-            draw(weights, **tokens)  # type: ignore[operator]
+            draw(weights, **tokens)
         assert repr(token) in str(error.value)
         str(error.value).encode("utf-8")
 
 
 @pytest.mark.parametrize("shape", [(0, 1, 1, 1), (1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 1, 0), (1, 1, 0, 0)])
 def test_weights_of_nothing_are_refused_with_their_shape(shape: tuple[int, ...]) -> None:
-    tokens = {"queries": ["a"] * shape[2], "keys": ["b"] * shape[3]}
+    tokens: dict[str, Any] = {"queries": ["a"] * shape[2], "keys": ["b"] * shape[3]}
     with pytest.raises(ValueError, match=re.escape(f"at least one layer, head, query and key, got {list(shape)}")):
         heads(np.ones(shape), **tokens)
     if 0 in shape[1:]:
@@ -120,10 +121,10 @@ def test_weights_of_nothing_are_refused_with_their_shape(shape: tuple[int, ...])
 @pytest.mark.parametrize(
     "weights", ["abc", {}, [[[[1.0], [1.0, 2.0]]]], torch.ones(1, 1, 1, 1, requires_grad=True)], ids=repr
 )
-def test_weights_that_are_no_numbers_are_refused_with_what_is_expected(weights: object) -> None:
+def test_weights_that_are_no_numbers_are_refused_with_what_is_expected(weights: Any) -> None:
     for draw in (heads, lines):
         with pytest.raises(ValueError, match="Expected a trace, or weights as an array of numbers: "):
-            draw(weights, queries=["a"])  # type: ignore[operator]
+            draw(weights, queries=["a"])
 
 
 def test_lines_name_the_axes_that_they_were_given() -> None:
@@ -144,14 +145,19 @@ def test_numbers_of_numpy_name_heads_as_those_of_python_do() -> None:
     assert unpack(grid)[0]["selected"] == [0, 1]
 
 
-@pytest.mark.parametrize("token", ["</script><script>alert(1)</script>", "<!--<script>", "<!-- \u2028"])
-def test_a_hostile_token_neither_ends_nor_swallows_the_script_of_a_saved_page(tmp_path: Path, token: str) -> None:
-    path = save(heads(np.ones((1, 1, 1, 1)), queries=[token]), tmp_path / "a.html", title=f"<b>{token}")
+@pytest.mark.parametrize("text", ["</script><script>alert(1)</script>", "<!--<script>", "<!-- \u2028"])
+def test_a_hostile_text_neither_ends_nor_swallows_the_script_of_a_saved_page(
+    tmp_path: Path, translator: Translator, text: str
+) -> None:
+    path = save(film(translator.trace(text), translator), tmp_path / "a.html", title=f"<b>{text}")
     page = path.read_text(encoding="utf-8")
     assert [page.count(part) for part in ("<script", "</script", "<!--", "<b>")] == [1, 1, 0, 0]
     assert "\u2028" not in page[page.index("<script") :]
-    with pytest.raises(ValueError, match="Expected title to be text"):
-        save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), path, title="\ud800")
+
+
+def test_the_title_of_a_saved_page_is_text_that_can_be_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Expected title to be text that UTF-8 can write"):
+        save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), tmp_path / "a.html", title="\ud800")
 
 
 @pytest.mark.filterwarnings("default")
