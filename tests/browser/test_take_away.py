@@ -3,6 +3,7 @@
 The `page` fixture also asserts that nothing went to the console as an error and nothing was asked of another host.
 """
 
+import csv
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from model.trace.file import load_trace
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
 from viz.pages.attention.take_away.view_page import OpenView, view_page
+from viz.ui.trace_tables import FORMULA_SIGNS
 
 HERE = Path(__file__).parent
 PATIENCE = 60_000
@@ -208,3 +210,16 @@ def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium:
     assert other.locator(sentences).all_inner_texts() == expected
     assert expected[0] == "It is late, <b>."
     context.close()
+
+
+def test_a_table_leaves_the_app_only_by_our_button_which_escapes_formulas(page: Page, url: str) -> None:
+    page.goto(f"{url}/model?about=Vocabulary")
+    table = page.get_by_test_id("stDataFrame")
+    table.hover()
+    expect(table.get_by_role("button", name="Search")).to_be_visible(timeout=PATIENCE)
+    expect(table.get_by_role("button", name=re.compile("Download", re.IGNORECASE))).to_have_count(0)
+    name, content = saved(page, page.get_by_role("button", name="Pieces (CSV)").click)
+    assert name == "headlight-vocabulary.csv"
+    rows = list(csv.reader(content.decode("utf-8-sig").splitlines()))
+    assert len(rows) == 1 + 370
+    assert not [piece for _, piece, _ in rows if piece.startswith(tuple(FORMULA_SIGNS))]

@@ -55,7 +55,9 @@ def without_forged(content: bytes) -> bytes:
     kept = [state for state in widgets if _can_exist(state)]
     del widgets[:]
     widgets.extend(kept)
-    _LOG.warning("Dropped forged widget values: %d, the first with the id %.*r", len(forged), _SHOWN, forged[0])
+    _LOG.log(
+        logging.WARNING, "Dropped forged widget values: %d, the first with the id %.*r", len(forged), _SHOWN, forged[0]
+    )
     return bytes(message.SerializeToString())
 
 

@@ -8,6 +8,7 @@ from viz.core.html import Column
 from viz.core.messages import _, said, shown
 from viz.core.token_text import display_token
 from viz.pages.model_card.measured_names import BETWEEN, shown_name
+from viz.ui import trace_tables
 
 if TYPE_CHECKING:
     from model.config import TransformerConfig
@@ -92,6 +93,11 @@ def matching(pieces: Sequence[Piece], wanted: str) -> list[Piece]:
     """The pieces that hold what was typed, in any case; a space is the ▁ before a word, a number is also an id."""
     sign = wanted.replace(" ", "▁").lower()
     return [piece for piece in pieces if sign in piece.shown.lower() or str(piece.id) == wanted.strip()]
+
+
+def pieces_table(pieces: Sequence[Piece]) -> bytes:
+    """Pieces as CSV, a row for each."""
+    return trace_tables.table(("id", "piece", "kind"), ((p.id, trace_tables.cell(p.shown), p.kind) for p in pieces))
 
 
 def training_data(training: "Training") -> tuple[list[Column], Rows]:

@@ -5,6 +5,7 @@ is read as Markdown, which would fetch the pictures that a text names.
 """
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -20,7 +21,7 @@ from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
 from viz.selection.selection import Selection
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:
     from model.training_record import Measurement
@@ -61,6 +62,7 @@ def vocabulary(selection: Selection) -> None:
         "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
     }  # fmt: skip
     st.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
+    number_controls.table_button(_("Pieces (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
 _OF_OTHERS: Final = said(

@@ -1,5 +1,7 @@
 """What a checkpoint says of itself, in tables and figures: the numbers, their labels, and nothing read as markup."""
 
+import csv
+
 import pytest
 
 from model.config import PRESETS
@@ -45,6 +47,14 @@ PIECES = facts.pieces(("<pad>", "A", "▁The", "er", "\u202e"), (0,), (1,))
 def test_pieces_are_told_apart() -> None:
     assert [piece.kind for piece in PIECES] == ["special", "byte", "begins a word", "within a word", "within a word"]
     assert PIECES[4].shown == "\\u202e"
+
+
+def test_no_piece_of_the_file_is_a_formula() -> None:
+    pieces = facts.pieces(("=cmd|' /C calc'!A0", "+1", "▁=", 'a"b,c'), ())
+    rows = list(csv.reader(facts.pieces_table(pieces).decode("utf-8-sig").splitlines()))
+    assert rows[0] == ["id", "piece", "kind"]
+    assert [row[1] for row in rows[1:]] == ["'=cmd|'␣/C␣calc'!A0", "'+1", "▁=", 'a"b,c']
+    assert [row[0] for row in rows[1:]] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
