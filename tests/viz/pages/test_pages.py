@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Iterable, Iterator
 from html import unescape
 from pathlib import Path
 
@@ -43,6 +44,14 @@ def opened(app: AppTest, page: str = "viz/pages/attention/page.py") -> AppTest:
     return app
 
 
+def walked(app: AppTest, pages: Iterable[str]) -> Iterator[str]:
+    """Open one page after the other in the same session, none of which may raise; each is yielded while it is open."""
+    for page in pages:
+        app.switch_page(page).run()
+        assert not app.exception, (page, app.exception[0].value)
+        yield page
+
+
 def payloads(app: AppTest) -> list[bytes]:
     return [element.proto.bytes for element in app.get("bidi_component")]
 
@@ -52,23 +61,20 @@ def texts(app: AppTest) -> str:
     return re.sub("</?mark[^>]*>|<sup[^>]*>[^<]*</sup>", "", " ".join(element.value for element in app.html))
 
 
-@pytest.mark.parametrize(("page", "title"), PAGES.items())
-def test_every_page_shows_title_sentence_and_translation(app: AppTest, page: str, title: str) -> None:
-    healthy(opened(app, page))
-    assert [element.value for element in app.title] == [title]
-    # The attention page has the words of both as a component, to be clicked.
-    lines = [line for header, _ in sent_to(app, "word_picker") for line in header["lines"]]
-    shown = " ".join([texts(app), *(" ".join([line["mark"], *line["words"]]) for line in lines)])
-    assert "The animal didn't cross the street" in unescape(shown)
-    assert "DE" in shown
-    assert len(app.caption) >= 1
-
-
-@pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_every_page_carries_the_shared_sidebar(app: AppTest, page: str) -> None:
-    opened(app, page)
-    assert app.sidebar.text_area[0].value == EXAMPLES[0].text
-    assert app.sidebar.selectbox[0].options == ["en-de"]
+def test_every_page_shows_title_sentence_translation_and_the_shared_sidebar(app: AppTest) -> None:
+    for page in walked(app.run(), [*PAGES, MODEL]):
+        healthy(app)
+        assert app.sidebar.text_area[0].value == EXAMPLES[0].text, page
+        assert app.sidebar.selectbox[0].options == ["en-de"], page
+        if page == MODEL:
+            continue
+        assert [element.value for element in app.title] == [PAGES[page]]
+        # The attention page has the words of both as a component, to be clicked.
+        lines = [line for header, _ in sent_to(app, "word_picker") for line in header["lines"]]
+        shown = " ".join([texts(app), *(" ".join([line["mark"], *line["words"]]) for line in lines)])
+        assert "The animal didn't cross the street" in unescape(shown), page
+        assert "DE" in shown, page
+        assert len(app.caption) >= 1, page
 
 
 def test_a_sentence_of_the_atlas_leads_back_to_it_until_another_one_is_typed(app: AppTest) -> None:
@@ -151,13 +157,12 @@ def test_an_example_brings_both_its_sentences(app: AppTest) -> None:
     assert app.text_input(key="other_text").value == EXAMPLES[3].twin
 
 
-@pytest.mark.parametrize("page", list(PAGES)[1:])
-def test_the_sentence_survives_a_change_of_page(app: AppTest, page: str) -> None:
+def test_the_sentence_survives_every_change_of_page(app: AppTest) -> None:
     opened(app)
     app.text_area(key="text").set_value("Tom was late.").run()
-    healthy(app.switch_page(page).run())
-    assert app.text_area(key="text").value == "Tom was late."
-    assert "Tom was late." in texts(app)
+    for page in walked(app, list(PAGES)[1:]):
+        assert healthy(app).text_area(key="text").value == "Tom was late.", page
+        assert "Tom was late." in texts(app), page
 
 
 def test_a_choice_made_on_one_page_holds_on_the_next(app: AppTest) -> None:
@@ -167,8 +172,7 @@ def test_a_choice_made_on_one_page_holds_on_the_next(app: AppTest) -> None:
     assert app.selectbox(key="layer").value == 1
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page: str) -> None:
+def test_wrong_parameters_in_a_link_become_defaults(app: AppTest) -> None:
     wrong = {
         "checkpoint": "../../etc",
         "site": "x",
@@ -180,10 +184,12 @@ def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page: str) -> 
     }
     for name, value in wrong.items():
         app.query_params[name] = value
-    healthy(opened(app, page))
+    healthy(app.run())
     # No position is too large before there is a sentence to count; a layer that is lacking becomes the first.
     head = {"site": "encoder.self", "layer": "0", "head": "0"}
-    assert set(app.query_params) <= {"token", *head}
+    for page in walked(app, PAGES):
+        healthy(app)
+        assert set(app.query_params) <= {"token", *head}, page
     healthy(app.switch_page("viz/pages/coreference/page.py").run())
     assert dict(app.query_params) == head
 
@@ -191,24 +197,25 @@ def test_wrong_parameters_in_a_link_become_defaults(app: AppTest, page: str) -> 
 # ---- bad input ----
 
 
-@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", READABLE.values(), ids=READABLE.keys())
-def test_unusual_text_is_read_like_any_other(app: AppTest, page: str, text: str) -> None:
-    opened(app, page)
+def test_unusual_text_is_read_like_any_other_on_every_page(app: AppTest, text: str) -> None:
+    opened(app)
     healthy(app.text_area(key="text").set_value(text).run())
-    assert app.text_area(key="text").value == text
+    for page in walked(app, PAGES):
+        assert healthy(app).text_area(key="text").value == text, page
 
 
-@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("text", REFUSED.values(), ids=REFUSED.keys())
-def test_refused_text_is_answered_with_a_sentence_and_not_lost(app: AppTest, page: str, text: str) -> None:
-    opened(app, page)
+def test_refused_text_is_answered_with_a_sentence_and_not_lost_on_any_page(app: AppTest, text: str) -> None:
+    opened(app)
     app.text_area(key="text").set_value(text).run()
-    assert not app.exception
-    assert len(app.error) == 1
-    assert app.text_area(key="text").value == text
-    assert [element.value for element in app.title] == [PAGES[page]]
+    for page in walked(app, PAGES):
+        assert len(app.error) == 1, page
+        assert app.text_area(key="text").value == text, page
+        assert [element.value for element in app.title] == [PAGES[page]]
     healthy(app.text_area(key="text").set_value("Tom was late.").run())
+    for _ in walked(app, PAGES):
+        healthy(app)
 
 
 def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
@@ -219,26 +226,23 @@ def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
     healthy(app.text_input(key="other_text").set_value("Tom was late.").run())
 
 
-@pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_html_and_markdown_in_the_text_reach_the_page_escaped(app: AppTest, page: str) -> None:
-    opened(app, page)
+def test_html_and_markdown_in_the_text_reach_every_page_escaped(app: AppTest) -> None:
+    opened(app)
     app.text_area(key="text").set_value(HTML[:60]).run()
-    assert not app.exception
-    for element in (*app.html, *app.markdown, *app.caption):
-        assert "<script" not in element.value
-        assert "<img" not in element.value
-        assert "![x](" not in element.value
+    for page in walked(app, [*PAGES, MODEL]):
+        for element in (*app.html, *app.markdown, *app.caption):
+            assert "<script" not in element.value, page
+            assert "<img" not in element.value, page
+            assert "![x](" not in element.value, page
 
 
-@pytest.mark.parametrize("page", [*PAGES, MODEL])
-def test_without_a_checkpoint_the_page_says_how_to_get_one(
-    app: AppTest, page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_without_a_checkpoint_every_page_says_how_to_get_one(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    opened(app, page)
-    assert not app.exception
-    assert "python \\-m model train" in app.error[0].value
-    assert app.text_area(key="text").value == EXAMPLES[0].text
+    for page in walked(app.run(), [*PAGES, MODEL]):
+        assert "python \\-m model train" in app.error[0].value, page
+        assert app.text_area(key="text").value == EXAMPLES[0].text, page
 
 
 def test_a_damaged_checkpoint_is_named_and_another_can_be_chosen(

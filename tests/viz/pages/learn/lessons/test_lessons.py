@@ -1,50 +1,86 @@
-"""Every step of every lesson with the model that ships: it bears out what is said, and one option is the answer."""
+"""Every step of every lesson with the model that ships: it bears out what is said, in every language."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import pytest
 
 from tests.paths import ROOT
 from viz.access import models
+from viz.core import messages
+from viz.core.messages import shown
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.lesson import holds, lessons
+from viz.pages.learn.lessons.lesson import Question, Step, holds, lessons
+from viz.pages.learn.lessons.pictures import View
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_choice import ModelChoice
 from viz.selection.selection import FIELDS
 
+Views = Callable[[str, int], View]
+
 STEPS = [(name, number) for name, lesson in lessons().items() for number in range(1, len(lesson.steps) + 1)]
+LANGUAGES = list(messages.languages())
 
 
-@pytest.fixture(autouse=True)
-def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+def step_of(name: str, number: int) -> Step:
+    return lessons()[name].steps[number - 1]
+
+
+QUESTIONS: dict[tuple[str, int], Question] = {
+    place: question for place in STEPS if (question := step_of(*place).question) is not None
+}
+
+
+@pytest.fixture(scope="module")
+def view() -> Iterator[Views]:
+    """The view of a step with the model that ships, computed once for all tests."""
+    choice = ModelChoice("en-de")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+        shipped = Shipped(choice, models.translator(choice))
+        yield cache(lambda name, number: data.view(shipped, lessons()[name], number))
 
 
 @pytest.mark.parametrize(("name", "number"), STEPS)
-def test_the_model_that_ships_bears_out_the_step(name: str, number: int) -> None:
-    choice = ModelChoice("en-de")
-    lesson = lessons()[name]
-    step, view = lesson.steps[number - 1], data.view(Shipped(choice, models.translator(choice)), lesson, number)
-    assert [(claim, dict(view.found)) for claim in step.claims if not holds(claim, view.found)] == []
-    assert "{" not in wording.filled(step.text, view.found)
-    assert view.caption
-    assert set(view.full.choices) <= set(FIELDS)
-    if step.question is not None:
-        options = [wording.filled_plainly(option, view.found) for option in step.question.options]
-        assert options.count(str(view.found[step.question.answer])) == 1
-        assert len(set(options)) == len(options) > 1
-        for text in (step.question.ask, step.question.because):
-            assert "{" not in wording.filled(text, view.found)
+def test_the_model_that_ships_bears_out_the_step(view: Views, name: str, number: int) -> None:
+    step, computed = step_of(name, number), view(name, number)
+    assert [(claim, dict(computed.found)) for claim in step.claims if not holds(claim, computed.found)] == []
+    assert set(computed.full.choices) <= set(FIELDS)
 
 
-def test_an_answer_is_not_what_always_stands_first() -> None:
+@pytest.mark.parametrize(("name", "number"), STEPS)
+def test_every_step_can_be_told_in_every_language(view: Views, name: str, number: int) -> None:
+    for language in LANGUAGES:
+        with messages.speaking(language):
+            texts = _told(name, number, view(name, number))
+        assert [text for text in texts if not text or "{" in text] == [], language
+
+
+@pytest.mark.parametrize(("name", "number"), QUESTIONS)
+def test_exactly_one_option_is_right_and_the_verdict_reads_as_it_does(view: Views, name: str, number: int) -> None:
+    question, found = QUESTIONS[name, number], view(name, number).found
+    for language in LANGUAGES:
+        with messages.speaking(language):
+            options = [wording.filled_plainly(option, found) for option in question.options]
+            right = [wording.is_right(option, question, found) for option in question.options]
+            verdict = wording.answer(question, found)
+        assert right.count(True) == 1, language
+        assert verdict == options[right.index(True)], language
+        assert len(set(options)) == len(options) > 1, language
+
+
+def test_an_answer_is_not_what_always_stands_first(view: Views) -> None:
     """Who always chose the first option would else be right."""
-    choice = ModelChoice("en-de")
-    shipped = Shipped(choice, models.translator(choice))
-    first = []
-    for name, number in STEPS:
-        lesson = lessons()[name]
-        question = lesson.steps[number - 1].question
-        if question is not None:
-            found = data.view(shipped, lesson, number).found
-            first.append(wording.filled_plainly(question.options[0], found) == str(found[question.answer]))
+    first = [wording.is_right(one.options[0], one, view(*place).found) for place, one in QUESTIONS.items()]
     assert 0.2 < sum(first) / len(first) < 0.8
+
+
+def _told(name: str, number: int, computed: View) -> list[str]:
+    """What a person reads beside the picture."""
+    lesson, step = lessons()[name], step_of(name, number)
+    texts = [messages._(lesson.title), messages._(lesson.section), messages._(step.title), shown(computed.caption)]
+    texts.append(wording.filled(step.text, computed.found))
+    if step.question is not None:
+        texts += [wording.filled(text, computed.found) for text in (step.question.ask, step.question.because)]
+    return texts
