@@ -34,7 +34,7 @@ def test_twenty_quick_key_presses_are_twenty_steps(page: Page, serve: Serve) -> 
         page.keyboard.press("ArrowRight")
     assert step_of(root) == 20
     expect(root.locator(".position")).to_have_text("Step 21 of 27")
-    page.wait_for_timeout(1200)
+    expect(page.get_by_text("reported: PlayerState(step=20,")).to_be_visible()
     assert step_of(root) == 20
 
 
@@ -72,11 +72,10 @@ def test_the_step_reaches_the_url_once_and_the_page_is_not_run_again(page: Page,
     expect(page.get_by_text("runs of the page: 1")).to_be_visible()
     # Stepping on while the server still answers the report before is never undone.
     for press in range(12):
-        page.keyboard.press("ArrowLeft" if press % 3 == 2 else "ArrowRight")
-        page.wait_for_timeout(90)
+        page.keyboard.press("ArrowLeft" if press % 3 == 2 else "ArrowRight", delay=90)
     assert step_of(root) == 9
     page.wait_for_url("**step=9**")
-    page.wait_for_timeout(500)
+    expect(page.get_by_text("reported: PlayerState(step=9,")).to_be_visible()
     assert step_of(root) == 9
 
 
@@ -160,7 +159,7 @@ def test_space_plays_to_the_end_and_pauses(page: Page, serve: Serve) -> None:
     expect(root).to_have_attribute("data-step", "2")
     page.keyboard.press(" ")
     stopped = step_of(root)
-    page.wait_for_timeout(300)
+    page.wait_for_url(f"**step={stopped}**")
     assert step_of(root) == stopped < 6
 
 
@@ -258,5 +257,4 @@ def test_a_long_decoding_scrolls_together_and_follows_the_step(page: Page, serve
     label, panel = box_of(root.locator(".strip").last.locator(".key-label").nth(60)), box_of(panels.last)
     assert panel["x"] < label["x"] < panel["x"] + panel["width"]
     panels.last.evaluate("panel => { panel.scrollLeft = 0; }")
-    page.wait_for_timeout(100)
-    assert panels.first.evaluate("panel => panel.scrollLeft") <= 2
+    page.wait_for_function("panel => panel.scrollLeft <= 2", arg=panels.first.element_handle())

@@ -49,7 +49,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     assert pixels(film) == late
     page.wait_for_url("**film_layer=1*")
     # What goes back to Python never sends the film back.
-    page.wait_for_timeout(500)
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
     expect(film).to_have_attribute("data-trained", str(STEPS[-1]))
 
 

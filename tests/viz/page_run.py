@@ -1,8 +1,10 @@
 """Run the app as a person opens it: at one of its pages, with an address; nothing may go wrong."""
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from tests.paths import ROOT
+from viz.pages.learn.collection.tab import ADDRESSES
 
 
 def app_of(**params: object) -> AppTest:
@@ -13,13 +15,18 @@ def app_of(**params: object) -> AppTest:
     return app
 
 
+def run_page(app: AppTest, page: str) -> AppTest:
+    """Run a page, by the name of its folder, as its address opens it: without a run of the first page before."""
+    # `AppTest.switch_page` only knows the pages of a run before.
+    app._page_hash = calc_hash(ADDRESSES[page])
+    return app.run()
+
+
 def opened(app: AppTest, page: str = "attention", **params: object) -> AppTest:
-    """Run a page, by the name of its folder, with these parameters in the address."""
+    """The same with these parameters in the address; nothing may go wrong."""
     for name, value in params.items():
         app.query_params[name] = str(value)
-    app.run()
-    # The attention page is where the app opens.
-    return healthy(app if page == "attention" else app.switch_page(f"viz/pages/{page}/page.py").run())
+    return healthy(run_page(app, page))
 
 
 def healthy(app: AppTest) -> AppTest:

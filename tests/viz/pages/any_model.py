@@ -4,6 +4,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from tests.viz.page_run import run_page
+
 #: Model of `tests.model.adapters.zoo` → its tokenizer.
 MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wordpiece"}
 
@@ -11,9 +13,7 @@ MODELS = {"bert": "wordpiece", "gpt2": "bytes", "t5": "metaspace", "mpnet": "wor
 def opened(app: AppTest, name: str, page: str = "attention") -> AppTest:
     """Run a page with a model of the list."""
     app.query_params["checkpoint"] = name
-    app.run()
-    if page != "attention":
-        app.switch_page(f"viz/pages/{page}/page.py").run()
+    run_page(app, page)
     assert not app.exception, app.exception[0].value
     return app
 

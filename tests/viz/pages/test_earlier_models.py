@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
+from tests.viz import page_run
 from tests.viz.sent import sent_to
 from viz.selection.attention import AttentionTab
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
@@ -46,15 +46,7 @@ def root(earlier_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(name: str, page: str, **asked: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for parameter, value in {"checkpoint": name, "text": "So late?", **asked}.items():
-        app.query_params[parameter] = value
-    app.run()
-    if page != "attention":
-        app.switch_page(f"viz/pages/{page}/page.py").run()
-    assert not app.exception, app.exception[0].value
-    assert not app.error, app.error[0].value
-    return app
+    return page_run.opened(page_run.app_of(), page, **{"checkpoint": name, "text": "So late?", **asked})
 
 
 def said(app: AppTest) -> str:

@@ -55,8 +55,8 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
 @pytest.mark.parametrize(
     ("page", "params", "charts"),
     [
-        ("viz/pages/attention/page.py", {"view": "QK and OV"}, 2),
-        ("viz/pages/decoding/page.py", {"studio": "Attribution", "text": "Tom was late."}, 2),
+        ("attention", {"view": "QK and OV"}, 2),
+        ("decoding", {"studio": "Attribution", "text": "Tom was late."}, 2),
     ],
 )
 def test_its_heads_are_read_and_its_words_explained(
@@ -86,7 +86,7 @@ def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_fren
 ) -> None:
     monkeypatch.setattr(models, "languages", lambda _: ("fr", "en"))
     app.query_params["lab"] = "Measured"
-    opened(app, "viz/pages/coreference/page.py")
+    opened(app, "coreference")
     assert any("this model reads French" in one.value for one in app.info)
     assert any(button.label == "Measure" for button in app.button)
 
@@ -99,7 +99,7 @@ def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: AppTest) -> None:
-    app = opened(reads_chinese, "viz/pages/coreference/page.py")
+    app = opened(reads_chinese, "coreference")
     groups = app.selectbox(key="pair-group")
     assert list(groups.options)[1:] == ["它", "他", "她", "Control: no pronoun, subject left out"]
     groups.set_value("她").run()
@@ -115,7 +115,7 @@ def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: 
 
 def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
     reads_chinese.query_params["lab"] = "Measured"
-    app = opened(reads_chinese, "viz/pages/coreference/page.py")
+    app = opened(reads_chinese, "coreference")
     assert app.session_state["long-work/measured"].wait(60)
     healthy(app.run())
     assert not any("The set that ships is English" in one.value for one in app.info)

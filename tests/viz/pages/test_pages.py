@@ -10,20 +10,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from tests.viz.page_run import healthy
+from tests.viz.page_run import healthy, run_page
 from tests.viz.sent import charts, sent_to
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 
 PAGES = {
-    "viz/pages/attention/page.py": "Attention",
-    "viz/pages/decoding/page.py": "Decode",
-    "viz/pages/coreference/page.py": "Compare",
-    "viz/pages/masks_positions/page.py": "Masks & positions",
-    "viz/pages/why_attention/page.py": "Why attention?",
+    "attention": "Attention",
+    "decoding": "Decode",
+    "coreference": "Compare",
+    "masks_positions": "Masks & positions",
+    "why_attention": "Why attention?",
 }
-MODEL = "viz/pages/model_card/page.py"  # speaks of the checkpoint, not of the sentence
+MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
 CONTROLS = "a\x00b\x07c\u202ed\u200be"
 HTML = "<script>alert(1)</script> <img src=https://evil.example/a.png> ![x](https://evil.example/b.png)"
@@ -37,17 +37,14 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
 
 
-def opened(app: AppTest, page: str = "viz/pages/attention/page.py") -> AppTest:
-    app.run()
-    if page != "viz/pages/attention/page.py":
-        app.switch_page(page).run()
-    return app
+def opened(app: AppTest, page: str = "attention") -> AppTest:
+    return run_page(app, page)
 
 
 def walked(app: AppTest, pages: Iterable[str]) -> Iterator[str]:
     """Open one page after the other in the same session, none of which may raise; each is yielded while it is open."""
     for page in pages:
-        app.switch_page(page).run()
+        app.switch_page(f"viz/pages/{page}/page.py").run()
         assert not app.exception, (page, app.exception[0].value)
         yield page
 
@@ -110,12 +107,12 @@ def test_decode_begins_where_the_link_says(app: AppTest) -> None:
     app.query_params["checkpoint"] = "en-de"
     app.query_params["step"] = "3"
     app.query_params["layer"] = "1"
-    healthy(opened(app, "viz/pages/decoding/page.py"))
+    healthy(opened(app, "decoding"))
     assert (app.query_params["step"], app.query_params["layer"]) == ("3", "1")
 
 
 def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
-    healthy(opened(app, "viz/pages/coreference/page.py"))
+    healthy(opened(app, "coreference"))
     token = app.selectbox(key="token").value
     assert token == app.selectbox(key="other_token").value
     assert token is not None
@@ -128,19 +125,19 @@ def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: A
 
 
 def test_compare_names_the_tokens_it_leaves_out(app: AppTest) -> None:
-    healthy(opened(app, "viz/pages/coreference/page.py"))
+    healthy(opened(app, "coreference"))
     assert "first:" in app.text[0].value
     assert "second:" in app.text[0].value
 
 
 def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> None:
-    opened(app, "viz/pages/coreference/page.py")
+    opened(app, "coreference")
     healthy(app.text_input(key="other_text").set_value(EXAMPLES[0].text).run())
     assert app.text[0].value == "first: none    second: none"
 
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
-    healthy(opened(app, "viz/pages/masks_positions/page.py"))
+    healthy(opened(app, "masks_positions"))
     before = charts(app)
     healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before
@@ -219,7 +216,7 @@ def test_refused_text_is_answered_with_a_sentence_and_not_lost_on_any_page(app: 
 
 
 def test_a_refused_second_sentence_leaves_the_first_alive(app: AppTest) -> None:
-    opened(app, "viz/pages/coreference/page.py")
+    opened(app, "coreference")
     app.text_input(key="other_text").set_value(" ").run()
     assert len(app.error) == 1
     assert "The animal" in texts(app)

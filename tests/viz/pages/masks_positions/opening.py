@@ -2,16 +2,13 @@
 
 from streamlit.testing.v1 import AppTest
 
-from tests.viz.page_run import healthy
-
-PAGE = "viz/pages/masks_positions/page.py"
+from tests.viz.page_run import healthy, run_page
 
 
 def opened(app: AppTest, **choices: int | str) -> AppTest:
     for name, value in choices.items():
         app.query_params[name] = str(value)
-    app.run()
-    return app.switch_page(PAGE).run()
+    return run_page(app, "masks_positions")
 
 
 def at_positions(app: AppTest, **choices: int | str) -> AppTest:

@@ -12,7 +12,7 @@ from model.checkpoint import write_manifest
 from model.config import PRESETS
 from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
-from tests.viz.page_run import healthy
+from tests.viz.page_run import healthy, run_page
 from viz.pages.model_card.example_bank import draw
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
@@ -30,8 +30,7 @@ def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Vocabulary",
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in {"about": tab, **params}.items():
         app.query_params[name] = value
-    app.run()
-    return app.switch_page("viz/pages/model_card/page.py").run()
+    return run_page(app, "model_card")
 
 
 def html(app: AppTest) -> str:

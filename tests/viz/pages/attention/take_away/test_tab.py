@@ -103,7 +103,7 @@ def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app: AppTest) 
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
     app.query_params["pictures"] = "SVG"
-    app.run().switch_page("viz/pages/model_card/page.py").run()
+    page_run.run_page(app, "model_card")
     chart = app.get("plotly_chart")[0]
     assert '"format": "svg"' in chart.proto.config
     assert '"filename": "headlight-parameters' in chart.proto.config
@@ -113,7 +113,7 @@ def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppT
 
 
 def test_a_chart_has_paper_of_its_own(app: AppTest) -> None:
-    app.run().switch_page("viz/pages/coreference/page.py").run()
+    page_run.run_page(app, "coreference")
     assert "paper_bgcolor" not in app.get("plotly_chart")[0].proto.spec.split('"template"')[0]
 
 

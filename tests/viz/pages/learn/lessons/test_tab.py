@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
-from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
 from viz.core import messages
 from viz.pages.learn.lessons.lesson import lessons
@@ -22,7 +22,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def at(app: AppTest, lesson: str, step: int, **choices: object) -> AppTest:
     for field, value in {"lesson": lesson, "step_of_lesson": step, **choices}.items():
         app.query_params[field] = str(value)
-    return app.run().switch_page("viz/pages/learn/page.py").run()
+    return run_page(app, "learn")
 
 
 def question_step() -> tuple[str, int]:
