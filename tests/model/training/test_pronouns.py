@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from model.training.compositions import ANY_OPENINGS
+from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME
 from model.training.frames import FRAMES, HELD_OUT_FRAMES, HeldOutPart
 from model.training.lexicon import NOUNS, Noun
 from model.training.pronouns import (
@@ -21,6 +21,25 @@ from model.training.pronouns import (
 from tests.model.training.curriculum import ALL_FRAMES, FRAME, words_around_slots
 
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
+#: A cue of a composed sentence → the first forms of what it can be a form of, by which combinations are held out.
+BASES: dict[str, set[str]] = {}
+for _affordance in AFFORDANCES:
+    BASES.setdefault(_affordance.cue[0], set()).add(_affordance.base)
+
+
+def combinations_of(pair: PronounPair) -> set[tuple[str, str]]:
+    """The combinations of noun and cue by which a pair is of one part, whatever form the cue has in it."""
+    bases = BASES[pair.cue] if pair.frame == NAME else {pair.cue}
+    return {(pair.antecedent.english, base) for base in bases}
+
+
+def key_of(kind: HeldOut, pair: PronounPair) -> object:
+    """By what a pair of this kind is held out."""
+    by_kind: dict[HeldOut, object] = {
+        "combinations": (pair.antecedent.english, pair.cue),
+        "nouns": pair.antecedent.english,
+    }
+    return by_kind.get(kind, pair.frame)
 
 
 def test_it_has_the_size_that_was_asked_for() -> None:
@@ -118,7 +137,8 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(
 ) -> None:
     held_out = {frame.name for frame in HELD_OUT_FRAMES}
     trained_frames = {pair.frame for pair in training}
-    trained = {(pair.antecedent.english, pair.cue) for pair in training}
+    # A form of two verbs (“empty”, “emptied”) may be of the one that is not held out.
+    trained = {next(iter(keys)) for pair in training if len(keys := combinations_of(pair)) == 1}
     trained_nouns = {noun for pair in training for noun in nouns_after_determiners(pair.source)}
     assert not trained_frames & held_out
     for (kind, _), twins in twins_of.items():
@@ -126,7 +146,7 @@ def test_no_held_out_frame_noun_or_combination_is_trained_on(
         for pair in (pair for both in twins for pair in both):
             assert (pair.frame in held_out) == (kind in ("frames", "drawn frames"))
             if kind == "combinations":
-                assert (pair.antecedent.english, pair.cue) not in trained
+                assert not combinations_of(pair) & trained
             if kind == "nouns":
                 assert pair.antecedent.english.lower() not in trained_nouns
     others = {
@@ -166,7 +186,8 @@ def test_dev_and_test_hold_out_different_things(
     twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]],
 ) -> None:
     for kind in HELD_OUT:
-        dev, test = ({pair.source for both in twins_of[kind, part] for pair in both} for part in ("dev", "test"))
+        dev, test = ({key_of(kind, pair) for both in twins_of[kind, part] for pair in both} for part in ("dev", "test"))
+        assert len(dev) > 5 < len(test)
         assert not dev & test
 
 
