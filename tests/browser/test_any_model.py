@@ -21,10 +21,10 @@ def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -
     page.get_by_text("Add a model").click()
     page.get_by_role("textbox", name="Folder").fill(str(folder))
     page.get_by_role("textbox", name="Folder").press("Enter")
-    expect(page.get_by_role("combobox", name="Checkpoint")).to_be_visible(timeout=60_000)
-    expect(page.locator(".st-key-heads [data-ready]")).to_be_visible(timeout=60_000)
+    expect(page.get_by_role("combobox", name="Checkpoint")).to_be_visible()
+    expect(page.locator(".st-key-heads [data-ready]")).to_be_visible()
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_be_visible()
-    expect(page).to_have_url(re.compile("checkpoint=my-bert"), timeout=60_000)
+    expect(page).to_have_url(re.compile("checkpoint=my-bert"))
     assert str(tmp_path) not in page.url
     shutil.rmtree(folder)
 
@@ -36,7 +36,7 @@ def test_another_attention_without_the_open_layer_and_head_opens_its_first(
     zoo.save_model(checkpoints / "unequal", "bart", "bytes")
     page.goto(f"{url}/?checkpoint=unequal&site=encoder.self&layer=2&head=3")
     head = page.locator(".st-key-open-head .matrix-picture")
-    expect(head.locator(".matrix-title")).to_contain_text("L3 H4", timeout=120_000)
+    expect(head.locator(".matrix-title")).to_contain_text("L3 H4")
     page.get_by_role("radio", name="Decoder self").click()
     expect(head.locator(".matrix-title")).to_contain_text("L1 H1")
     expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -66,7 +66,7 @@ def expect_roles_along_both_sides(head: Locator) -> None:
 
 def expect_roles_of_both_columns(lines: Locator) -> None:
     """Every token says whose it is, to the eye, on pointing and to who listens; so does a saved picture."""
-    expect(lines.locator("[data-ready]")).to_be_visible(timeout=60_000)
+    expect(lines.locator("[data-ready]")).to_be_visible()
     for side in ("query", "key"):
         runs = lines.locator(f".roles.{side} .role-run")
         expect(runs).to_have_text(["system", "user", "A"])
@@ -88,7 +88,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
     page.goto(f"{url}/?checkpoint=chatty&text={quote(TALK)}")
-    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=120_000)
+    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible()
     expect_roles_along_both_sides(page.locator(".st-key-open-head"))
     with page.expect_download() as download:
         page.locator(".st-key-open-head").get_by_role("button", name="SVG").click()
@@ -96,7 +96,7 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
     expect_roles_of_both_columns(page.locator(".st-key-open-lines"))
     page.get_by_test_id("stButtonGroup").get_by_text("Heatmap").click()
-    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible(timeout=60_000)
+    expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible()
     # Three runs over each of four heads, and beside each of two layers.
     expect(page.locator(".st-key-heads .tile-role")).to_have_count(3 * (4 + 2))
     expect(page.locator(".st-key-heads .role-key")).to_have_text("systemuserassistant")
@@ -109,10 +109,10 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     assert above[1] is not None
     assert above[0]["y"] < above[1]["y"]
     page.get_by_text("As a chat").click()
-    expect(page.locator(".st-key-open-head .role-run")).to_have_count(0, timeout=60_000)
+    expect(page.locator(".st-key-open-head .role-run")).to_have_count(0)
     expect(page.locator(".st-key-heads .tile-roles")).to_be_hidden()
     expect(said).to_have_count(0)
-    expect(page).to_have_url(re.compile("chat=False"), timeout=60_000)
+    expect(page).to_have_url(re.compile("chat=False"))
     shutil.rmtree(checkpoints / "chatty")
 
 
@@ -122,7 +122,7 @@ def test_a_long_chat_and_its_answer_keep_to_a_line_each_that_scrolls_by_keys(
     save_chat_model(checkpoints / "talkative", max_position_embeddings=1024)
     page.goto(f"{url}/decode?checkpoint=talkative&text={quote(f'{TALK} Why?' + ' The animal was tired.' * 12)}")
     chat, answer = (page.locator(".st-key-page-head [data-scrolls-sideways]").nth(number) for number in (0, 1))
-    expect(page.get_by_role("slider", name="Step")).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("slider", name="Step")).to_be_visible()
     boxes = [line.bounding_box() for line in (chat, answer)]
     assert all(box is not None and box["height"] < 60 for box in boxes), boxes
     assert chat.evaluate("line => line.scrollWidth > 2 * line.clientWidth")

@@ -7,7 +7,6 @@ import re
 
 from playwright.sync_api import Dialog, Locator, Page, expect
 
-PATIENCE = 60_000
 #: Emoji, right to left and control characters; HTML and Markdown.
 UNUSUAL = (
     "I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec",
@@ -17,7 +16,7 @@ UNUSUAL = (
 
 def opened(page: Page, url: str, query: str = "") -> None:
     page.goto(f"{url}/{query}")
-    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-ready='1']").first).to_be_visible()
 
 
 def typed(page: Page, text: str) -> Locator:
@@ -29,7 +28,7 @@ def typed(page: Page, text: str) -> Locator:
 
 def turned_to(page: Page, name: str) -> None:
     page.get_by_role("link", name=name, exact=True).click()
-    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name=name, level=1)).to_be_visible()
 
 
 def sentence(page: Page, language: str) -> Locator:
@@ -49,7 +48,7 @@ def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_wei
     expect(page.get_by_role("gridcell")).to_have_count(2 * 4)
     # Pointing at a cell tells its tokens and its exact weight.
     picture = page.locator(".matrix-picture[data-exact='1']")
-    picture.locator("canvas").hover(position={"x": 5, "y": 5}, timeout=PATIENCE)
+    picture.locator("canvas").hover(position={"x": 5, "y": 5})
     first = picture.locator(".row-label").first.text_content()
     expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} looks at {first}")
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
@@ -58,14 +57,14 @@ def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_wei
 def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_closes_them(page: Page, url: str) -> None:
     opened(page, url)
     title = page.locator(".matrix-picture[data-exact='1'] .matrix-title")
-    expect(title).to_be_visible(timeout=PATIENCE)
+    expect(title).to_be_visible()
     proposed = title.inner_text().split(" ·")[0]
     page.get_by_role("gridcell", name="L2 H3").click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))
     expect(title).to_have_text("L2 H3")
     expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("gridcell", name=re.compile(f"^{proposed}.*, open"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("gridcell", name=re.compile(f"^{proposed}.*, open"))).to_be_visible()
     # Without a mouse.
     page.get_by_role("gridcell", name="L1 H1").focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
@@ -83,50 +82,50 @@ def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped
     opened(page, url)
     before = sentence(page, "de").inner_text()
     field = typed(page, "She read the book.")
-    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
+    expect(sentence(page, "en")).to_have_text("She read the book.")
     expect(sentence(page, "de")).not_to_have_text(before)
     expect(page).to_have_url(re.compile("text=She\\+read\\+the\\+book"))
     turned_to(page, "Decode")
-    expect(sentence(page, "en")).to_have_text("She read the book.", timeout=PATIENCE)
+    expect(sentence(page, "en")).to_have_text("She read the book.")
     expect(field).to_have_value("She read the book.")
     player = page.locator("[data-ready='1'][data-step]")
-    expect(player).to_have_attribute("data-step", re.compile(r"\d+"), timeout=PATIENCE)
+    expect(player).to_have_attribute("data-step", re.compile(r"\d+"))
     player.get_by_role("slider", name="Step").focus()
     page.keyboard.press("Home")
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowLeft")
     expect(player).to_have_attribute("data-step", "4")
-    expect(page).to_have_url(re.compile("step=4"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("step=4"))
 
 
 def test_bertviz_is_drawn_offline_in_its_tab(page: Page, url: str) -> None:
     opened(page, url)
     typed(page, "It is late.")
-    expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+    expect(sentence(page, "en")).to_have_text("It is late.")
     page.get_by_role("tab", name="bertviz").click()
     frame = page.frame_locator("iframe").first
-    expect(frame.locator("svg").first).to_be_visible(timeout=PATIENCE)
+    expect(frame.locator("svg").first).to_be_visible()
 
 
 def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str) -> None:
     opened(page, url)
     turned_to(page, "Model")
-    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible()
     page.get_by_role("tab", name="Vocabulary").click()
-    expect(page.get_by_role("region", name=re.compile("Pieces of the vocabulary"))).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("region", name=re.compile("Pieces of the vocabulary"))).to_be_visible()
     page.get_by_role("tab", name="Training data").click()
-    expect(page.get_by_role("cell", name="1,200", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("cell", name="1,200", exact=True)).to_be_visible()
     page.get_by_role("tab", name="Training data").press("ArrowRight")
-    expect(page.locator(".st-key-training-curves .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-training-curves .js-plotly-plot")).to_be_visible()
     page.get_by_role("tab", name="Scores").click()
-    expect(page.get_by_role("cell", name="12.3", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("cell", name="12.3", exact=True)).to_be_visible()
     page.get_by_role("tab", name="Translations").click()
-    expect(page.get_by_role("row")).to_have_count(21, timeout=PATIENCE)
+    expect(page.get_by_role("row")).to_have_count(21)
     page.get_by_role("button", name="Another twenty").click()
-    expect(page).to_have_url(re.compile("seed=2"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("seed=2"))
     page.get_by_role("tab", name="Card").click()
-    expect(page.get_by_text("Random words, no sense.", exact=True)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Random words, no sense.", exact=True)).to_be_visible()
     assert page.locator("[data-testid='stMain'] img").count() == 0
 
 
@@ -149,13 +148,13 @@ def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: s
     alert = page.get_by_role("alert")
     for other_page, text in (("Decode", ""), ("Attention", "   "), ("Decode", "word " * 2_000)):
         field = typed(page, text)
-        expect(alert).to_contain_text("The sentence is", timeout=PATIENCE)
+        expect(alert).to_contain_text("The sentence is")
         expect(field).to_have_value(text)
         turned_to(page, other_page)
-        expect(alert).to_be_visible(timeout=PATIENCE)
+        expect(alert).to_be_visible()
         expect(field).to_have_value(text)
         typed(page, "It is late.")
-        expect(sentence(page, "en")).to_have_text("It is late.", timeout=PATIENCE)
+        expect(sentence(page, "en")).to_have_text("It is late.")
         expect(alert).to_have_count(0)
 
 
@@ -174,9 +173,9 @@ def test_unusual_text_is_shown_as_typed_on_every_page(page: Page, url: str) -> N
         typed(page, text)
         for name in pages:
             turned_to(page, name)
-            expect(sentence(page, "en"), name).to_have_text(text.replace("\x07", "␇"), timeout=PATIENCE)
+            expect(sentence(page, "en"), name).to_have_text(text.replace("\x07", "␇"))
         pages.reverse()
     turned_to(page, "Model")
-    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible()
     assert page.locator("[data-testid='stMain'] img").count() == 0
     assert dialogs == []

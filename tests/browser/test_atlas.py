@@ -18,7 +18,6 @@ from model.analysis.atlas.measure import build_atlas, reading_digest
 from model.analysis.corpus import OWN_CORPUS, read_text
 from tests.browser.pointing import box_of
 
-PATIENCE = 60_000
 MODEL = "with-atlas"
 
 
@@ -37,7 +36,7 @@ def url(url: str, checkpoints: Path, tiny_checkpoints: Path) -> str:
 def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/atlas?{urlencode({'checkpoint': MODEL, **chosen})}")
     part = page.locator(ready).first
-    expect(part).to_be_visible(timeout=PATIENCE)
+    expect(part).to_be_visible()
     return part
 
 
@@ -45,15 +44,15 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page,
     maps = opened(page, url, ".head-maps[data-ready='1']", site="encoder.self")
     expect(maps.get_by_role("gridcell")).to_have_count(8)
     maps.get_by_role("button", name=re.compile("^Entropy")).click()
-    expect(maps).to_have_attribute("data-map", "entropy", timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("corpus_figure=entropy"), timeout=PATIENCE)
+    expect(maps).to_have_attribute("data-map", "entropy")
+    expect(page).to_have_url(re.compile("corpus_figure=entropy"))
     cell = maps.get_by_role("gridcell", name=re.compile("^L1 H3, Entropy "))
     cell.hover()
     expect(maps.locator(".tooltip")).to_contain_text(re.compile(r"L1 H3.*Entropy \d\.\d\d bits", re.DOTALL))
     cell.click()
     for key in ("ArrowDown", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
-    expect(page).to_have_url(re.compile("layer=1&head=1"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("layer=1&head=1"))
     expect(maps.locator(".cell:focus")).to_have_attribute("aria-label", re.compile("^L2 H2, .*, open$"))
     with page.expect_download() as download:
         maps.get_by_role("button", name="Save this picture as SVG").click()
@@ -68,11 +67,11 @@ def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str)
     points = page.locator(".js-plotly-plot .scatterlayer .trace").nth(1).locator("path.point")
     for head in (3, 2, 3):
         page.locator(".st-key-head").wait_for()
-        points.nth(head).wait_for(timeout=PATIENCE)
+        points.nth(head).wait_for()
         box = box_of(points.nth(head))
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         # Layer 1 and head 0 are defaults, so they are not in the address.
-        expect(page).to_have_url(re.compile(rf"\bhead={head}&"), timeout=PATIENCE)
+        expect(page).to_have_url(re.compile(rf"\bhead={head}&"))
 
 
 def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:
@@ -80,8 +79,6 @@ def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str
     button = page.locator("[class*='st-key-atlas-sentence'] button").first
     text = re.sub(r"^\S+\s", "", button.inner_text()).strip()
     button.click()
-    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".head-grid[data-ready='1'] .cell.open")).to_have_attribute(
-        "aria-label", "L2 H3, open", timeout=PATIENCE
-    )
+    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
+    expect(page.locator(".head-grid[data-ready='1'] .cell.open")).to_have_attribute("aria-label", "L2 H3, open")
     expect(page.get_by_role("textbox", name="English sentence")).to_have_value(text)

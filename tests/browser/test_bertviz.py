@@ -19,7 +19,7 @@ def opened(page: Page, serve: Serve, view: str, site: str = "encoder.self", **mo
     query = "&".join(f"{name}={value}" for name, value in {"view": view, "site": site, **more}.items())
     page.goto(f"{serve(DEMO)}/?{query}")
     frame = page.frame_locator("iframe[title='bertviz']")
-    frame.locator("#vis line").first.wait_for(state="attached", timeout=30_000)
+    frame.locator("#vis line").first.wait_for(state="attached")
     return frame
 
 

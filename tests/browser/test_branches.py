@@ -5,13 +5,12 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-PATIENCE = 60_000
 TEXT = "It was late."
 
 
 def opened(page: Page, url: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/decode?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
-    expect(page.get_by_role("tab", name="Film")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("tab", name="Film")).to_be_visible()
     return page.locator(".branch-tree")
 
 
@@ -21,21 +20,21 @@ def shown_row(tree: Locator) -> Locator:
 
 def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Page, url: str) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41.1-5-t42", branch=3)
-    expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
+    expect(tree.locator(".branch")).to_have_count(4)
     expect(tree.locator("[lang=de]")).to_have_count(4)
-    expect(shown_row(tree)).to_contain_text("Branch 3", timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("Branch 3")
     shown_row(tree).focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
-    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("Branch 1")
     # Whoever came by keyboard keeps their place.
-    expect(tree.locator("button:focus")).to_contain_text("Branch 1", timeout=PATIENCE)
+    expect(tree.locator("button:focus")).to_contain_text("Branch 1")
     page.keyboard.press("Delete")
-    expect(tree.locator(".branch")).to_have_count(2, timeout=PATIENCE)
-    expect(shown_row(tree)).to_contain_text("own", timeout=PATIENCE)
+    expect(tree.locator(".branch")).to_have_count(2)
+    expect(shown_row(tree)).to_contain_text("own")
     page.get_by_role("button", name="Bring back").click()
-    expect(tree.locator(".branch")).to_have_count(4, timeout=PATIENCE)
-    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
+    expect(tree.locator(".branch")).to_have_count(4)
+    expect(shown_row(tree)).to_contain_text("Branch 1")
 
 
 def test_which_branch_is_shown_covers_no_tab_on_a_page_of_any_width(page: Page, url: str) -> None:
@@ -55,16 +54,16 @@ def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_lin
 ) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
     with page.expect_download() as saving:
-        tree.get_by_role("button", name="Save this picture as SVG").click(timeout=PATIENCE)
+        tree.get_by_role("button", name="Save this picture as SVG").click()
     picture = saving.value.path().read_text()
     assert "Branch 1" in picture
     assert "<path" in picture
     tree.get_by_role("button", name="Compare with Branch 2").click()
-    expect(page).to_have_url(re.compile("against=2"), timeout=PATIENCE)
-    expect(page.get_by_text("Branch 1, compared with")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("against=2"))
+    expect(page.get_by_text("Branch 1, compared with")).to_be_visible()
     tree.locator(".branch[data-number='0'] .open").click()
-    expect(shown_row(tree)).to_contain_text("own", timeout=PATIENCE)
-    expect(page).not_to_have_url(re.compile(r"branch=\d"), timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("own")
+    expect(page).not_to_have_url(re.compile(r"branch=\d"))
 
 
 def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
@@ -72,15 +71,15 @@ def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
     field = page.get_by_role("textbox", name="Write instead")
     field.fill("Tier")
     field.press("Enter")
-    expect(shown_row(tree)).to_contain_text("Branch 1", timeout=PATIENCE)
-    expect(page).to_have_url(re.compile(r"branches=0-2-t\d+"), timeout=PATIENCE)
-    expect(page.locator("[lang='de']").first).to_contain_text("Tier", timeout=PATIENCE)
+    expect(shown_row(tree)).to_contain_text("Branch 1")
+    expect(page).to_have_url(re.compile(r"branches=0-2-t\d+"))
+    expect(page.locator("[lang='de']").first).to_contain_text("Tier")
 
 
 def test_a_head_is_pointed_at_a_token_by_a_click_and_the_edit_kept(page: Page, url: str) -> None:
     opened(page, url, studio="Edit attention", edit="point", site="decoder.cross", step=3)
-    page.get_by_role("radio", name=re.compile("^2 · ")).click(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("key_token=1"), timeout=PATIENCE)
+    page.get_by_role("radio", name=re.compile("^2 · ")).click()
+    expect(page).to_have_url(re.compile("key_token=1"))
     page.get_by_role("button", name="Keep as a branch").click()
-    expect(page.get_by_role("button", name="This is branch 1")).to_be_disabled(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-1"), timeout=PATIENCE)
+    expect(page.get_by_role("button", name="This is branch 1")).to_be_disabled()
+    expect(page).to_have_url(re.compile("branches=0-3-point-c-0-0-1"))

@@ -17,7 +17,6 @@ from viz.locale.__main__ import read
 from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.selection import FIELDS
 
-PATIENCE = 60_000
 WIDTHS = (1400, 800)
 #: Four English words in a row.
 RUN = re.compile(r"\b[A-Za-z’']+[,;:]?(?: [A-Za-z’']+[,;:]?){3,}")
@@ -74,15 +73,15 @@ def test_no_english_sentence_is_left_on_any_tab_and_both_widths_hold_it(page: Pa
     for path, field in TABS.items():
         page.goto(f"{app_as_shipped}/{PAGES[path][1]}?lang=zh")
         with speaking("zh"):
-            expect(page.get_by_role("heading", level=1)).to_have_text(said_now(PAGES[path][0]), timeout=PATIENCE)
+            expect(page.get_by_role("heading", level=1)).to_have_text(said_now(PAGES[path][0]))
         for number, tab in enumerate(FIELDS[field].options):
-            page.get_by_role("tab").nth(number).click(timeout=PATIENCE)
+            page.get_by_role("tab").nth(number).click()
             expect(page.get_by_role("tab").nth(number)).to_have_attribute("aria-selected", "true")
-            expect(page.get_by_test_id("stSkeleton")).to_have_count(0, timeout=PATIENCE)
+            expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
             for width in WIDTHS:
                 page.set_viewport_size({"width": width, "height": 900})
                 # What is drawn is drawn anew for another width.
-                page.wait_for_function(FITS, timeout=10_000)
+                page.wait_for_function(FITS)
             if tab not in OF_FILES:
                 left += [f"{path} {tab!r}: {text}" for text in english_in(page.evaluate(SEEN), known)]
     assert left == []
@@ -90,25 +89,25 @@ def test_no_english_sentence_is_left_on_any_tab_and_both_widths_hold_it(page: Pa
 
 def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, url: str) -> None:
     page.goto(f"{url}/decode?studio=Cost")
-    expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true", timeout=PATIENCE)
+    expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")
     field = page.get_by_role("textbox", name="English sentence")
     field.fill("Tom is reading.")
     page.keyboard.press("Control+Enter")
-    expect(page).to_have_url(re.compile("Tom"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("Tom"))
     page.get_by_role("radio", name="简体中文").click()
-    expect(page).to_have_url(re.compile("lang=zh"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("lang=zh"))
     expect(page.get_by_role("heading", level=1)).to_have_text("解码")
     expect(page.locator("html")).to_have_attribute("lang", re.compile("^zh"))
     expect(page.get_by_role("tab", selected=True)).to_have_text("开销")
     expect(page.get_by_role("textbox").first).to_have_value("Tom is reading.")
     page.reload()
-    expect(page.get_by_role("heading", level=1)).to_have_text("解码", timeout=PATIENCE)
+    expect(page.get_by_role("heading", level=1)).to_have_text("解码")
 
 
 def test_a_saved_picture_keeps_the_characters_and_lets_any_machine_choose_their_font(page: Page, url: str) -> None:
     page.goto(f"{url}/?lang=zh")
     root = page.locator(".st-key-heads .head-grid")
-    expect(root).to_have_attribute("data-ready", "1", timeout=PATIENCE)
+    expect(root).to_have_attribute("data-ready", "1")
     with page.expect_download() as download:
         root.get_by_role("button", name="SVG").click()
     content = Path(download.value.path()).read_text(encoding="utf-8")

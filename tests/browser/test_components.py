@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 def opened(page: Page, serve: Serve, script: str, query: str = "") -> Locator:
     page.goto(serve(HERE / script) + query)
     root = page.locator("[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     return root
 
 

@@ -4,21 +4,19 @@ import re
 
 from playwright.sync_api import Page, expect
 
-PATIENCE = 60_000
-
 
 def test_the_other_pronoun_is_written_and_compared_in_three_clicks(page: Page, shipped_url: str) -> None:
     page.goto(shipped_url)
     page.get_by_role("link", name="Decode").click()
     player = page.locator(".decode-player[data-ready='1']")
     # It opens on the step that writes the pronoun.
-    expect(player.locator(".column.now .written")).to_have_text("▁es", timeout=PATIENCE)
+    expect(player.locator(".column.now .written")).to_have_text("▁es")
     rival = player.locator(".bar-button", has=page.locator("bdi", has_text=re.compile("^▁sie$")))
     expect(rival).to_contain_text("× less")
     rival.click()
-    expect(page).to_have_url(re.compile("branch=1"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("branch=1"))
     page.get_by_role("tab", name="Branches").click()
-    expect(page.get_by_role("heading", name="Compared")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Compared")).to_be_visible()
     expect(page.locator("p[lang='de'] ins").filter(has_text="sie").first).to_be_visible()
     # A head that changes is open, not the first one.
     expect(page.locator(".st-key-branch-attention .js-plotly-plot")).to_be_visible()

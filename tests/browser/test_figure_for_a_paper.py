@@ -52,7 +52,7 @@ def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(pag
     opened(page, url, "?part=Positional+encodings&paper=white&pictures=SVG")
     turned_to(page, "Masks & positions")
     chart = page.locator(".st-key-encoding .js-plotly-plot")
-    expect(chart.locator("image")).to_have_count(1, timeout=60_000)
+    expect(chart.locator("image")).to_have_count(1)
     chart.hover()
     with page.expect_download() as download:
         chart.locator(".modebar-btn").first.click()

@@ -17,7 +17,7 @@ IN_PLAYER = "element => { const root = element.closest('.decode-player'); %s }"
 def player(page: Page, serve: Serve, query: str = "/") -> Locator:
     page.goto(serve(HERE / "demo_decode_player.py") + query)
     root = page.locator("[data-ready='1'][data-step]")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     return root
 
 

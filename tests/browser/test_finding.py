@@ -7,39 +7,37 @@ from playwright.sync_api import Page, expect
 from tests.shipped import link_of
 from viz.core.sites import head_label
 
-PATIENCE = 60_000
-
 
 def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
     page.goto(shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
     said = f"“it” → {head} of the cross-attention puts {weight} of its weight on “animal” while it writes “es”"
-    expect(page.get_by_text(said)).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
 
 
 def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
     page.goto(shipped_url)
     words = page.locator(".word-picker[data-ready='1']")
-    words.get_by_role("button", name="Straße", exact=True).click(timeout=PATIENCE)
+    words.get_by_role("button", name="Straße", exact=True).click()
     expect(page.locator(".link-question")).to_contain_text("Which heads link Straße to …?")
     words.get_by_role("button", name="street", exact=True).click()
-    expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"from=\d+&to=\d+"))
     best = page.locator(".st-key-linked-0 button")
     # No longer the pronoun's.
-    expect(best).not_to_contain_text(head_label(link_of().layer, link_of().head), timeout=PATIENCE)
+    expect(best).not_to_contain_text(head_label(link_of().layer, link_of().head))
     label = best.text_content() or ""
     head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})", label)
     assert head is not None, label
     # It is open, it leads the tiles, and its number is printed where the two words meet.
     picture = page.locator(f".matrix-picture[data-title^='{head[1]}'][data-exact='1']")
-    expect(picture.locator(".kept-number")).to_have_text(head[2], timeout=PATIENCE)
+    expect(picture.locator(".kept-number")).to_have_text(head[2])
     expect(page.locator(".head-grid .cell-name").first).to_have_text(head[1])
 
 
 def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:
     page.goto(shipped_url)
-    page.get_by_role("tab", name="Where a weight comes from").click(timeout=PATIENCE)
+    page.get_by_role("tab", name="Where a weight comes from").click()
     step = page.locator(".origin-story li.step").filter(has_text="Divide by √dₖ")
-    expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"), timeout=PATIENCE)
+    expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))

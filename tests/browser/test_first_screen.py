@@ -2,7 +2,6 @@
 
 from playwright.sync_api import Page, expect
 
-PATIENCE = 60_000
 #: CSS pixels that title, sentence and controls may take.
 ROOM_ABOVE = 260
 #: A wider window leaves more room beside each other.
@@ -50,9 +49,9 @@ def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: P
         if name != opened:
             page.get_by_role("link", name=name, exact=True).click()
         opened = name
-        page.get_by_role("tab", name=tab).click(timeout=PATIENCE)
+        page.get_by_role("tab", name=tab).click()
         picture = page.locator(selector)
-        expect(picture).to_be_visible(timeout=PATIENCE)
+        expect(picture).to_be_visible()
         top = picture.evaluate("(element) => element.getBoundingClientRect().top")
         if top > ROOM_ABOVE:
             low.append(f"{name}, {tab}: {top}")
@@ -61,7 +60,7 @@ def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: P
 
 def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: str) -> None:
     page.goto(url)
-    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-ready='1']").first).to_be_visible()
     translation = page.locator(".word-picker span[lang='de']")
     page.set_viewport_size({"width": 1280, "height": 500})
     page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
@@ -75,7 +74,7 @@ def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: 
 
 def test_the_theme_is_chosen_in_the_menu(page: Page, url: str) -> None:
     page.goto(url)
-    expect(page.locator("[data-ready='1']").first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-ready='1']").first).to_be_visible()
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("color-scheme", "light")
     page.get_by_test_id("stMainMenu").get_by_role("button").click()

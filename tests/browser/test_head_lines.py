@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 def lines(page: Page, serve: Serve, case: str = "small") -> Locator:
     page.goto(f"{serve(HERE / 'demo_head_lines.py')}/?case={case}")
     root = page.locator(".head-lines[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     expect(root.locator(".status")).not_to_be_empty()
     return root
 

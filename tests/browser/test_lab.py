@@ -6,48 +6,46 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.pointing import pointed_at
 
-PATIENCE = 60_000
-
 
 def opened(page: Page, url: str, query: str = "") -> None:
     page.goto(f"{url}/compare?{query}")
-    expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
 
 
 def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_chosen(page: Page, url: str) -> None:
     opened(page, url)
     for key in ("rows-token", "rows-other_token"):
-        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible()
     for field in ("token", "other_token"):
         expect(page.locator(f".st-key-{field}").get_by_role("combobox")).to_have_value(re.compile(r"^\d+ · ▁?it$"))
     chart = page.locator(".st-key-movement .js-plotly-plot")
-    expect(chart).to_be_visible(timeout=PATIENCE)
+    expect(chart).to_be_visible()
     # Layer 2 of 2, head 3 of 4.
-    expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("L2 H3", timeout=PATIENCE)
+    expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("L2 H3")
     page.mouse.down()
     page.mouse.up()
-    expect(page).to_have_url(re.compile("layer=1&head=2"), timeout=PATIENCE)
-    expect(page.get_by_text(re.compile("^L2 H3 moves"))).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page.get_by_text(re.compile("^L2 H3 moves"))).to_be_visible()
     # A pair of the set is chosen, and the other tabs open.
     page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()
     page.get_by_role("option", name="Equal distance").click()
-    expect(page).to_have_url(re.compile("pair=equal-01"), timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Make it mine")).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile("pair=equal-01"))
+    expect(page.get_by_role("button", name="Make it mine")).to_be_visible()
     for name in ("Measured", "Cause"):
         page.get_by_role("tab", name=name).click()
-        expect(page).to_have_url(re.compile(f"lab={name}"), timeout=PATIENCE)
+        expect(page).to_have_url(re.compile(f"lab={name}"))
     page.get_by_role("tab", name="Side by side").click()
-    expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible()
     expect(page).to_have_url(re.compile("pair=equal-01"))
 
 
 def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url)
     # What a run under way draws again could take a click with it.
-    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible()
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
-    expect(first.locator("mark[title='distractor']")).to_have_text("street", timeout=PATIENCE)
+    expect(first.locator("mark[title='distractor']")).to_have_text("street")
     page.get_by_role("button", name="Mark words").click()
     page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
-    expect(first.locator("mark[title='distractor']")).to_have_text("tired", timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("distractor=10"), timeout=PATIENCE)
+    expect(first.locator("mark[title='distractor']")).to_have_text("tired")
+    expect(page).to_have_url(re.compile("distractor=10"))

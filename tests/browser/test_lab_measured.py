@@ -5,13 +5,12 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page, expect
 
-PATIENCE = 60_000
 LINE = "Tom told Anna that {} was late at {}.\t{}\tTom\tAnna"
 
 
 def opened(page: Page, url: str, **chosen: str) -> None:
     page.goto(f"{url}/compare?{urlencode({'text': 'It was late.', **chosen})}")
-    expect(page.get_by_role("tab", name="Measured")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("tab", name="Measured")).to_be_visible()
 
 
 def upload(page: Page, name: str, content: str) -> None:
@@ -22,32 +21,32 @@ def upload(page: Page, name: str, content: str) -> None:
 def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line_listed(page: Page, url: str) -> None:
     opened(page, url, lab="Measured", given="file")
     upload(page, "picture.tsv", "\0\1\2 nothing")
-    expect(page.get_by_role("alert")).to_contain_text("holds no row", timeout=PATIENCE)
+    expect(page.get_by_role("alert")).to_contain_text("holds no row")
     lines = [LINE.format(word, place, word) for word in ("he", "she") for place in ("home", "work")]
     upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
-    expect(page.get_by_text("1 line is left out")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("1 line is left out")).to_be_visible()
     page.get_by_role("button", name="Measure", exact=True).click()
-    expect(page.get_by_role("table", name="Accuracies side by side")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text("No sentence of this set carries German")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("table", name="Accuracies side by side")).to_be_visible()
+    expect(page.get_by_text("No sentence of this set carries German")).to_be_visible()
     page.get_by_role("radio", name="Curated set").click()
-    expect(page.get_by_text("What the model itself prefers")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("What the model itself prefers")).to_be_visible()
 
 
 def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:
     # With the checkpoint that ships, 144 heads in 76 sentences take a minute, longer than a click on any machine.
     opened(page, url, checkpoint=shipped, lab="Cause", scope="set")
-    page.get_by_role("button", name="Switch off each head in turn").click(timeout=PATIENCE)
-    page.locator(".st-key-cause-effects-stop button").click(timeout=PATIENCE)
-    expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 10,944 runs"))).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible(timeout=PATIENCE)
+    page.get_by_role("button", name="Switch off each head in turn").click()
+    page.locator(".st-key-cause-effects-stop button").click()
+    expect(page.get_by_text(re.compile(r"Stopped after [\d,]+ of 10,944 runs"))).to_be_visible()
+    expect(page.get_by_role("button", name="Switch off each head in turn")).to_be_visible()
 
 
 def test_a_head_is_switched_off_by_keyboard_and_the_link_remembers_it(page: Page, url: str) -> None:
     opened(page, url, lab="Cause")
-    page.get_by_text("Choose heads").click(timeout=PATIENCE)
+    page.get_by_text("Choose heads").click()
     head = page.locator(".st-key-off-e-1 button").nth(2)
-    head.focus(timeout=PATIENCE)
+    head.focus()
     page.keyboard.press("Space")
-    expect(page).to_have_url(re.compile(r"off=e-1-2"), timeout=PATIENCE)
-    expect(page.get_by_text("heads is off: encoder L2 H3.")).to_be_visible(timeout=PATIENCE)
-    expect(page.get_by_text(re.compile("The pronoun (flips|does not flip)"))).to_be_visible(timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"off=e-1-2"))
+    expect(page.get_by_text("heads is off: encoder L2 H3.")).to_be_visible()
+    expect(page.get_by_text(re.compile("The pronoun (flips|does not flip)"))).to_be_visible()

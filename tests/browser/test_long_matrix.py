@@ -42,7 +42,7 @@ FRAMES = """(stage, isDragged) => new Promise((resolve) => {
 def picture(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_long_matrix.py"))
     root = page.locator(".matrix-picture[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     page.locator(".tile-server[data-serves='invented']").wait_for(state="attached")
     return root
 
@@ -148,7 +148,7 @@ def test_a_token_is_found_by_typing_it_and_the_next_one_by_enter(page: Page, ser
     expect(root.locator(".matrix-found")).to_have_text("1 found")
     field.press("Enter")
     expect(root.locator(".matrix-found")).to_have_text("1 of 1")
-    expect(root.locator(".extent")).to_contain_text("every number is exact", timeout=30_000)
+    expect(root.locator(".extent")).to_contain_text("every number is exact")
     expect(root.get_by_role("status")).to_contain_text("row120 looks at column112: weight")
     # Of a beginning all that have it, forwards, backwards and around.
     field.fill("column13")

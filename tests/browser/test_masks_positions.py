@@ -6,17 +6,15 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of, pointed_at
 
-PATIENCE = 60_000
-
 
 def opened(page: Page, url: str, query: str = "") -> None:
     page.goto(f"{url}/masks?{query}")
-    expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible()
 
 
 def drawn(page: Page, key: str) -> Locator:
     plot = page.locator(f".st-key-{key} .js-plotly-plot")
-    expect(plot).to_be_visible(timeout=PATIENCE)
+    expect(plot).to_be_visible()
     return plot
 
 
@@ -34,11 +32,11 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
     field = page.get_by_role("textbox", name=re.compile("Further sentences"))
     field.fill("Tom was late.\n" * 9)
     field.press("Control+Enter")
-    expect(page.get_by_text("At most 8 further sentences")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("At most 8 further sentences")).to_be_visible()
     drawn(page, "mask-alone-decoder")
     field.fill("Tom was late.")
     field.press("Control+Enter")
-    expect(page.locator(".st-key-overview-Source .ytick text")).to_have_count(2, timeout=PATIENCE)
+    expect(page.locator(".st-key-overview-Source .ytick text")).to_have_count(2)
     page.get_by_role("tab", name="Positional encodings").click()
     drawn(page, "encoding")
     expect(page).to_have_url(re.compile("part=Positional"))
@@ -49,17 +47,17 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_label(re.compile("^Position 5: a curve"))).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".st-key-circle .legendtext", has_text="pos = 5")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_label(re.compile("^Position 5: a curve"))).to_be_visible()
+    expect(page.locator(".st-key-circle .legendtext", has_text="pos = 5")).to_be_visible()
     expect(page).to_have_url(re.compile("position=5"))
     # Another width is said not to be the model's until it is taken back.
     drawn(page, "likeness-sums")
     page.get_by_role("slider", name=re.compile("d_model")).focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Not what the model added")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Not what the model added")).to_be_visible()
     expect(page).to_have_url(re.compile("width=34"))
     page.get_by_role("button", name="Back to the model's own").click()
-    expect(page.get_by_text("This is what the model added")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("This is what the model added")).to_be_visible()
     expect(page).not_to_have_url(re.compile("width="))
 
 

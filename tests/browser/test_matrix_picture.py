@@ -26,7 +26,7 @@ PREVIEW = """({ address, rows, columns, value }) => {
 def picture(page: Page, serve: Serve, case: str = "small") -> Locator:
     page.goto(f"{serve(HERE / 'demo_matrix_picture.py')}/?case={case}")
     root = page.locator(".matrix-picture[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     return root
 
 

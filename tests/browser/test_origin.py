@@ -8,7 +8,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of
 
-PATIENCE = 60_000
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.
 SHORT, LONG = "It was late.", "The animal didn't cross the street because it was too tired."
 
@@ -16,7 +15,7 @@ SHORT, LONG = "It was late.", "The animal didn't cross the street because it was
 def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int) -> Locator:
     page.goto(f"{url}/?{urlencode({'view': 'Where a weight comes from', 'text': text, **chosen})}")
     story = page.locator(".origin-story[data-ready='1']")
-    expect(story).to_be_visible(timeout=PATIENCE)
+    expect(story).to_be_visible()
     return story
 
 

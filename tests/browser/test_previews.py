@@ -6,7 +6,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of
 
-PATIENCE = 60_000
 # What the page shows right after a click, before any message can have come.
 AFTER_CLICK = """(element) => {
   const find = (selector) => [...document.querySelectorAll("*")]
@@ -20,8 +19,8 @@ AFTER_CLICK = """(element) => {
 
 def opened(page: Page, url: str, query: str = "") -> Locator:
     page.goto(f"{url}/{query}")
-    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3, timeout=PATIENCE)
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3)
     return page.locator(".matrix-picture")
 
 
@@ -31,7 +30,7 @@ def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from
     picture = opened(page, url)
     shown = page.get_by_role("gridcell", name="L2 H3").evaluate(AFTER_CLICK)
     assert (shown["title"], shown["exact"]) == ("L2 H3", "0")
-    expect(picture).to_have_attribute("data-exact", "1", timeout=PATIENCE)
+    expect(picture).to_have_attribute("data-exact", "1")
     expect(picture).to_have_attribute("data-title", "L2 H3")
     expect(page).to_have_url(re.compile("layer=1&head=2"))
     # Another attention is drawn from tiles that wait, and comes from Python unchanged.
@@ -40,7 +39,7 @@ def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from
     shown = page.get_by_role("radio", name="Decoder self").evaluate(AFTER_CLICK)
     assert shown["address"] != before
     assert (shown["labels"][0], shown["exact"]) == ("<s>", "0")
-    expect(picture).to_have_attribute("data-exact", "1", timeout=PATIENCE)
+    expect(picture).to_have_attribute("data-exact", "1")
     expect(grid).to_have_attribute("data-shown", shown["address"])
     assert [label.text_content() for label in picture.locator(".column-label").all()] == shown["labels"]
     expect(page).to_have_url(re.compile("site=decoder.self"))
@@ -50,7 +49,7 @@ def test_numbers_of_another_measure_are_never_taken_from_tiles(page: Page, url: 
     opened(page, url, "?measure=norms&layer=0&head=0")
     shown = page.get_by_role("gridcell", name="L2 H3").evaluate(AFTER_CLICK)
     assert (shown["title"], shown["exact"]) == ("L1 H1", "1")
-    expect(page.locator(".matrix-picture[data-title='L2 H3']")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".matrix-picture[data-title='L2 H3']")).to_be_visible()
 
 
 def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page: Page, url: str) -> None:
@@ -58,6 +57,6 @@ def test_a_kept_cell_stands_in_the_link_and_is_what_the_next_tab_explains(page: 
     cells = picture.locator("canvas")
     box = box_of(cells)
     cells.click(position={"x": box["width"] - 5, "y": 5})
-    expect(page).to_have_url(re.compile(r"token=0&key_token=\d+"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(r"token=0&key_token=\d+"))
     expect(picture.locator(".row-label.kept")).to_have_text(re.compile("^<s> → "))
     expect(picture.locator(".column-label.kept")).to_have_text("</s>")

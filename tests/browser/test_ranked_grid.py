@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 def grid(page: Page, serve: Serve, query: str) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py") + query)
     root = page.locator("[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     return root
 
 

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-PATIENCE = 60_000
 TEXT = "It was late."
 NARROW: ViewportSize = {"width": 800, "height": 1000}
 
@@ -18,7 +17,7 @@ NARROW: ViewportSize = {"width": 800, "height": 1000}
 def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int) -> Locator:
     page.goto(f"{url}/decode?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
     part = page.locator(ready)
-    expect(part).to_be_visible(timeout=PATIENCE)
+    expect(part).to_be_visible()
     return part
 
 
@@ -58,7 +57,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
         "cell => cell.getBoundingClientRect().right <= cell.closest('.scroller').getBoundingClientRect().right + 1"
     )
     page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(f"step={last - 1}"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(f"step={last - 1}"))
 
 
 def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page: Page, url: str) -> None:
@@ -67,15 +66,15 @@ def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page: Page, url: str)
     node.hover()
     expect(tree.locator(".tooltip")).to_contain_text(re.compile("log-probability −.*Dropped in step", re.DOTALL))
     node.click()
-    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"), timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"))
     expect(node).to_have_attribute("aria-pressed", "true")
     tree.locator(".node[tabindex='0']").focus()
     for key in ("Home", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
     second = tree.locator(".node:focus")
     expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
-    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"), timeout=PATIENCE)
-    expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1", timeout=PATIENCE)
+    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"))
+    expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
 
 
 def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(page: Page, url: str) -> None:
@@ -107,9 +106,9 @@ def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> 
     button = page.get_by_text("Show steps").nth(1)
     button.click()
     tokens = page.locator("ol li[title*='under the model'][title*='as drawn']")
-    expect(tokens.first).to_have_attribute("title", re.compile("^Step 1: "), timeout=PATIENCE)
+    expect(tokens.first).to_have_attribute("title", re.compile("^Step 1: "))
     button.click()
-    expect(tokens).to_have_count(0, timeout=PATIENCE)
+    expect(tokens).to_have_count(0)
 
 
 def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_however_far_scrolled(
@@ -137,15 +136,15 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     }
     for studio, ready in parts.items():
         page.get_by_role("tab", name=studio).click()
-        expect(page.locator(ready)).to_be_visible(timeout=PATIENCE)
+        expect(page.locator(ready)).to_be_visible()
         assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
 
 
 def test_the_step_is_moved_by_keyboard_and_the_cache_follows(page: Page, url: str) -> None:
     chart = opened(page, url, "Cost", ".st-key-cache-self .js-plotly-plot", step=1)
-    expect(chart).to_be_visible(timeout=PATIENCE)
+    expect(chart).to_be_visible()
     expect(page.get_by_text("Step 2 reads")).to_be_visible()
     page.get_by_role("slider", name="Step").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Step 3 reads")).to_be_visible(timeout=PATIENCE)
-    expect(page).to_have_url(re.compile("step=2"), timeout=PATIENCE)
+    expect(page.get_by_text("Step 3 reads")).to_be_visible()
+    expect(page).to_have_url(re.compile("step=2"))

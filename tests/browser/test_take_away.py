@@ -25,7 +25,6 @@ from viz.pages.attention.take_away.view_page import OpenView, view_page
 from viz.ui.trace_tables import FORMULA_SIGNS
 
 HERE = Path(__file__).parent
-PATIENCE = 60_000
 HOSTILE = "</script><script>document.title='broken out'</script><img src=https://evil.example/x><!-- \u2028 it."
 Theme = Literal["light", "dark"]
 PAPER: dict[Theme, tuple[int, int, int]] = {"light": (253, 252, 249), "dark": (23, 28, 41)}
@@ -55,9 +54,9 @@ def contrast(one: Sequence[int], other: Sequence[int]) -> float:
 
 def chart_of(page: Page, address: str) -> Locator:
     page.goto(address)
-    page.get_by_role("link", name="Model").click(timeout=PATIENCE)
+    page.get_by_role("link", name="Model").click()
     chart = page.locator(".st-key-parameters .js-plotly-plot")
-    expect(chart).to_be_visible(timeout=PATIENCE)
+    expect(chart).to_be_visible()
     chart.hover()
     return chart.locator(".modebar-btn[data-attr='toimage'], .modebar-btn").first
 
@@ -86,7 +85,7 @@ def test_the_camera_of_a_chinese_page_is_heard_too(page: Page, url: str) -> None
     page.add_init_script("window.print = () => { top.printed = true; }")
     page.goto(f"{url}/model?lang=zh&pictures=PDF")
     chart = page.locator(".st-key-parameters .js-plotly-plot")
-    expect(chart).to_be_visible(timeout=PATIENCE)
+    expect(chart).to_be_visible()
     chart.hover()
     chart.locator(".modebar-btn").first.click()
     page.wait_for_function("window.printed")
@@ -95,7 +94,7 @@ def test_the_camera_of_a_chinese_page_is_heard_too(page: Page, url: str) -> None
 def grid(page: Page, serve: Serve) -> Locator:
     page.goto(serve(HERE / "demo_head_grid.py"))
     root = page.locator("[data-ready='1']")
-    root.wait_for(timeout=30_000)
+    root.wait_for()
     return root
 
 
@@ -130,7 +129,7 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve
 def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp_path: Path) -> None:
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
     button = page.get_by_test_id("stDownloadButton").get_by_role("button")
-    expect(button).to_have_count(10, timeout=PATIENCE)
+    expect(button).to_have_count(10)
     files = dict(saved(page, button.nth(number).click) for number in range(10))
     assert [name for name in files if not name.endswith(".csv")] == [
         "headlight-decoder-cross-layer1-head2-it-is-late.html",
@@ -199,13 +198,13 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
 def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium: Browser) -> None:
     page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
     link = page.locator("[data-testid='stCode'] code")
-    expect(link).to_contain_text("checkpoint=en-de", timeout=PATIENCE)
+    expect(link).to_contain_text("checkpoint=en-de")
     sentences = ".st-key-page-head span[lang]"
     expected = page.locator(sentences).all_inner_texts()
     context = chromium.new_context()
     other = context.new_page()
     other.goto(f"{url}/{link.inner_text()}")
-    expect(other.get_by_role("gridcell", name="L2 H3, open")).to_be_visible(timeout=PATIENCE)
+    expect(other.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
     expect(other.get_by_role("radio", name="Decoder cross")).to_be_checked()
     assert other.locator(sentences).all_inner_texts() == expected
     assert expected[0] == "It is late, <b>."

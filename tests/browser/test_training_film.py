@@ -7,8 +7,6 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.viz.pages.why_attention.through_training.invented import FROM, STEPS, saved
 
-PATIENCE = 60_000
-
 
 @pytest.fixture
 def film(page: Page, url: str, checkpoints: Path) -> Locator:
@@ -17,7 +15,7 @@ def film(page: Page, url: str, checkpoints: Path) -> Locator:
     saved(folder / "film.npz")
     page.goto(f"{url}/why?claim=Through+training&text=Yes")
     root = page.locator(".training-film[data-step]")
-    root.wait_for(timeout=PATIENCE)
+    root.wait_for()
     return root
 
 

@@ -13,6 +13,7 @@ from model import Translator
 from model.__main__ import main
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsy
 def test_the_module_runs_as_a_command(checkpoint: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""

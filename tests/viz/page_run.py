@@ -4,12 +4,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from viz.pages.learn.collection.tab import ADDRESSES
 
 
 def app_of(**params: object) -> AppTest:
     """The app, not run yet, with these parameters in its address."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     for name, value in params.items():
         app.query_params[name] = str(value)
     return app

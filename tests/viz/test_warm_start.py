@@ -12,6 +12,7 @@ import pytest
 from streamlit.web.server.app_discovery import discover_asgi_app
 
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import app_of
 from viz import warm_start
 from viz.access import models, traces
@@ -90,7 +91,7 @@ def test_the_server_serves_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> No
     may_end, has_ended = Event(), Event()
 
     def load() -> None:
-        may_end.wait(60)
+        may_end.wait(PATIENCE)
         has_ended.set()
 
     async def serve() -> None:
@@ -102,4 +103,4 @@ def test_the_server_serves_while_it_loads(monkeypatch: pytest.MonkeyPatch) -> No
     # In a thread of its own: a browser's tests keep a loop in this one.
     with ThreadPoolExecutor(1) as own:
         own.submit(asyncio.run, serve()).result()
-    assert has_ended.wait(60)
+    assert has_ended.wait(PATIENCE)

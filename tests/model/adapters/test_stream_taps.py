@@ -15,6 +15,7 @@ from model.analysis.residual_stream.library_path import follow_in_library, most_
 from model.errors import TraceError
 from tests.model.adapters.conftest import Open
 from tests.model.adapters.writers import writer
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 TEXT = "The animal was too tired."
@@ -110,7 +111,7 @@ def test_a_second_thread_waits_until_all_hooks_are_registered(
 
     def slow(self: torch.nn.Module, *given: Any, **options: Any) -> Any:
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE)
         return register(self, *given, **options)
 
     def enter(name: str) -> None:
@@ -120,7 +121,7 @@ def test_a_second_thread_waits_until_all_hooks_are_registered(
     monkeypatch.setattr(torch.nn.Module, "register_forward_hook", slow)
     first, second = (threading.Thread(target=enter, args=(name,)) for name in ("first", "second"))
     first.start()
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE)
     second.start()
     second.join(0.2)
     assert order == []

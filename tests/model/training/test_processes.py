@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 
 from model.__main__ import main
 from tests.conftest import SENTENCES
+from tests.patience import PATIENCE
 
 LAUNCHER = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--standalone", "-m", "--", "model"]
 SHAPE = "--vocab-size 370 --d-model 32 --num-heads 4 --num-layers 2 --d-ff 64 --dropout 0 --attention-dropout 0"
@@ -26,7 +27,7 @@ def under_launcher(arguments: list[str]) -> str:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=PATIENCE,
         check=False,
     )
     assert result.returncode == 0, result.stderr[-2000:]

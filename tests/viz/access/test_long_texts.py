@@ -15,6 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.components.tiles.decoded import numbers_of
 from tests.viz.page_run import opened
 from tests.viz.reading import traced
@@ -41,7 +42,7 @@ def _short(monkeypatch: pytest.MonkeyPatch, tiny_checkpoints: Path) -> None:
 
 @pytest.fixture
 def app(_short: None) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.query_params["text"] = TEXT
     return app
 
@@ -80,7 +81,7 @@ def test_the_grid_fills_in_order_with_the_tiles_of_the_trace(selection: Selectio
 
 def test_the_page_sends_the_frame_and_every_layer_that_is_ready(app: AppTest) -> None:
     opened(app)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while len(sent_to(app, "tile_keeper")) < 3 and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
@@ -95,7 +96,7 @@ def test_figures_of_a_long_text_come_with_progress_and_are_those_of_a_short_one(
     app: AppTest, selection: Selection
 ) -> None:
     opened(app, figure="entropy")
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while sent_to(app, "head_grid")[0][0]["metric"] is None and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
@@ -223,10 +224,10 @@ def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     length = zoo.LONGEST[model_type][-1]
     text = zoo.text_of(transformers.AutoTokenizer.from_pretrained(tmp_path / model_type), length)
-    app = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=120), checkpoint=model_type)
+    app = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE), checkpoint=model_type)
     app.text_area(key="text").set_value(text).run()
     assert not app.error, app.error[0].value
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while len(sent_to(app, "tile_keeper")) < 2 and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()

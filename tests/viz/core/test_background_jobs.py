@@ -10,11 +10,10 @@ import torch
 
 from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
+from tests.patience import PATIENCE
 from viz.core import background_jobs, viewers
 from viz.core.background_jobs import Job, Progress, Task
 from viz.core.job_queue import JobQueue
-
-SOON = 10
 
 
 def _refused_by_the_allocator() -> RuntimeError:
@@ -27,7 +26,7 @@ def _refused_by_the_allocator() -> RuntimeError:
 def counting(step: threading.Event, units: int = 3) -> Task[str]:
     def compute(progress: Progress) -> str:
         for _ in range(units):
-            assert step.wait(SOON)
+            assert step.wait(PATIENCE)
             progress(1)
         return "done"
 
@@ -55,16 +54,16 @@ def test_a_job_counts_its_work_and_keeps_the_result() -> None:
     assert not job.wait(0.05)
     assert (job.progress.done, job.finished) == (0, False)
     step.set()
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     assert (job.progress.done, job.result()) == (3, "done")
 
 
 def test_a_stopped_job_ends_with_a_sentence_and_without_a_result() -> None:
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
-    assert begun.wait(SOON)
+    assert begun.wait(PATIENCE)
     job.stop()
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
         job.result()
 
@@ -72,10 +71,10 @@ def test_a_stopped_job_ends_with_a_sentence_and_without_a_result() -> None:
 def test_a_job_that_no_session_holds_any_more_stops() -> None:
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
-    assert begun.wait(SOON)
+    assert begun.wait(PATIENCE)
     del job
     gc.collect()
-    assert stopped.wait(SOON)
+    assert stopped.wait(PATIENCE)
 
 
 def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> None:
@@ -83,7 +82,7 @@ def test_an_error_in_the_thread_is_raised_where_the_result_is_asked_for() -> Non
         raise DataError("Expected more.")
 
     job = Job(Task("key", 1, "units", compute))
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     with pytest.raises(DataError, match="Expected more"):
         job.result()
 
@@ -110,11 +109,11 @@ def test_a_job_whose_viewer_has_gone_stops(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(viewers, "GRACE", 0.0)
     begun, stopped = threading.Event(), threading.Event()
     job = Job(waiting(begun, stopped))
-    assert begun.wait(SOON)
+    assert begun.wait(PATIENCE)
     assert not stopped.is_set()
     here = False
-    assert stopped.wait(SOON)
-    assert job.wait(SOON)
+    assert stopped.wait(PATIENCE)
+    assert job.wait(PATIENCE)
 
 
 def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +124,7 @@ def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(mon
     def compute(progress: Progress) -> str:
         progress(1)
         has_place.set()
-        assert step.wait(SOON)
+        assert step.wait(PATIENCE)
         return "theirs"
 
     def compute_alone(progress: Progress) -> str:
@@ -133,16 +132,16 @@ def test_a_long_job_says_that_it_waits_and_takes_the_answer_that_another_has(mon
         return "mine"
 
     first = Job(Task("same", 2, "units", compute))
-    assert has_place.wait(SOON)
+    assert has_place.wait(PATIENCE)
     second = Job(Task("same", 2, "units", compute_alone))
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while second.before is None:
         assert time.monotonic() < last, "it never waited"
         time.sleep(0.01)
     assert "you are next" in second.text
     step.set()
-    assert first.wait(SOON)
-    assert second.wait(SOON)
+    assert first.wait(PATIENCE)
+    assert second.wait(PATIENCE)
     assert first.result() == second.result() == "theirs"
 
 
@@ -155,9 +154,9 @@ def test_a_job_stops_within_a_unit_where_the_model_looks_whether_to() -> None:
             begun.set()
 
     job = Job(Task("key", 5, "units", compute))
-    assert begun.wait(SOON)
+    assert begun.wait(PATIENCE)
     job.stop()
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     with pytest.raises(CancelledError, match="Stopped after 0 of 5 units"):
         job.result()
 
@@ -166,7 +165,7 @@ def of_two_steps(reached: threading.Event, go_on: threading.Event) -> Task[str]:
     def compute(progress: Progress) -> str:
         progress(1)
         reached.set()
-        assert go_on.wait(SOON)
+        assert go_on.wait(PATIENCE)
         progress(1)
         return "done"
 
@@ -181,10 +180,10 @@ def test_a_second_long_job_of_a_viewer_says_for_which_it_waits_and_that_one_can_
     monkeypatch.setattr(viewers, "browser", lambda: "browser")
     reached, go_on = threading.Event(), threading.Event()
     first = Job(of_two_steps(reached, go_on), "“Measure”")
-    assert reached.wait(SOON)
+    assert reached.wait(PATIENCE)
     second_reached = threading.Event()
     second = Job(of_two_steps(second_reached, go_on))
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while (own := second.own_before) is None:
         assert time.monotonic() < last, "it never waited"
         time.sleep(0.01)
@@ -192,7 +191,7 @@ def test_a_second_long_job_of_a_viewer_says_for_which_it_waits_and_that_one_can_
     assert not second_reached.is_set()
     own.stop()
     go_on.set()
-    assert second.wait(SOON)
+    assert second.wait(PATIENCE)
     assert second.result() == "done"
     with pytest.raises(CancelledError):
         first.result()
@@ -203,9 +202,9 @@ def test_jobs_outside_of_a_page_are_of_no_common_viewer(monkeypatch: pytest.Monk
     monkeypatch.setattr(background_jobs, "SHORT", 0.0)
     reached, go_on = (threading.Event(), threading.Event()), threading.Event()
     jobs = [Job(of_two_steps(event, go_on)) for event in reached]
-    assert all(event.wait(SOON) for event in reached)
+    assert all(event.wait(PATIENCE) for event in reached)
     go_on.set()
-    assert all(job.wait(SOON) for job in jobs)
+    assert all(job.wait(PATIENCE) for job in jobs)
 
 
 @pytest.mark.usefixtures("shared")
@@ -221,7 +220,7 @@ def test_on_a_shared_server_a_job_ends_after_its_time_between_two_steps_and_says
             progress(1)
 
     job = Job(Task(object(), 1_000_000, "rows", compute))
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     with pytest.raises(TimeLimitError, match=r"of 1,000,000 rows: this server is shared, and gives .* 120 seconds"):
         job.result()
 
@@ -234,6 +233,6 @@ def test_a_job_without_enough_memory_says_what_to_do(error: Exception) -> None:
         raise error
 
     job = Job(Task("key", 1, "units", compute))
-    assert job.wait(SOON)
+    assert job.wait(PATIENCE)
     with pytest.raises(MemoryShortError, match="Choose a shorter text or a smaller model"):
         job.result()

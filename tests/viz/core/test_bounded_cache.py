@@ -7,6 +7,7 @@ from time import sleep
 
 import pytest
 
+from tests.patience import PATIENCE
 from viz.core.bounded_cache import BoundedCache
 
 
@@ -104,7 +105,7 @@ def test_who_comes_after_a_failure_waits_for_who_waited() -> None:
 
     def failing() -> int:
         begun.set()
-        assert fail.wait(10)
+        assert fail.wait(PATIENCE)
         raise ValueError
 
     def slow() -> int:
@@ -121,7 +122,7 @@ def test_who_comes_after_a_failure_waits_for_who_waited() -> None:
 
     first, second, third = (Thread(target=ask, args=(make,)) for make in (failing, slow, slow))
     first.start()
-    assert begun.wait(10)
+    assert begun.wait(PATIENCE)
     second.start()
     sleep(0.1)
     fail.set()

@@ -6,10 +6,9 @@ import time
 import pytest
 
 from model.errors import CancelledError
+from tests.patience import PATIENCE
 from viz.core import job_queue
 from viz.core.job_queue import JobQueue, QueuedJob
-
-SOON = 10
 
 
 def nothing() -> None:
@@ -25,7 +24,7 @@ def waiting(queue: JobQueue, job: QueuedJob, entered: list[QueuedJob]) -> thread
 
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while queue.before(job) is None and job not in entered:
         assert time.monotonic() < last, "it never waited"
         time.sleep(0.01)
@@ -39,10 +38,10 @@ def test_so_many_compute_and_the_next_is_told_how_many_are_before_it() -> None:
     threads = [waiting(queue, job, entered) for job in (second, third)]
     assert (queue.before(first), queue.before(second), queue.before(third)) == (None, 0, 1)
     queue.leave(first)
-    threads[0].join(SOON)
+    threads[0].join(PATIENCE)
     assert entered == [second]
     queue.leave(second)
-    threads[1].join(SOON)
+    threads[1].join(PATIENCE)
     assert entered == [second, third]
 
 
@@ -60,7 +59,7 @@ def test_of_two_jobs_that_compute_the_same_one_waits_for_the_answer_of_the_other
     first, same, other = QueuedJob("a", "key"), QueuedJob("b", "key"), QueuedJob("c", "another")
     queue.enter(first, nothing)
     waiting(queue, same, entered)
-    waiting(queue, other, entered).join(SOON)
+    waiting(queue, other, entered).join(PATIENCE)
     assert entered == [other]
     queue.leave(first, "answer")
     assert same.answer == "answer"
@@ -85,11 +84,11 @@ def test_of_one_viewer_so_many_compute_though_there_is_room_and_the_next_knows_f
     queue.enter(first, nothing)
     thread = waiting(queue, second, entered)
     waiting(queue, third, entered)
-    waiting(queue, other, entered).join(SOON)
+    waiting(queue, other, entered).join(PATIENCE)
     assert entered == [other]
     assert (queue.own_before(second), queue.own_before(third), queue.own_before(other)) == (first, first, None)
     queue.leave(first)
-    thread.join(SOON)
+    thread.join(PATIENCE)
     assert entered == [other, second]
     assert queue.own_before(third) is second
 
@@ -102,14 +101,14 @@ def test_after_its_turn_a_job_lets_the_next_viewer_compute_and_goes_on_later() -
     waiting(queue, short, entered)
     resumed = threading.Thread(target=lambda: queue.give_way(long, nothing), daemon=True)
     resumed.start()
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while short not in entered:
         assert time.monotonic() < last, "it never had its turn"
         time.sleep(0.01)
     # What was begun goes on before what the same viewer began after it.
     assert (queue.before(long), queue.before(own)) == (0, 1)
     queue.leave(short)
-    resumed.join(SOON)
+    resumed.join(PATIENCE)
     assert not resumed.is_alive()
     assert long.turns == 2
     assert long.waited > 0
@@ -137,12 +136,12 @@ def test_what_one_has_begun_is_not_begun_again_while_it_waits_for_its_next_turn(
     waiting(queue, other, entered)
     resumed = threading.Thread(target=lambda: queue.give_way(begun, nothing), daemon=True)
     resumed.start()
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while other not in entered:
         assert time.monotonic() < last, "it never had its turn"
         time.sleep(0.01)
     queue.leave(other)
-    resumed.join(SOON)
+    resumed.join(PATIENCE)
     assert entered == [other]
     queue.leave(begun, "answer")
     assert same.answer == "answer"
@@ -152,7 +151,7 @@ def test_a_job_that_comes_to_no_step_holds_up_nobody(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(job_queue, "STALLED", 0.0)
     queue, entered = JobQueue(1, of_one=1), list[QueuedJob]()
     queue.enter(QueuedJob("a", 1), nothing)
-    waiting(queue, QueuedJob("a", 2), entered).join(SOON)
+    waiting(queue, QueuedJob("a", 2), entered).join(PATIENCE)
     assert len(entered) == 1
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 
 COMPUTING = """
 import threading, torch
@@ -24,5 +25,7 @@ assert begun.wait(60)
 
 
 def test_a_process_ends_in_order_while_jobs_compute() -> None:
-    ended = subprocess.run([sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    ended = subprocess.run(
+        [sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert (ended.returncode, "terminate called" in ended.stderr) == (0, False), ended.stderr

@@ -7,9 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.patience import PATIENCE
 from viz.core import viewers
-
-SOON = 10
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def test_a_call_comes_after_the_viewer_has_left_and_only_then(absent: set[str]) 
     departures.add("stays", stayed.set)
     assert not left.wait(0.2)
     absent.add("leaves")
-    assert left.wait(SOON)
+    assert left.wait(PATIENCE)
     assert not stayed.is_set()
 
 
@@ -47,7 +46,7 @@ def test_what_was_undone_is_not_called(absent: set[str]) -> None:
     departures.add("leaves", called.set)()
     departures.add("leaves", other.set)
     absent.add("leaves")
-    assert other.wait(SOON)
+    assert other.wait(PATIENCE)
     assert not called.is_set()
 
 

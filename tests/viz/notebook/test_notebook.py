@@ -12,6 +12,7 @@ import torch
 
 from model import Trace, Translator
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.sent import unpack
 from viz.notebook import Picture, film, heads, lines, save
 from viz.notebook import widget as widgets
@@ -167,7 +168,7 @@ def test_a_notebook_runs_and_shows_its_pictures(tiny_checkpoints: Path, tmp_path
 
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     notebook.cells[0].source = f"CHECKPOINT = {str(tiny_checkpoints / 'en-de')!r}\nSAVED = {str(tmp_path / 'a.html')!r}"
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()
+    NotebookClient(notebook, timeout=PATIENCE, resources={"metadata": {"path": str(ROOT)}}).execute()
     shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     views = [output for output in shown if "application/vnd.jupyter.widget-view+json" in output.get("data", {})]
     assert len(views) == 4

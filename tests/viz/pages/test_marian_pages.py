@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.masks_positions.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
@@ -28,7 +29,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def app(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
@@ -62,7 +63,7 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
 def test_its_heads_are_read_and_its_words_explained(
     app: AppTest, page: str, params: dict[str, str], charts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.ui.long_work.LONGER_PATIENCE", 60.0)
+    monkeypatch.setattr("viz.ui.long_work.LONGER_PATIENCE", PATIENCE)
     for name, value in params.items():
         app.query_params[name] = value
     shown = healthy(opened(app, page))
@@ -95,7 +96,7 @@ def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_fren
 def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
 
 
 def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: AppTest) -> None:
@@ -116,7 +117,7 @@ def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: 
 def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
     reads_chinese.query_params["lab"] = "Measured"
     app = opened(reads_chinese, "coreference")
-    assert app.session_state["long-work/measured"].wait(60)
+    assert app.session_state["long-work/measured"].wait(PATIENCE)
     healthy(app.run())
     assert not any("The set that ships is English" in one.value for one in app.info)
     told = " ".join(str(one.value) for one in (*app.caption, *app.markdown))

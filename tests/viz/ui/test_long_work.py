@@ -8,12 +8,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.errors import DataError
+from tests.patience import PATIENCE
 from viz.core import background_jobs
 from viz.core.background_jobs import Progress, Task
 from viz.core.job_queue import JobQueue
 from viz.ui import long_work
-
-SOON = 30
 
 #: What the pages below compute; they run in another module, which finds it here.
 TASKS: dict[str, Task[str]] = {}
@@ -49,7 +48,7 @@ def of_two(go_on: threading.Event) -> Callable[[Progress], str]:
 
     def compute(progress: Progress) -> str:
         progress(1)
-        assert go_on.wait(SOON)
+        assert go_on.wait(PATIENCE)
         progress(1)
         return "done"
 
@@ -58,7 +57,7 @@ def of_two(go_on: threading.Event) -> Callable[[Progress], str]:
 
 def until(app: AppTest, shown: str) -> AppTest:
     """Look again and again until a text is on the page."""
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while not any(shown in element.value for element in [*app.markdown, *app.info, *app.error]):
         assert time.monotonic() < last, f"{shown!r} never came"
         app.run()
@@ -105,7 +104,7 @@ def test_a_page_that_needs_a_result_waits_for_it() -> None:
     go_on = threading.Event()
     TASKS["task"] = Task("awaited", 2, "units", of_two(go_on))
     threading.Timer(1.0, go_on.set).start()
-    app = AppTest.from_function(before_a_page, default_timeout=SOON).run()
+    app = AppTest.from_function(before_a_page, default_timeout=PATIENCE).run()
     assert app.markdown[0].value == "done"
     assert not app.button
 
@@ -115,7 +114,7 @@ def test_an_error_of_awaited_work_is_raised_where_it_is_waited_for() -> None:
         raise DataError("Expected a pair.")
 
     TASKS["task"] = Task("awaited and wrong", 1, "units", compute)
-    app = AppTest.from_function(before_a_page, default_timeout=SOON).run()
+    app = AppTest.from_function(before_a_page, default_timeout=PATIENCE).run()
     assert "Expected a pair" in app.error[0].value
 
 
@@ -135,7 +134,7 @@ def test_a_viewers_second_long_work_says_what_it_waits_for_and_can_stop_that(mon
     go_on = threading.Event()
     TASKS["first"] = Task("the first of two", 2, "units", of_two(go_on))
     TASKS["second"] = Task("the second of two", 2, "units", of_two(go_on))
-    app = AppTest.from_function(two_on_a_page, default_timeout=SOON).run()
+    app = AppTest.from_function(two_on_a_page, default_timeout=PATIENCE).run()
     shown = [bar.proto.text for bar in app.get("progress")]
     assert "Waits for your other computation (“Measure”: 1 of 2 units). Stop that one?" in shown
     assert [button.key for button in app.button] == ["first-stop", "second-stop-other", "second-stop"]

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.atlas.measure import build_atlas
 from model.analysis.corpus import CorpusSentence
 from model.opening import open_reader
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.pages.atlas.opening import forget, maps
@@ -35,7 +36,7 @@ def measured(app: AppTest, name: str) -> AppTest:
     next(button for button in app.button if button.label == "Measure 3 sentences").click().run()
     job = app.session_state["long-work/atlas"]
     assert isinstance(job, Job)
-    assert job.wait(60)
+    assert job.wait(PATIENCE)
     return healthy(app.run())
 
 

@@ -15,6 +15,7 @@ from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
@@ -24,7 +25,7 @@ from viz.pages.atlas import data
 def measured(app: AppTest) -> AppTest:
     """Begin to measure, and look again until it is done."""
     app.button(key="atlas-start").click().run()
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not sent_to(app, "head_maps") and time.monotonic() < until:
         healthy(app.run())
     return app
@@ -58,7 +59,7 @@ def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
     assert kept.name.removesuffix(".npz") in said(app)
     forget()
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
-    again = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=60))
+    again = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE))
     assert maps(again)["maps"] == maps(app)["maps"]
 
 
@@ -113,7 +114,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         cases: PronounCases | None,
     ) -> Atlas:
         def wait(count: int) -> None:
-            assert go_on.wait(60)
+            assert go_on.wait(PATIENCE)
             progress(count)
 
         return build_atlas(translator, read, aligned, wait, cases)
@@ -132,7 +133,7 @@ def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
     healthy(app.switch_page("viz/pages/masks_positions/page.py").run())
     go_on.set()
     cache = checkpoints.parent / "cache" / "headlight" / "atlases"
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not list(cache.glob("*.npz")) and time.monotonic() < until:
         time.sleep(0.05)
     healthy(app.switch_page("viz/pages/atlas/page.py").run())
@@ -145,7 +146,7 @@ def test_a_measuring_that_is_stopped_can_be_begun_again(app: AppTest, monkeypatc
     app.button(key="atlas-start").click().run()
     app.button(key="atlas-stop").click().run()
     stopped.set()
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not any("Stopped after" in info.value for info in app.info):
         assert time.monotonic() < until, "a stopped measuring says so"
         healthy(app.run())

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from model.decoding.session import DecodingSession
+from tests.patience import PATIENCE
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.ui import long_work
 
@@ -33,4 +34,4 @@ def advances(monkeypatch: pytest.MonkeyPatch) -> list[DecodingSession]:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A page waits for a search or for samples, however busy the machine is, instead of showing their progress."""
-    monkeypatch.setattr(long_work, "LONGER_PATIENCE", 60.0)
+    monkeypatch.setattr(long_work, "LONGER_PATIENCE", PATIENCE)

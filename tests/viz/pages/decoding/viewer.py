@@ -6,6 +6,7 @@ from typing import Self
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
+from tests.patience import PATIENCE
 from viz.selection.selection import Selection
 
 TEXT = "Tom was late again."
@@ -30,7 +31,7 @@ class Viewer:
     """A session of the app; `do` is what a person does in the next run."""
 
     def __init__(self, **params: str) -> None:
-        self.app = AppTest.from_function(studio_page, default_timeout=60)
+        self.app = AppTest.from_function(studio_page, default_timeout=PATIENCE)
         for name, value in {"text": TEXT, **params}.items():
             self.app.query_params[name] = value
         self.run()

@@ -12,6 +12,7 @@ from model.checkpoint import write_manifest
 from model.config import PRESETS
 from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy, run_page
 from viz.pages.model_card.example_bank import draw
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -27,7 +28,7 @@ FILES = {
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Vocabulary", **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     for name, value in {"about": tab, **params}.items():
         app.query_params[name] = value
     return run_page(app, "model_card")

@@ -6,9 +6,8 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy, opened
-
-SOON = 60
 
 
 def at(app: AppTest, claim: str, **choices: object) -> AppTest:
@@ -17,7 +16,7 @@ def at(app: AppTest, claim: str, **choices: object) -> AppTest:
 
 def until(app: AppTest, there: Callable[[AppTest], Any]) -> AppTest:
     """Run the page again and again until a job's result is on it."""
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while not there(healthy(app)):
         assert time.monotonic() < last, "the result never came"
         time.sleep(0.05)

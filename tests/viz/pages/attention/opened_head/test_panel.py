@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.trace.trace import Trace
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
@@ -29,7 +30,7 @@ TEXT = "Tom told me that he would be late."
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.query_params["text"] = TEXT
     return app
 

@@ -14,6 +14,7 @@ from model import Transformer, TransformerConfig
 from model.checkpoint import save_checkpoint
 from model.tokenizer import Tokenizer
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import models, traces
@@ -27,7 +28,7 @@ HOSTILE = "</script><b>x</b>"
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.query_params["view"] = VIEW
     app.query_params["layer"] = "0"
     return app

@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz import page_run
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -24,7 +25,7 @@ TAB = "Take it with you"
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
@@ -134,7 +135,7 @@ def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_t
                 touched.append((event, path))
 
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "root"))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     sys.addaudithook(watch)
     try:
         opened(app, checkpoint=str(secret) if kind == "absolute" else kind)

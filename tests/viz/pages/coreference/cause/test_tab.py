@@ -12,6 +12,7 @@ from model.analysis.interventions.patching import Patching
 from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
@@ -27,7 +28,7 @@ from viz.selection.url import parse, to_params
 
 @pytest.fixture
 def app(chosen: Selection) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.query_params["lab"] = "Cause"
     return app
 
@@ -39,7 +40,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 def settled(app: AppTest) -> AppTest:
     """Wait for whatever is under way."""
     keys = [f"long-work/cause-{name}" for name in ("removal", "effects", "patching", "paths")]
-    assert all(app.session_state[key].wait(60) for key in keys if key in app.session_state)
+    assert all(app.session_state[key].wait(PATIENCE) for key in keys if key in app.session_state)
     app.run()
     assert not app.exception, app.exception[0].value
     return app

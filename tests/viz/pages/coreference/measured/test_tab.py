@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_translator import CoreferenceScores
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.figures.head_map import head_map
@@ -26,7 +27,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
     st.cache_resource.clear()
     given = data.CaseSet("the curated set", few, "few")
     monkeypatch.setattr(data, "curated", lambda _: given)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.query_params["lab"] = "Measured"
     return app
 
@@ -37,7 +38,7 @@ def opened(app: AppTest, **params: str) -> AppTest:
 
 def measured(app: AppTest) -> AppTest:
     """Wait for the end of what begins by itself."""
-    assert app.session_state["long-work/measured"].wait(60)
+    assert app.session_state["long-work/measured"].wait(PATIENCE)
     return app.run()
 
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.two_models import head_distances
 from model.opening import open_reader
 from tests.model.marian.marian_folders import write_marian
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
@@ -31,7 +32,7 @@ def compared(app: AppTest, name: str, other: str, **params: str) -> AppTest:
     app.query_params.update({"beside": other, **params})
     opened(app, name, "coreference")
     if "long-work/two-models" in app.session_state:
-        assert app.session_state["long-work/two-models"].wait(60)
+        assert app.session_state["long-work/two-models"].wait(PATIENCE)
     return healthy(app.run())
 
 

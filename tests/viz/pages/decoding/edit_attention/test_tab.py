@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model import SwitchOff, Translator
 from model.analysis.interventions.edit_comparison import compare_edit
 from tests.paths import ROOT
+from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.reading import traced
 from tests.viz.sent import charts
@@ -126,7 +127,7 @@ def test_it_opens_on_an_edit_that_makes_the_token_least_probable() -> None:
     others = [EditHead("off", "decoder.cross", layer, head) for layer in range(2) for head in range(4)]
     others += [EditHead("point", "decoder.cross", found.layer, found.head, key) for key in range(3)]
     assert log_prob(found) <= min(map(log_prob, others)) + 1e-5
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     for name, value in {"text": TEXT, "studio": "Edit attention", "step": "5"}.items():
         app.query_params[name] = value
     app.run()
@@ -162,7 +163,7 @@ def maps_of_heads(app: AppTest) -> list[list[int]]:
 
 
 def awaiting_the_map(app: AppTest) -> AppTest:
-    until = time.monotonic() + 60
+    until = time.monotonic() + PATIENCE
     while not maps_of_heads(app) and time.monotonic() < until:
         healthy(app.run())
     return app

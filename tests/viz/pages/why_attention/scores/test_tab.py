@@ -7,8 +7,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis import measured_cost
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
-from tests.viz.pages.why_attention.opening import SOON, at, said, started, until
+from tests.viz.pages.why_attention.opening import at, said, started, until
 from tests.viz.sent import charts
 from viz.pages.why_attention.scores import data, figures
 
@@ -26,7 +27,7 @@ def figure_values(values: object) -> np.ndarray:
 
 
 def until_refused(app: AppTest) -> None:
-    last = time.monotonic() + SOON
+    last = time.monotonic() + PATIENCE
     while not app.error:
         assert time.monotonic() < last, "nothing was refused"
         app.run()

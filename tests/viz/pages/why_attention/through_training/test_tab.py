@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at, said
 from tests.viz.pages.why_attention.through_training.invented import HOSTILE, film, saved
@@ -74,7 +75,7 @@ def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_
     assert shown["command"] == {"number": 1, "step": 4, "layer": 1, "head": 1}
     assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")  # type: ignore[index]
     far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 0}
-    shown = header(at(AppTest.from_file(filmed._script_path, default_timeout=60), TAB, **far))
+    shown = header(at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far))
     assert shown["command"] == {"number": 1, "step": 0, "layer": 1, "head": 1}
 
 
@@ -120,7 +121,7 @@ def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed
     assert filmed.selectbox(key="film_site").options == ["Encoder self"]
     assert filmed.query_params["film_of"] == "en-de"
     assert "film_head" not in filmed.query_params
-    again = AppTest.from_file(filmed._script_path, default_timeout=60)
+    again = AppTest.from_file(filmed._script_path, default_timeout=PATIENCE)
     assert header(at(again, TAB, film_of="../evil"))["heads"] == 2
 
 

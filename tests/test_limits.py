@@ -1,0 +1,261 @@
+"""Each limit on what comes from outside takes as much as it says, and not one more."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model import checked, earlier_configs, folder_files, input_text, training_record
+from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter, tokenizer_rules
+from model.analysis.coreference.case_files import parse_pronoun_cases
+from model.analysis.scoring.costs import sizes_up_to
+from model.config import LARGEST, preset
+from model.decoding.samples import MOST_SAMPLES, draws_of
+from model.decoding.sampling import LARGEST_SEED, LEAST_TEMPERATURE, MOST_TEMPERATURE, UNCHANGED, Draws, Sampling
+from model.errors import HeadlightError
+from model.marian import tokenizer as marian_tokenizer
+from model.sequence_translator import LARGEST_ALPHA, LARGEST_WIDTH
+from model.training_record import MAX_DEPTH
+from model.translator import Translator
+from viz.core import shared_server
+from viz.notebook import pictures
+from viz.pages.atlas import data as atlas
+from viz.pages.learn.collection import drawing
+from viz.pages.masks_positions.masks import tab as masks
+from viz.pages.why_attention import shortened
+from viz.selection import url
+
+SMALL = 6
+
+
+def is_refused(call: Callable[[], object], said: str) -> bool:
+    """Whether a call ends in an error that says this; another error is about something else."""
+    try:
+        call()
+    except (HeadlightError, checked.Malformed, ValueError) as error:
+        return said in str(error)
+    return False
+
+
+def numbers(config: dict[str, Any], scheme: Any = "learned") -> None:
+    config_limits.check_values(config, scheme)
+
+
+def cases(content: bytes) -> None:
+    parse_pronoun_cases(content, "cases.txt")
+
+
+def replaced(length: int) -> None:
+    tokenizer_rules.check_pipeline({"normalizer": {"type": "Replace", "content": "x" * length}})
+
+
+def log_of(steps: int = 1, sets: int = 1) -> None:
+    entries = [{"step": step, **{f"bleu_{one}": 1.0 for one in range(sets)}} for step in range(steps)]
+    training_record._log("\n".join(map(json.dumps, entries)))
+
+
+def nested(depth: int) -> None:
+    value: dict[str, Any] = {"x": 1}
+    for _ in range(depth - 1):
+        value = {"x": value}
+    training_record._flattened(value, "result")
+
+
+#: Module and name of a limit → what is tried with so much, and what the refusal says.
+LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
+    ("model.checked", "MAX_ROWS", lambda n: checked.rows([0] * n, "x"), "entries"),
+    ("model.checked", "MAX_TEXT", lambda n: checked.text("x" * n, "x"), "characters"),
+    ("model.checked", "MAX_COUNT", lambda n: checked.count(n, "x"), "whole number"),
+    ("model.checked", "MAX_NUMBER", lambda n: checked.number(n, "x"), "between"),
+    ("model.checked", "MAX_NUMBER", lambda n: checked.number(-n, "x"), "between"),
+    ("model.adapters.chat_template", "LONGEST_TEMPLATE", lambda n: chat_template.chosen_template("x" * n), "at most"),
+    ("model.adapters.config_limits", "MOST_LAYERS", lambda n: numbers({"num_layers": n}), "num_layers"),
+    ("model.adapters.config_limits", "MOST_GROUPS", lambda n: numbers({"num_hidden_groups": n}), "groups"),
+    ("model.adapters.config_limits", "LONGEST_TABLE", lambda n: numbers({"n_positions": n}), "n_positions"),
+    ("model.adapters.config_limits", "LONGEST", lambda n: numbers({"n_positions": n}, "rotary"), "n_positions"),
+    ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
+    ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
+    ("model.adapters.image_reader", "LARGEST_SIDE", lambda n: image_reader._check_size((1, n)), "can be read"),
+    ("model.adapters.image_reader", "LARGEST_AREA", lambda n: image_reader._check_size((n, 1)), "can be read"),
+    ("model.adapters.image_reader", "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
+    ("model.adapters.inspect_folder", "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
+    ("model.adapters.peft_adapter", "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
+    ("model.adapters.tokenizer_rules", "MAX_GROWTH", replaced, "of one"),
+    (
+        "model.adapters.tokenizer_rules",
+        "MAX_AROUND",
+        lambda n: tokenizer_rules.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
+        "around",
+    ),
+    (
+        "model.adapters.tokenizer_rules",
+        "MAX_MADE_UP",
+        lambda n: tokenizer_rules.check_settings({"offset": n}),
+        "at most",
+    ),
+    (
+        "model.adapters.tokenizer_rules",
+        "MAX_PADDING",
+        lambda n: tokenizer_rules.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
+        "fills",
+    ),
+    ("model.analysis.coreference.case_files", "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
+    (
+        "model.analysis.coreference.case_files",
+        "MOST_LINES",
+        lambda n: parse_pronoun_cases(b"x\n" * n, "a.txt"),
+        "at most",
+    ),
+    (
+        "model.analysis.coreference.case_files",
+        "LONGEST_LINE",
+        lambda n: parse_pronoun_cases(b"x" * n, "a.txt"),
+        "longer",
+    ),
+    ("model.marian.tokenizer", "LARGEST_ID", lambda n: marian_tokenizer._vocabulary(b'{"a": %d}' % n), "run to"),
+    ("model.training_record", "MAX_STEPS", lambda n: log_of(steps=n), "at most"),
+    ("model.training_record", "MAX_DEV_SETS", lambda n: log_of(sets=n), "at most"),
+    ("model.training_record", "MAX_DEPTH", nested, "levels"),
+    (
+        "model.training_record",
+        "MAX_VALUES",
+        lambda n: training_record._flattened({str(number): 1 for number in range(n)}, "result"),
+        "at most",
+    ),
+    ("viz.core.shared_server", "MOST_SECONDS", lambda n: shared_server._seconds(str(n)), "seconds"),
+    (
+        "viz.notebook.pictures",
+        "MOST_LINES",
+        lambda n: pictures.lines([[[1.0]]] * n, queries=["a"], keys=["b"]),
+        "Expected some of heads",
+    ),
+    ("viz.pages.atlas.data", "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
+    ("viz.pages.masks_positions.masks.tab", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
+    ("viz.selection.url", "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "tried", "said"), LIMITS)
+def test_a_limit_takes_its_bound_and_refuses_one_more(
+    monkeypatch: pytest.MonkeyPatch, module: str, name: str, tried: Callable[[int], object], said: str
+) -> None:
+    monkeypatch.setattr(import_module(module), name, SMALL)
+    assert not is_refused(lambda: tried(SMALL), said)
+    assert is_refused(lambda: tried(SMALL + 1), said)
+
+
+#: What is tried with the first value must be taken, with the second refused.
+EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
+    (lambda n: checked.count(n, "x"), 0, -1, "whole number"),
+    (lambda n: tokenizer_rules.check_settings({"extra_ids": n}), 0, -1, "extra_ids"),
+    (lambda n: draws_of(n, UNCHANGED, 1), 1, 0, "samples"),
+    (lambda n: draws_of(n, UNCHANGED, 1), MOST_SAMPLES, MOST_SAMPLES + 1, "samples"),
+    (lambda n: Sampling(temperature=n), LEAST_TEMPERATURE, LEAST_TEMPERATURE * 0.999, "temperature"),
+    (lambda n: Sampling(temperature=n), MOST_TEMPERATURE, MOST_TEMPERATURE * 1.001, "temperature"),
+    (lambda n: Sampling(top_k=n), 1, 0, "top_k"),
+    (lambda n: Sampling(top_p=n), 1e-9, 0.0, "top_p"),
+    (lambda n: Sampling(top_p=n), 1.0, 1.001, "top_p"),
+    (lambda n: Draws(seed=n), 0, -1, "seed"),
+    (lambda n: Draws(seed=n), LARGEST_SEED, LARGEST_SEED + 1, "seed"),
+    (lambda n: Draws(sample=n), 0, -1, "sample"),
+    (lambda n: peft_adapter._number("a", {"r": n}, "r", 8), 8, 9, "from 1 to"),
+    (lambda n: peft_adapter._number("a", {"r": n}, "r", 8), 1, 0, "from 1 to"),
+    (lambda n: input_text.checked_ids("a", "x", 3, lambda _: [1] * n), 3, 4, "at most 3"),
+    (lambda n: input_text.checked_ids("a" * n, "x", 3, lambda _: [1]), 300, 301, "at most 3"),
+    (lambda n: shared_server._seconds(str(n)), 1, 0, "seconds"),
+    (lambda n: preset("base", dropout=n), 0.0, -0.01, "dropout"),
+]
+
+
+@pytest.mark.parametrize(("tried", "taken", "refused", "said"), EDGES)
+def test_a_range_takes_its_ends_and_refuses_what_is_beyond(
+    tried: Callable[[Any], object], taken: Any, refused: Any, said: str
+) -> None:
+    assert not is_refused(lambda: tried(taken), said)
+    assert is_refused(lambda: tried(refused), said)
+
+
+@pytest.mark.parametrize("name", LARGEST)
+def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
+    field = "num_decoder_layers" if name == "decoder_layers" else name
+    said = f"{name} must lie between 1"
+    for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
+        assert is_refused(lambda size=size: replace(preset("base"), **{field: size}), said) == is_wrong, size
+
+
+@pytest.mark.parametrize("name", earlier_configs.LARGEST)
+def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
+    sizes = {"vocab_size": 40, "d_model": 8, "num_layers": 1, "decoder_layers": 1}
+    kinds = (earlier_configs.RecurrentConfig, earlier_configs.ConvolutionalConfig)
+    kind = next(one for one in kinds if name in one.__dataclass_fields__)
+    given = {field: size for field, size in sizes.items() if field in kind.__dataclass_fields__}
+    most = earlier_configs.LARGEST[name]
+    for size, is_wrong in ((0, True), (1, False), (most, False), (most + 1, True)):
+        said = f"{name} must lie between 1"
+        assert is_refused(lambda size=size: kind(**given | {name: size}), said) == is_wrong, size
+
+
+def test_a_folder_may_hold_as_many_files_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folder_files, "MAX_ENTRIES", SMALL)
+    for number in range(SMALL):
+        (tmp_path / str(number)).touch()
+    assert len(folder_files.entries(tmp_path)) == SMALL
+    (tmp_path / "more").touch()
+    assert is_refused(lambda: folder_files.entries(tmp_path), "holds more than 6 files")
+
+
+def test_a_file_of_a_record_may_be_as_large_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_record, "LARGEST", {"README.md": SMALL})
+    (tmp_path / "README.md").write_text("x" * SMALL)
+    assert training_record.read_card(tmp_path) == "x" * SMALL
+    (tmp_path / "README.md").write_text("x" * (SMALL + 1))
+    assert is_refused(lambda: training_record.read_card(tmp_path), "at most 6 bytes")
+
+
+@pytest.mark.parametrize(
+    ("choices", "is_wrong"),
+    [
+        ({"beam": 1}, False),
+        ({"beam": 0}, True),
+        ({"beam": LARGEST_WIDTH}, False),
+        ({"beam": LARGEST_WIDTH + 1}, True),
+        ({"beam": 2, "alpha": 0.0}, False),
+        ({"beam": 2, "alpha": -0.01}, True),
+        ({"beam": 2, "alpha": LARGEST_ALPHA}, False),
+        ({"beam": 2, "alpha": LARGEST_ALPHA + 0.01}, True),
+    ],
+)
+def test_a_tree_of_beams_has_a_width_and_a_penalty_within_their_range(
+    translator: Translator, choices: dict[str, Any], is_wrong: bool
+) -> None:
+    assert is_refused(lambda: translator.beam_tree("Tom.", **choices), "must") == is_wrong
+
+
+@pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])
+def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[int, ...]) -> None:
+    assert sizes_up_to(largest) == sizes
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "cut"),
+    [
+        (shortened, "MAX_SHOWN", shortened.shortened),
+        (masks, "MAX_LABEL", masks._shortened),
+        (drawing, "_LONGEST_LABEL", drawing._short),
+    ],
+)
+def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
+    monkeypatch: pytest.MonkeyPatch, module: Any, name: str, cut: Callable[[str], str]
+) -> None:
+    monkeypatch.setattr(module, name, SMALL)
+    assert cut("x" * SMALL) == "x" * SMALL
+    assert cut("x" * (SMALL + 1)).endswith("…")
+
+
+def test_the_depth_of_a_measurement_is_counted_from_its_result() -> None:
+    nested(MAX_DEPTH)
+    assert is_refused(lambda: nested(MAX_DEPTH + 1), f"more than {MAX_DEPTH} levels deep")
