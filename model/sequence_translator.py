@@ -228,7 +228,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             edits = {f"{site_path(*at)}.hook_head_output": partial(outputs, *at) for at in attentions}
         with listen(edits=edits):
             hidden = self.model.decode(target, self.model.encode(source))
-        return self.model.logits_of(hidden[:, place.row]).float()
+        return self.model.projection(hidden[:, place.row]).float()
 
     def trace_tokens(
         self,

@@ -79,7 +79,7 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
 
     with torch.inference_mode():
         read = [
-            read_level(level.to(model.device), chosen, model.logits_of, top, vocab_size=model.config.vocab_size)
+            read_level(level.to(model.device), chosen, model.logits_at_last_hook, top, vocab_size=model.config.vocab_size)
             for level in levels
         ]
     return join_levels(read, trace.steps, tokenizer)
@@ -114,7 +114,7 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
     with torch.inference_mode():
         blocks = (logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
         for block, written in zip(*blocks, strict=True):
-            log_probs = model.logits_of(block).float().log_softmax(-1)
+            log_probs = model.logits_at_last_hook(block).float().log_softmax(-1)
             ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
             parts.append((*best_and_bins(log_probs), ranks))
     best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))

@@ -95,9 +95,9 @@ class EncoderDecoder(nn.Module, ABC):
     @property
     @abstractmethod
     def last_hook(self) -> str:
-        """The hook of the decoder's last rows [batch, target, d_model]: what `logits_of` reads."""
+        """The hook of the decoder's last rows [batch, target, d_model]: what `logits_at_last_hook` reads."""
 
-    def logits_of(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+    def logits_at_last_hook(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
         """The logits of rows that `last_hook` recorded."""
         return self.projection(rows)  # type: ignore[no-any-return]
 

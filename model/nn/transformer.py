@@ -126,6 +126,6 @@ class Transformer(EncoderDecoder):
         """The output of the last decoder layer, before the final norm of a pre-norm stack."""
         return f"decoder.layers.{self.config.decoder_layers - 1}.hook_output"
 
-    def logits_of(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
+    def logits_at_last_hook(self, rows: Float[Tensor, "row d_model"]) -> Float[Tensor, "row vocab"]:
         """Final norm, where there is one, and projection."""
         return self.projection(self.decoder.norm(rows))  # type: ignore[no-any-return]
