@@ -74,14 +74,11 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
             vocab_size=model.config.vocab_size,
             top=top,
         )
-    levels = residual_levels(trace, model)
+    levels, readout, vocab_size = residual_levels(trace, model), model.logits_at_last_hook, model.config.vocab_size
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
 
     with torch.inference_mode():
-        read = [
-            read_level(level.to(model.device), chosen, model.logits_at_last_hook, top, vocab_size=model.config.vocab_size)
-            for level in levels
-        ]
+        read = [read_level(level.to(model.device), chosen, readout, top, vocab_size=vocab_size) for level in levels]
     return join_levels(read, trace.steps, tokenizer)
 
 
