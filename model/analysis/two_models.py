@@ -6,6 +6,7 @@ or special tokens that the other model does not have is one more column, so that
 two heads is the Jensen–Shannon divergence of their rows (bits), on average over all matched words of all texts.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,8 +26,8 @@ from model.reader import Reader
 from model.trace.axes import Axis, between, whole_words
 from model.trace.trace import Trace
 
-#: Numbers of rows of pairs of heads that are compared at once: 16 MiB in float32.
-NUMBERS_AT_ONCE: Final = 1 << 22
+#: Numbers of rows of pairs of heads that are compared at once: 16 MiB in float64.
+NUMBERS_AT_ONCE: Final = 1 << 21
 
 
 class Matched(NamedTuple):
@@ -98,14 +99,15 @@ def matched_rows(
 def cross_divergences(
     first: Float[Tensor, "first row key"], second: Float[Tensor, "second row key"]
 ) -> Float[Tensor, "first second"]:
-    """Σ over rows of the Jensen–Shannon divergence of each two heads, in bits."""
+    """Σ over rows of the Jensen–Shannon divergence of each two heads, in bits, as `divergence_sums` computes it."""
+    first, second = first.double(), second.double()
     sums = torch.empty(len(first), len(second), dtype=torch.float64)
-    own, theirs = (torch.special.entr(weights.double()).sum((1, 2)) for weights in (first, second))
+    own, theirs = (torch.special.entr(weights).sum((1, 2)) for weights in (first, second))
     size = max(1, NUMBERS_AT_ONCE // max(1, second.numel()))
     for start in range(0, len(first), size):
         some = slice(start, start + size)
-        middle = torch.special.entr((first[some, None] + second) / 2).sum((2, 3)).double()
-        sums[some] = (middle - (own[some, None] + theirs) / 2) / torch.log(torch.tensor(2.0))
+        middle = torch.special.entr((first[some, None] + second) / 2).sum((2, 3))
+        sums[some] = (middle - (own[some, None] + theirs) / 2) / math.log(2)
     return sums.clamp_min(0.0)
 
 

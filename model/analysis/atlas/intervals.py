@@ -29,6 +29,7 @@ class RatioInterval:
 
         Heads of a layer with a window have fewer rows that count than others.
         """
+        total = total.double()  # the sums of squares nearly cancel
         self.sums[heads] += total
         self._squares[heads] += total**2
         self._products[heads] += total * rows

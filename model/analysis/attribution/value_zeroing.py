@@ -9,6 +9,7 @@ attentions, over the prefix and over the memory, are taken away one by one, and 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from model.analysis.attribution.choice import TokenScores
 from model.analysis.attribution.choice_run import ChoiceRun, LayerRun
@@ -34,9 +35,12 @@ def value_zeroing(run: ChoiceRun) -> TokenScores:
 
 
 def distances(layer: LayerRun, site: str) -> Float[Tensor, "row key"]:
-    """1 − cosine between a layer's outputs and those without the values of one key of an attention, on the CPU."""
-    whole, columns = layer.without(site, ()).float(), []
+    """1 − cosine between a layer's outputs and those without the values of one key of an attention, on the CPU.
+
+    It is computed as ½ ‖u/‖u‖ − v/‖v‖‖²: most outputs hardly turn, and 1 − cosine would be rounding alone.
+    """
+    whole, columns = normalize(layer.without(site, ()).float(), dim=-1), []
     for some in torch.split(torch.arange(layer.keys[site]), max(1, ROWS_AT_ONCE // layer.rows)):
-        changed = layer.without(site, some.tolist()).float()
-        columns.append(1 - torch.cosine_similarity(changed, whole, dim=-1))
-    return torch.cat(columns).T.clamp_min(0.0).cpu()
+        changed = normalize(layer.without(site, some.tolist()).float(), dim=-1)
+        columns.append((changed - whole).square().sum(-1) / 2)
+    return torch.cat(columns).T.cpu()

@@ -25,8 +25,8 @@ def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRu
         joined = (inputs.weights() @ values).transpose(0, 1).flatten(1)[None]
         attended = layer.self_attention_residual(x, lambda _, joined=joined: layer.self_attention.output(joined))
         without = layer.feed_forward_residual(attended, layer.feed_forward)
-        expected = 1 - torch.cosine_similarity(layer(x, mask)[0], without[0], dim=-1)
-        torch.testing.assert_close(found[:, key], expected.clamp_min(0), atol=1e-5, rtol=1e-3)
+        expected = 1 - torch.cosine_similarity(layer(x, mask)[0].double(), without[0].double(), dim=-1)
+        torch.testing.assert_close(found[:, key].double(), expected, atol=1e-9, rtol=1e-3)
 
 
 def test_many_positions_in_parts_are_as_all_at_once(run: TranslatorRun, monkeypatch: pytest.MonkeyPatch) -> None:
