@@ -114,7 +114,7 @@ def _outcome(asked: bytes) -> Rendered | Said:
     """What the process answers; as a sentence, what is wrong."""
     program = f"{__package__}.chat_template_process"
     try:
-        answer = answer_of(program, [str(SECONDS), str(MEMORY)], asked, patience=PATIENCE)
+        answer = answer_of(program, [], asked, seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     except subprocess.TimeoutExpired as error:
         raise InputTextError(
             "The chat template was not rendered after {patience} seconds. Try again when this machine has less to do.",

@@ -1,15 +1,15 @@
 """Compare the memory that a model needs with what is free."""
 
-import os
 from pathlib import Path
 from typing import Final
 
+import psutil
 import torch
 
 from model.errors import CheckpointError
 from model.messages import said
 
-_MEMINFO: Final = Path("/proc/meminfo")
+#: The control group of a Linux container.
 _GROUP: Final = Path("/sys/fs/cgroup")
 GIGABYTE: Final = 1e9
 #: A model this many times as large as the memory is not run from the disk: each of its passes would take minutes.
@@ -20,10 +20,10 @@ def available_bytes(device: torch.device) -> int:
     """Memory that is free for a model on this device."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    limits = [_of_machine()]
+    limits = [int(psutil.virtual_memory().available)]
     try:
         # A container may hold less than the machine has.
-        limit, used = ((_GROUP / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        limit, used = ((_GROUP / name).read_text(encoding="utf-8").strip() for name in ("memory.max", "memory.current"))
         limits += [] if limit == "max" else [int(limit) - int(used)]
     except (OSError, ValueError):
         pass
@@ -67,11 +67,3 @@ def check_room(
             there=there / GIGABYTE,
             where=where,
         )
-
-
-def _of_machine() -> int:
-    try:
-        lines = dict(line.split(":", 1) for line in _MEMINFO.read_text().splitlines())
-        return int(lines["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,24 +1,39 @@
 """Run a module of ours in a process of its own with limits on time and memory, for what files of unknown origin ask.
 
-What they do to that process, they would have done to the server.
+What they do to that process, they would have done to the server. It sets limits for itself where the system has them
+(`limit`): Linux enforces both, macOS the time, Windows none. On every system the server watches it, too, and ends it
+soon after it has exceeded one.
 """
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from time import monotonic
+from typing import Any, Final
+
+import psutil
+
+#: Seconds between two looks at what the process has taken.
+INTERVAL: Final = 0.1
+#: On Windows the Python of a virtual environment is a program that starts another, which does the work.
+HAS_LAUNCHER: Final = psutil.WINDOWS
 
 
-def answer_of(module: str, arguments: Sequence[str], given: bytes = b"", *, patience: float) -> dict[str, Any] | None:
-    """The JSON object in the last line that a module prints; None if it ends without one.
+def answer_of(
+    module: str, arguments: Sequence[str], given: bytes = b"", *, seconds: int, memory: int, patience: float
+) -> dict[str, Any] | None:
+    """The JSON object in the last line that a module prints; None if it ends, or has to be ended, without one.
 
     Args:
         module: it sets its own limits, by `limit`.
-        arguments: of its command line.
+        arguments: of its command line, followed by `seconds` and `memory`.
         given: its standard input.
+        seconds, memory: seconds of computing and bytes of memory that it may take.
         patience: seconds by the clock; a machine that has much else to do is slow.
 
     Raises:
@@ -35,23 +50,34 @@ def answer_of(module: str, arguments: Sequence[str], given: bytes = b"", *, pati
         # Each thread of a library would reserve memory of its own.
         "OPENBLAS_NUM_THREADS": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", module, *arguments],
-        env=environment,
-        input=given,
-        capture_output=True,
-        timeout=patience,
-        check=False,
-    )
+    command = [sys.executable, "-P", "-m", module, *arguments, str(seconds), str(memory)]
+    # A file, because what was not yet written into a pipe when `communicate` ran out of time is never written.
+    with TemporaryFile() as content:
+        content.write(given)
+        content.seek(0)
+        with subprocess.Popen(
+            command, env=environment, stdin=content, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as process:
+            try:
+                printed = _printed(process, seconds, memory, patience)
+            finally:
+                # The number of a process that has ended may be that of another by now.
+                if process.returncode is None:
+                    for each in _family(process.pid):
+                        with contextlib.suppress(psutil.Error):
+                            each.kill()
     try:
-        answer = json.loads(done.stdout.splitlines()[-1])
+        answer = json.loads(printed.splitlines()[-1])
     except (IndexError, ValueError):
         return None
     return answer if isinstance(answer, dict) else None
 
 
 def limit(seconds: int, memory: int) -> None:
-    """Let this process take no more seconds of computing and bytes of memory, where the system knows such limits."""
+    """Let this process take no more seconds of computing and bytes of memory, where the system has such limits.
+
+    Where it has none, or does not enforce them, only `answer_of` does, which looks ten times a second.
+    """
     try:
         import resource
     except ImportError:
@@ -61,6 +87,41 @@ def limit(seconds: int, memory: int) -> None:
             resource.setrlimit(what, (most, most))
         except (ValueError, OSError):
             continue
+
+
+def _printed(process: subprocess.Popen[bytes], seconds: int, memory: int, patience: float) -> bytes:
+    """All that a process prints until it ends; nothing if it takes more than it may."""
+    last = monotonic() + patience
+    while True:
+        try:
+            return process.communicate(timeout=INTERVAL)[0]
+        except subprocess.TimeoutExpired as error:
+            if monotonic() >= last:
+                raise subprocess.TimeoutExpired(process.args, patience) from error
+        taken_seconds, taken_memory = _taken(process.pid)
+        if taken_seconds > seconds or taken_memory > memory:
+            return b""
+
+
+def _taken(process: int) -> tuple[float, int]:
+    """Seconds of computing and bytes of memory that a process has taken; 0 of one that has ended."""
+    seconds, memory = 0.0, 0
+    for each in _family(process):
+        with contextlib.suppress(psutil.Error):
+            times, held = each.cpu_times(), each.memory_info()
+            seconds += times.user + times.system
+            # What is reserved counts on Windows, as it does for the limit of Linux; only there psutil knows it.
+            memory += max(held.rss, getattr(held, "private", 0))
+    return seconds, memory
+
+
+def _family(process: int) -> list[psutil.Process]:
+    """A process, with those that it started where Python is started by another program; none if it has ended."""
+    try:
+        first = psutil.Process(process)
+        return [*first.children(recursive=True), first] if HAS_LAUNCHER else [first]
+    except psutil.Error:
+        return []
 
 
 def first_words(error: BaseException, most: int = 200) -> str:

@@ -59,7 +59,7 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
 def _outcome(path: Path) -> str:
     """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
     program = f"{__package__}.tokenizer_trial_process"
-    answer = answer_of(program, [str(path), str(SECONDS), str(MEMORY)], patience=PATIENCE)
+    answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     if answer is None or "wrong" not in answer:
         return said(
             "to open it and to cut a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "

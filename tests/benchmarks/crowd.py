@@ -24,6 +24,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 from model.opening import open_reader
 from model.reader import Reader
 from tests.benchmarks.wire_session import Seen, open_page
@@ -132,15 +134,13 @@ async def _watch(crowd: Crowd, began: float, server: int) -> None:
 
 
 def resident(process: int) -> int:
-    """Bytes that a process holds in memory (Linux)."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
+    """Bytes that a process holds in memory."""
+    return int(psutil.Process(process).memory_info().rss)
 
 
 def youngest_child() -> int:
     """The process that this one started last: the server."""
-    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-    return int(children[-1])
+    return int(max(psutil.Process().children(), key=psutil.Process.create_time).pid)
 
 
 def header_of(payload: bytes) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from model import interruption
@@ -59,9 +60,9 @@ def write_cases(path: Path, start: int, rows: int = ROWS) -> Path:
 
 
 def processor_seconds(process: int) -> float:
-    """What a process has taken of all processors (Linux)."""
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """What a process has taken of all processors."""
+    times = psutil.Process(process).cpu_times()
+    return float(times.user + times.system)
 
 
 def until_idle(process: int) -> float:

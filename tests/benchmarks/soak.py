@@ -80,8 +80,8 @@ class Soak:
 
 
 def threads(process: int) -> int:
-    """Threads of a process (Linux)."""
-    return len(list(Path(f"/proc/{process}/task").iterdir()))
+    """Threads of a process."""
+    return int(psutil.Process(process).num_threads())
 
 
 def bytes_below(folder: Path) -> int:

@@ -3,11 +3,12 @@
 Like Streamlit's `cache_resource`, but that counts entries, not bytes, and what it calls may not draw anything.
 """
 
-import os
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
+
+import psutil
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -113,8 +114,5 @@ class BoundedCache(Generic[Key, Value]):
 
 
 def share_of_memory(share: float) -> int:
-    """Bytes of this share of the machine's memory, or of 16 GiB where the system does not tell."""
-    try:
-        return int(share * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return int(share * 16 * 1024**3)
+    """Bytes of this share of the machine's memory."""
+    return int(share * psutil.virtual_memory().total)

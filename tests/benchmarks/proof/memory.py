@@ -7,6 +7,8 @@ import ctypes
 import gc
 from pathlib import Path
 
+import psutil
+
 
 def resident(process: int | str = "self") -> int:
     """Bytes that a process holds in memory."""
@@ -15,8 +17,7 @@ def resident(process: int | str = "self") -> int:
 
 def available() -> int:
     """Bytes that are free on this machine for a new process."""
-    lines = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
-    return int(lines["MemAvailable"].split()[0]) * 1024
+    return int(psutil.virtual_memory().available)
 
 
 def settle() -> int:

@@ -9,6 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
+import psutil
+
 LABELS: Final = {
     "ours": "**Headlight**",
     "eager": "`transformers`, eager `output_attentions`",
@@ -115,7 +117,7 @@ def rest_of_ours(measured: Measured) -> list[str]:
 
 def machine(threads: int, command: str, rounds: int, loads: Sequence[float]) -> str:
     """What it was measured on."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = psutil.virtual_memory().total
     system = f"{platform.system()} {platform.release().partition('-')[0]}"
     return (
         f"{_processor()}, {os.cpu_count()} cores, {memory / 1e9:.0f} GB RAM, {threads} threads; {system}, "

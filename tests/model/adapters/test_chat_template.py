@@ -1,6 +1,5 @@
 """A chat template of unknown origin is run under limits: each of these is refused in a sentence, and nothing hangs."""
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -57,7 +56,7 @@ def test_a_hostile_template_is_refused_in_a_sentence(
 def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputTextError):
         rendered("{{ raise_exception('no') }}", CHAT, {})
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(chat_template, "answer_of", None)
     with pytest.raises(InputTextError, match="“no”"):
         rendered("{{ raise_exception('no') }}", CHAT, {})
 

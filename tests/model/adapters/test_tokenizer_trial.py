@@ -1,7 +1,6 @@
 """A tokenizer that could freeze or end the server is refused in a sentence, and an honest one is tried once."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,7 +95,7 @@ def test_a_tokenizer_that_takes_too_long_is_ended_and_not_tried_again(
     pipeline(bert, lambda json: json.update(normalizer=replacing({"Regex": "a+a+a+a+[bx]"}, "y", 1)))
     monkeypatch.setattr(tokenizer_trial, "SECONDS", 1)
     refused(bert, "takes more than 1 seconds")
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
     refused(bert, "takes more than 1 seconds")
 
 
@@ -112,7 +111,7 @@ def test_a_vocabulary_of_90_megabytes_is_refused_unread(
 ) -> None:
     with (bert / name).open("wb") as file:
         file.truncate(size)
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
     refused(bert, f"{name} has more than")
 
 
@@ -123,7 +122,7 @@ def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None
 
 def test_the_same_files_are_tried_once(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     open_reader(bert)
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(tokenizer_trial, "answer_of", None)
     open_reader(bert)
 
 

@@ -1,19 +1,18 @@
 """Memory that a page's thread used and freed is the system's again."""
 
 import ctypes
-import os
 import sys
-from pathlib import Path
 from threading import Thread
 
+import psutil
 import pytest
 
 from viz.access import freed_memory
 
 
 def resident() -> int:
-    """Bytes of this process in memory (Linux)."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    """Bytes of this process in memory."""
+    return int(psutil.Process().memory_info().rss)
 
 
 def is_glibc() -> bool:
