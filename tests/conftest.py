@@ -157,11 +157,11 @@ def recorded_checkpoints(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoi
             "result": {"right": {"frames": 0.91}, "heads": {"0": {"1": 0.5}}, "of": picture},
         },
     ]
-    (folder / "training.json").write_text(json.dumps(training))
-    (folder / "training_log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log))
-    (folder / "metrics.json").write_text(json.dumps({"entries": entries}))
+    (folder / "training.json").write_text(json.dumps(training), encoding="utf-8")
+    (folder / "training_log.jsonl").write_text("".join(json.dumps(entry) + "\n" for entry in log), encoding="utf-8")
+    (folder / "metrics.json").write_text(json.dumps({"entries": entries}), encoding="utf-8")
     (folder / "README.md").write_text(
-        f"# tiny\n\n## What to expect\n\nRandom words,\nno sense.\n\n{picture}\n\n## End\n\nx\n"
+        f"# tiny\n\n## What to expect\n\nRandom words,\nno sense.\n\n{picture}\n\n## End\n\nx\n", encoding="utf-8"
     )
     write_manifest(folder)
     return root

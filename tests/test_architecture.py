@@ -62,7 +62,7 @@ def test_importing_these_modules_does_not_load(modules: list[str], absent: list[
     load = f"import importlib, sys\nfor m in {modules}: importlib.import_module(m)"
     code = f"{load}\nprint(set({absent}) & set(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, encoding="utf-8", timeout=120
     )
     assert done.stdout.strip() == "set()"
 

@@ -183,7 +183,7 @@ def check(crowd: Crowd, root: Path, log: Path) -> None:
     for person, seen in zip(crowd.people, crowd.seen, strict=True):
         if problem := wrong(person, seen, readers[person.model]):
             crowd.problems.append(f"{person.text} ({person.model}): {problem}")
-    if "Traceback" in (said := log.read_text(errors="replace")):
+    if "Traceback" in (said := log.read_text(errors="replace", encoding="utf-8")):
         crowd.problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
 
 

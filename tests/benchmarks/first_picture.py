@@ -96,7 +96,9 @@ def started(checkout: Path, folder: Path) -> Iterator[tuple[str, float, float]]:
         try:
             while not _answers(url):
                 if process.poll() is not None or time.time() - began > PATIENCE:
-                    raise RuntimeError(f"The server did not start: {(folder / 'server.log').read_text()[-3000:]}")
+                    raise RuntimeError(
+                        f"The server did not start: {(folder / 'server.log').read_text(encoding='utf-8')[-3000:]}"
+                    )
                 time.sleep(0.01)
             yield url, began, time.time()
         finally:

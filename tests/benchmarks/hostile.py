@@ -266,7 +266,7 @@ def in_browser(chosen: Sequence[Hostile], root: Path) -> list[str]:
                 problems.append(f"{hostile}: {page.locator('[data-testid=stException]').first.inner_text()}")
             page.close()
         browser.close()
-    if "Traceback" in (said := log.read_text(errors="replace")):
+    if "Traceback" in (said := log.read_text(errors="replace", encoding="utf-8")):
         problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
     return problems
 

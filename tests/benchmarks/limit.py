@@ -58,7 +58,7 @@ def figures_of_text(shape: Shape, tokens: int, rounds: int, peers: Sequence[str]
     """What a long text costs us, and what the peers take for it, each in processes of its own."""
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "text.txt"
-        text.write_text(text_of(shape, tokens))
+        text.write_text(text_of(shape, tokens), encoding="utf-8")
         case = Case(shape, tokens, save_model(shape, Path(folder)), text)
         arguments = argparse.Namespace(seconds=1_800.0, memory=SHARE * available() / 1e9, attnread=None)
         found = {name: Results() for name in ("ours", *peers)}

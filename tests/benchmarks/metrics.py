@@ -44,7 +44,7 @@ def measure(data: Path, checkpoint: Path, command: str) -> dict[str, Any]:
     result = subprocess.run(
         [sys.executable, "-m", "model", *words, "--checkpoint", str(checkpoint)],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         check=False,
     )

@@ -128,7 +128,7 @@ def soak(interactions: int, viewers: int, sentences: int = 1_000_000) -> tuple[S
                 print(f"  viewer {number + 1}: {at:,} interactions, {held / 1e6:,.0f} MB", flush=True)
             time.sleep(PAUSE)
             seen.threads.append(threads(server))
-            if "Traceback" in log.read_text(errors="replace"):
+            if "Traceback" in log.read_text(errors="replace", encoding="utf-8"):
                 seen.problems.append("the server's log has a traceback")
         return seen, bytes_below(written) - log.stat().st_size
 

@@ -184,7 +184,7 @@ def _served(count: int, *, is_limited: bool, is_greedy: bool) -> Class:
         log = Path(folder) / "server.log"
         with streamlit_server(ROOT / "app.py", (), log, module) as url:
             seen = asyncio.run(visit(url, count, 0, youngest_child(), is_greedy=is_greedy))
-        if "Traceback" in (said := log.read_text(errors="replace")):
+        if "Traceback" in (said := log.read_text(errors="replace", encoding="utf-8")):
             seen.problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
     return seen
 

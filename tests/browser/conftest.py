@@ -112,7 +112,7 @@ def _wait_until_healthy(url: str, process: "subprocess.Popen[bytes]", log: Path)
                     return
         except (urllib.error.URLError, OSError):
             time.sleep(0.1)
-    tail = log.read_text(errors="replace")[-3000:]
+    tail = log.read_text(errors="replace", encoding="utf-8")[-3000:]
     raise RuntimeError(f"Streamlit did not become healthy at {url} (exit code {process.poll()}). Its log ends:\n{tail}")
 
 

@@ -55,7 +55,7 @@ def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_lin
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
     with page.expect_download() as saving:
         tree.get_by_role("button", name="Save this picture as SVG").click()
-    picture = saving.value.path().read_text()
+    picture = saving.value.path().read_text(encoding="utf-8")
     assert "Branch 1" in picture
     assert "<path" in picture
     tree.get_by_role("button", name="Compare with Branch 2").click()

@@ -36,7 +36,7 @@ def test_a_loaded_checkpoint_is_the_saved_model_in_16_bit(translator: Translator
 def test_two_loads_share_a_digest_and_other_content_has_another(folder: Path, tiny_checkpoints: Path) -> None:
     first = Translator.load(folder).digest
     assert first == Translator.load(tiny_checkpoints / "en-de").digest
-    (folder / "README.md").write_text("another card")
+    (folder / "README.md").write_text("another card", encoding="utf-8")
     write_manifest(folder)
     assert Translator.load(folder).digest != first
 
@@ -59,15 +59,15 @@ def test_a_changed_or_missing_file_is_named(folder: Path, name: str) -> None:
 def test_a_damaged_manifest_is_said(folder: Path, manifest: str | None) -> None:
     (folder / MANIFEST).unlink()
     if manifest is not None:
-        (folder / MANIFEST).write_text(manifest)
+        (folder / MANIFEST).write_text(manifest, encoding="utf-8")
     with pytest.raises(CheckpointError, match="manifest"):
         Translator.load(folder)
 
 
 def test_a_manifest_cannot_point_outside_its_folder(folder: Path) -> None:
-    manifest = json.loads((folder / MANIFEST).read_text())
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     manifest["sha256"]["../../etc/passwd"] = "0" * 64
-    (folder / MANIFEST).write_text(json.dumps(manifest))
+    (folder / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     with pytest.raises(CheckpointError, match="plain file names"):
         Translator.load(folder)
 
@@ -99,8 +99,8 @@ def test_pickled_weights_are_never_opened(folder: Path, tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_do_not_fit_are_said(folder: Path, setting: str, value: object, message: str) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, setting: value}))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, setting: value}), encoding="utf-8")
     write_manifest(folder)
     with pytest.raises(CheckpointError, match=message):
         Translator.load(folder)

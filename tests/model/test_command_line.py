@@ -24,7 +24,9 @@ def checkpoint(tiny_checkpoints: Path) -> str:
 @pytest.fixture
 def pairs(tmp_path: Path) -> Path:
     path = tmp_path / "pairs.tsv"
-    path.write_text("".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)))
+    path.write_text(
+        "".join(f"{a}\t{b}\n" for a, b in zip(SENTENCES[::2], SENTENCES[1::2], strict=True)), encoding="utf-8"
+    )
     return path
 
 
@@ -88,7 +90,7 @@ def test_train_writes_a_checkpoint_that_translates(
     assert main(["train", *files, *shape, *steps]) == 0
     assert json.loads(capsys.readouterr().out)["steps"] == 3
     assert main(["translate", "Tom.", "--checkpoint", str(tmp_path / "out")]) == 0
-    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     assert {"loss", "learning_rate", "step"} <= log[0].keys()
     assert "bleu_pairs" in log[-1]
     assert main(["train", *files, *shape, "--d-model", "32", *steps]) == 2
@@ -107,7 +109,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     first, second = tmp_path / "first", tmp_path / "second"
     assert main(["train", "--data", str(pairs), "--run", str(tmp_path / "a"), "--out", str(first), *shape, *steps]) == 0
     second.mkdir()
-    (second / "metrics.json").write_text("{}")
+    (second / "metrics.json").write_text("{}", encoding="utf-8")
     more = ["--start-from", str(first), "--typed", "0.5", "--pronouns", "0.2", "--until", "2"]
     files = ["--data", f"{pairs}=2.5", "--run", str(tmp_path / "b"), "--out", str(second)]
     assert main(["train", *files, *steps, *more]) == 0

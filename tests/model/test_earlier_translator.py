@@ -123,7 +123,7 @@ def test_weights_of_another_shape_are_refused_before_memory_is_taken(
 ) -> None:
     save_checkpoint(tmp_path / "x", translator.model, translator.tokenizer)
     config = tmp_path / "x" / "config.json"
-    config.write_text(config.read_text().replace('"d_model": 32', '"d_model": 16000'))
+    config.write_text(config.read_text(encoding="utf-8").replace('"d_model": 32', '"d_model": 16000'), encoding="utf-8")
     write_manifest(tmp_path / "x")
     with pytest.raises(CheckpointError, match="does not fit"):
         open_reader(tmp_path / "x", device="cpu")

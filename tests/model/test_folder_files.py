@@ -17,10 +17,10 @@ SECRET = "the secret of another person"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "secret.txt").write_text(SECRET)
+    (tmp_path / "secret.txt").write_text(SECRET, encoding="utf-8")
     inside = tmp_path / "model"
     inside.mkdir()
-    (inside / "README.md").write_text("a card")
+    (inside / "README.md").write_text("a card", encoding="utf-8")
     return inside
 
 
@@ -61,7 +61,7 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, target: str) -> None:
 def test_a_card_that_became_a_link_is_not_shown(folder: Path, kind: str) -> None:
     if kind == "headlight":
         # The hash that the manifest lists is that of the file outside.
-        (folder / "README.md").write_text(SECRET)
+        (folder / "README.md").write_text(SECRET, encoding="utf-8")
         write_manifest(folder)
         assert read_card(folder) == SECRET
     else:
@@ -92,7 +92,7 @@ def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "README.md").write_text(SECRET)
+    (tmp_path / "other" / "README.md").write_text(SECRET, encoding="utf-8")
     opened = os.open
 
     def open_later(path: object, *rest: int, **options: int) -> int:

@@ -34,7 +34,7 @@ def test_a_folder_of_transformers_opens_as_a_reader_with_the_same_methods(tmp_pa
 
 
 def test_a_file_and_nothing_at_all_are_no_folders(tmp_path: Path) -> None:
-    (tmp_path / "x").write_text("x")
+    (tmp_path / "x").write_text("x", encoding="utf-8")
     for path in (tmp_path / "x", tmp_path / "none"):
         with pytest.raises(CheckpointError, match="no folder"):
             open_reader(path)

@@ -20,6 +20,12 @@ def test_it_is_said_before_the_app_can_load_torch() -> None:
     code = "import os, sys\nimport viz.access.models\nprint(os.environ['OMP_WAIT_POLICY'], 'torch' in sys.modules)"
     clean = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=clean, check=True, capture_output=True, text=True, timeout=200
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env=clean,
+        check=True,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=200,
     )
     assert done.stdout.split() == ["passive", "False"]

@@ -196,23 +196,23 @@ def test_malformed_metrics_are_said(tmp_path: Path, content: object, message: st
 @pytest.mark.parametrize("name", READERS)
 def test_a_file_that_the_manifest_does_not_list_is_refused(tmp_path: Path, name: str) -> None:
     write_manifest(tmp_path)
-    (tmp_path / name).write_text("{}")
+    (tmp_path / name).write_text("{}", encoding="utf-8")
     with pytest.raises(CheckpointError, match=f"{name} cannot be shown: it is not the file that manifest.json lists"):
         READERS[name](tmp_path)
 
 
 def test_a_file_that_was_changed_is_refused(tmp_path: Path) -> None:
     written(tmp_path, TRAINING, GOOD_TRAINING)
-    (tmp_path / TRAINING).write_text(json.dumps({**GOOD_TRAINING, "note": "changed"}))
+    (tmp_path / TRAINING).write_text(json.dumps({**GOOD_TRAINING, "note": "changed"}), encoding="utf-8")
     with pytest.raises(CheckpointError, match="not the file that"):
         read_training(tmp_path)
 
 
 @pytest.mark.parametrize("manifest", [None, "", "[]", '{"sha256": []}', "\udcff"])
 def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | None) -> None:
-    (tmp_path / TRAINING).write_text(json.dumps(GOOD_TRAINING))
+    (tmp_path / TRAINING).write_text(json.dumps(GOOD_TRAINING), encoding="utf-8")
     if manifest is not None:
-        (tmp_path / "manifest.json").write_text(manifest, errors="surrogateescape")
+        (tmp_path / "manifest.json").write_text(manifest, errors="surrogateescape", encoding="utf-8")
     with pytest.raises(CheckpointError, match=TRAINING):
         read_training(tmp_path)
 
@@ -235,5 +235,5 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str) -> None:
 def test_reading_needs_no_torch() -> None:
     code = "import sys, model.training_record; print('torch' in sys.modules)"
     root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, encoding="utf-8")
     assert done.stdout.strip() == "False"

@@ -15,6 +15,6 @@ TESTS = sorted(FOLDER.glob("*.test.mjs"))
 def test_the_scripts_do_as_their_tests_say(path: Path) -> None:
     # Scripts are read as modules although no package.json beside them says that they are.
     command = [NODE, "--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", "--test", str(path)]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=FOLDER)
+    result = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=FOLDER)
     assert result.returncode == 0, result.stdout
     assert "pass 0" not in result.stdout

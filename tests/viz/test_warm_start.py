@@ -38,7 +38,7 @@ def test_streamlit_finds_the_server_in_the_file_that_it_runs() -> None:
 def test_the_first_page_finds_every_module_loaded() -> None:
     code = AFTERWARDS.replace('"app.py"', repr(str(ROOT / "app.py")))
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=400
+        [sys.executable, "-W", "ignore", "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=400
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.splitlines()[-1].split() == ["new:"]

@@ -60,7 +60,7 @@ def make_cases(root: Path, arguments: argparse.Namespace) -> list[Case]:
         folder = save_model(shape, root / "models")
         for tokens in arguments.tokens:
             text = root / f"{shape.folder}-{tokens}.txt"
-            text.write_text(text_of(shape, tokens))
+            text.write_text(text_of(shape, tokens), encoding="utf-8")
             cases.append(Case(shape, tokens, folder, text))
     return cases
 
@@ -97,7 +97,7 @@ def main() -> None:
             about = table.machine(torch.get_num_threads(), command, number + 1, loads)
             page = table.page(measured, about)
             if arguments.out:
-                arguments.out.write_text(page)
+                arguments.out.write_text(page, encoding="utf-8")
     print(page)
 
 

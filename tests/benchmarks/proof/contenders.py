@@ -221,7 +221,7 @@ def main() -> None:
     transformers.logging.set_verbosity_error()
     with torch.inference_mode():
         try:
-            figures = CONTENDERS[arguments.contender](arguments.folder, arguments.text.read_text())
+            figures = CONTENDERS[arguments.contender](arguments.folder, arguments.text.read_text(encoding="utf-8"))
         except MemoryError:
             figures = {"failed": "out of memory"}
     if arguments.page and PAGES:

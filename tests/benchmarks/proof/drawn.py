@@ -65,7 +65,7 @@ def _ours(browser: Browser, url: str, case: Case) -> float:
     page.goto(f"{url}/?checkpoint={case.shape.folder}&text=the+house")
     page.wait_for_function(f"() => {GRID}?.dataset.waiting === '0'", timeout=1_000 * SECONDS)
     before = page.evaluate(f"{GRID}.dataset.shown")
-    page.locator("[data-testid='stSidebar'] textarea").first.fill(case.text.read_text())
+    page.locator("[data-testid='stSidebar'] textarea").first.fill(case.text.read_text(encoding="utf-8"))
     painted = _PAINTED.format(grid=GRID, before=before, layers=12)
     return float(page.evaluate(TIMED.replace("60000", str(1_000 * SECONDS)), [_TYPE, painted])) / 1e3
 

@@ -25,7 +25,7 @@ def settle() -> int:
     gc.collect()
     ctypes.CDLL("libc.so.6").malloc_trim(0)
     # 5 sets the peak (VmHWM) back to what is held now; see proc(5), /proc/pid/clear_refs.
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     return resident()
 
 
@@ -35,7 +35,7 @@ def peak() -> int:
 
 
 def _status(process: int | str, field: str) -> int:
-    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+    for line in Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines():
         if line.startswith(f"{field}:"):
             return int(line.split()[1]) * 1024
     return 0

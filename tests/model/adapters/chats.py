@@ -68,5 +68,5 @@ def save_chat_model(
 def put_template(folder: Path, template: object, **config: Any) -> None:
     """Write a chat template, and other settings, into a tokenizer_config.json."""
     path = folder / "tokenizer_config.json"
-    settings: Mapping[str, Any] = json.loads(path.read_text())
-    path.write_text(json.dumps({**settings, "chat_template": template, **config}))
+    settings: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**settings, "chat_template": template, **config}), encoding="utf-8")

@@ -109,7 +109,7 @@ def test_a_file_with_a_template_of_9_megabytes_is_refused_unread(tmp_path: Path)
 
 def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     folder = save_chat_model(tmp_path / "linked")
-    (tmp_path / "secret").write_text("{{ 'secret' }}")
+    (tmp_path / "secret").write_text("{{ 'secret' }}", encoding="utf-8")
     (folder / "chat_template.jinja").symlink_to(tmp_path / "secret")
     with pytest.raises(CheckpointError, match="chat_template"):
         open_reader(folder)

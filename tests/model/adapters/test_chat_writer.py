@@ -176,7 +176,7 @@ def test_the_template_named_default_is_taken_and_a_file_goes_before_settings(tmp
     named = [{"name": "tool_use", "template": "tools"}, {"name": "default", "template": chats.FORGETFUL}]
     folder = save_chat_model(tmp_path / "named", named)
     assert as_chat(open_reader(folder)).chat("Tom.").text == "[user]Tom.[assistant]"
-    (folder / "chat_template.jinja").write_text("({{ messages[0].content }})")
+    (folder / "chat_template.jinja").write_text("({{ messages[0].content }})", encoding="utf-8")
     assert as_chat(open_reader(folder)).chat("Tom.").text == "(Tom.)"
     without = save_chat_model(tmp_path / "without", named[:1])
     with pytest.raises(InputTextError, match="named tool_use, and none named default"):

@@ -20,8 +20,8 @@ Folder = Callable[[str], Path]
 
 
 def set_config(folder: Path, **values: object) -> None:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, **values}))
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    (folder / "config.json").write_text(json.dumps({**config, **values}), encoding="utf-8")
 
 
 def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
@@ -93,20 +93,20 @@ def test_weights_in_parts_are_read_and_parts_stay_in_the_folder(bert: Path) -> N
         "metadata": {},
         "weight_map": {name: part for part, held in parts.items() for name in held},
     }
-    (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+    (bert / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     again = open_reader(bert).trace("The animal was tired.")
     assert torch.equal(again.weights("encoder.self", 1), whole.weights("encoder.self", 1))
     for wrong in ("../x.safetensors", "/etc/passwd", "a/b.safetensors", "x.bin", 7):
         index["weight_map"][names[0]] = wrong
-        (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+        (bert / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
         refused(bert, "must name .safetensors files of this folder")
     index["weight_map"][names[0]] = "model-00003-of-00003.safetensors"
-    (bert / "model.safetensors.index.json").write_text(json.dumps(index))
+    (bert / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
     refused(bert, "lacks model-00003")
 
 
 def test_links_out_of_the_folder_are_refused(bert: Path, tmp_path: Path) -> None:
-    (tmp_path / "secret.json").write_text("{}")
+    (tmp_path / "secret.json").write_text("{}", encoding="utf-8")
     (bert / "extra.json").symlink_to(tmp_path / "secret.json")
     refused(bert, "outside of the folder")
 
@@ -128,7 +128,7 @@ def test_a_damaged_config_is_refused(bert: Path, text: str) -> None:
 
 
 def test_a_huge_config_is_refused_unread(bert: Path) -> None:
-    (bert / "config.json").write_text(json.dumps({"x": "y" * (1 << 20)}))
+    (bert / "config.json").write_text(json.dumps({"x": "y" * (1 << 20)}), encoding="utf-8")
     refused(bert, "larger than 1 MB")
 
 
@@ -178,7 +178,7 @@ def test_a_billion_labels_are_not_made(bert: Path) -> None:
 
 def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> None:
     proof = tmp_path / "ran"
-    (bert / "modeling_evil.py").write_text(f"open({str(proof)!r}, 'w')\n")
+    (bert / "modeling_evil.py").write_text(f"open({str(proof)!r}, 'w')\n", encoding="utf-8")
     orders = {
         "AutoModel": "modeling_evil.Evil",
         "AutoConfig": "modeling_evil.Evil",
@@ -192,8 +192,8 @@ def test_nothing_in_a_folder_is_run_or_fetched(bert: Path, tmp_path: Path) -> No
         transformers_weights="../evil.safetensors",
         _name_or_path="evil/evil",
     )
-    settings = json.loads((bert / "tokenizer_config.json").read_text())
-    (bert / "tokenizer_config.json").write_text(json.dumps({**settings, "auto_map": orders}))
+    settings = json.loads((bert / "tokenizer_config.json").read_text(encoding="utf-8"))
+    (bert / "tokenizer_config.json").write_text(json.dumps({**settings, "auto_map": orders}), encoding="utf-8")
     assert open_reader(bert).trace("The animal was tired.").sites == ("encoder.self",)
     assert not proof.exists()
 
@@ -214,7 +214,7 @@ def test_a_folder_without_a_tokenizer_says_how_to_get_one(bert: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "{}", "[" * 5000, '{"version": "1.0", "model": {"type": "Evil"}}'])
 def test_a_damaged_tokenizer_is_refused(bert: Path, text: str) -> None:
-    (bert / "tokenizer.json").write_text(text)
+    (bert / "tokenizer.json").write_text(text, encoding="utf-8")
     refused(bert, "tokenizer")
 
 
@@ -242,7 +242,7 @@ def test_a_file_that_may_not_be_read_is_refused(bert: Path, monkeypatch: pytest.
 def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     before = check_folder(bert).digest()
     assert before == check_folder(folder("bert")).digest()
-    (bert / "notes.md").write_text("hello")
+    (bert / "notes.md").write_text("hello", encoding="utf-8")
     assert check_folder(bert).digest() == before
     (bert / "bpe.codes").write_text("a b 1")
     with_codes = check_folder(bert).digest()
@@ -253,9 +253,9 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
 
 def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path) -> None:
     changed = Path(shutil.copytree(folder("marian"), tmp_path / "marian"))
-    settings = json.loads((changed / "generation_config.json").read_text())
+    settings = json.loads((changed / "generation_config.json").read_text(encoding="utf-8"))
     orders = {"num_beams": 7, "do_sample": True, "temperature": 9.0, "min_new_tokens": 90, "bad_words_ids": [[5]]}
-    (changed / "generation_config.json").write_text(json.dumps({**settings, **orders}))
+    (changed / "generation_config.json").write_text(json.dumps({**settings, **orders}), encoding="utf-8")
     reader = open_reader(changed)
     assert isinstance(reader, TextReader)
     kept: Any = reader.model.generation_config
@@ -268,6 +268,6 @@ def test_how_to_search_is_not_for_a_folder_to_say(folder: Folder, tmp_path: Path
 @pytest.mark.parametrize("file", ["config.json", "generation_config.json"])
 def test_special_tokens_that_are_no_ids_are_refused(folder: Folder, tmp_path: Path, file: str, value: object) -> None:
     changed = Path(shutil.copytree(folder("t5"), tmp_path / "t5"))
-    settings = json.loads((changed / file).read_text())
-    (changed / file).write_text(json.dumps({**settings, "decoder_start_token_id": value}))
+    settings = json.loads((changed / file).read_text(encoding="utf-8"))
+    (changed / file).write_text(json.dumps({**settings, "decoder_start_token_id": value}), encoding="utf-8")
     refused(changed, "decoder_start_token_id|generation_config")

@@ -41,7 +41,7 @@ def adapted(root: Path, name: str, **settings: Any) -> transformers.PreTrainedMo
 
 def change(folder: Path, **settings: Any) -> None:
     path = folder / "adapter_config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | settings), encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,9 @@ def trials(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pipeline(folder: Path, change: Change) -> None:
-    content = json.loads((folder / "tokenizer.json").read_text())
+    content = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
     change(content)
-    (folder / "tokenizer.json").write_text(json.dumps(content))
+    (folder / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
 
 
 def replacing(pattern: dict[str, str], content: str, times: int) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
 def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change: Change, words: str) -> None:
     pipeline(bert, change)
     with pytest.raises(Malformed, match=words):
-        check_pipeline(json.loads((bert / "tokenizer.json").read_text()))
+        check_pipeline(json.loads((bert / "tokenizer.json").read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("name", ["extra_ids", "offset", "num_madeup_words"])
@@ -116,7 +116,7 @@ def test_a_vocabulary_of_90_megabytes_is_refused_unread(
 
 
 def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:
-    (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}))
+    (bert / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "RagTokenizer"}), encoding="utf-8")
     refused(bert, "tokenizer in bert cannot be used")
 
 
@@ -145,7 +145,7 @@ def test_what_is_tried_is_what_is_opened_although_the_folder_changes_meanwhile(
 
     def exchanged_after(copy: TokenizerCopy, name: str) -> None:
         tried(copy, name)
-        (bert / "tokenizer.json").write_text("{}")
+        (bert / "tokenizer.json").write_text("{}", encoding="utf-8")
 
     monkeypatch.setattr(open_folder, "try_once", exchanged_after)
     assert open_reader(bert).trace("The animal was tired.").source_tokens == whole

@@ -22,7 +22,7 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     expected = [CorpusSentence("One."), CorpusSentence("Two.", "Zwei."), CorpusSentence("Three.")]
     assert read_text(path) == expected
     assert read_text(path, 2) == expected[:2]
-    path.write_text("\n")
+    path.write_text("\n", encoding="utf-8")
     with pytest.raises(DataError, match="holds no sentence"):
         read_text(path)
 

@@ -80,5 +80,5 @@ def test_a_step_that_cannot_be_has_no_cost(source_length: int, step: int) -> Non
 def test_counting_needs_no_torch() -> None:
     code = "import sys, model.decoding.cost; print('torch' in sys.modules)"
     root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, encoding="utf-8")
     assert done.stdout.strip() == "False"

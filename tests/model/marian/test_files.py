@@ -109,7 +109,7 @@ def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path) ->
         open_reader(folder, device="cpu")
     folder = changed(pairs["separate"].folder, tmp_path / "n", "tokenizer_config.json", separate_vocabs=False)
     assert isinstance(open_reader(folder, device="cpu"), Translator)
-    (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text())
+    (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text(encoding="utf-8"), encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
         open_reader(folder, device="cpu")
 
@@ -118,9 +118,9 @@ def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path) ->
 def test_shards_lie_in_the_folder(pairs: dict[str, Pair], tmp_path: Path, file: object) -> None:
     folder = changed(pairs["separate"].folder, tmp_path / "m", "config.json")
     index = folder / "model.safetensors.index.json"
-    content = json.loads(index.read_text())
+    content = json.loads(index.read_text(encoding="utf-8"))
     content["weight_map"][next(iter(content["weight_map"]))] = file
-    index.write_text(json.dumps(content))
+    index.write_text(json.dumps(content), encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"weight_map|lacks missing|a file of"):
         Translator.load(folder, device="cpu")
 

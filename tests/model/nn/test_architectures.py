@@ -59,6 +59,6 @@ def test_shapes_are_known_without_torchs_compiler() -> None:
         "print({'sympy', 'torch._dynamo', 'torch._inductor'} & set(sys.modules))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True, timeout=200
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, encoding="utf-8", timeout=200
     )
     assert done.stdout.strip() == "set()"

@@ -56,5 +56,5 @@ def test_base_and_big_are_of_the_size_that_the_paper_states() -> None:
 def test_counting_needs_no_torch() -> None:
     code = "import sys, model.nn.parameter_counts; print('torch' in sys.modules)"
     root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, encoding="utf-8")
     assert done.stdout.strip() == "False"

@@ -20,6 +20,6 @@ def test_what_these_tests_call_has_the_shapes_that_its_types_say() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
     checked = subprocess.run(
         [*command, f"--jaxtyping-packages={packages}", f"--ignore={here}", str(here.parent)],
-        cwd=ROOT, capture_output=True, text=True, check=False,
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout[-3000:]

@@ -80,7 +80,7 @@ def test_the_log_of_a_killed_run_says_every_step_once(
 ) -> None:
     examples = encode_pairs(PAIRS * 10, tokenizer, 100)
     new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
-    with (tmp_path / "log.jsonl").open("a") as log:
+    with (tmp_path / "log.jsonl").open("a", encoding="utf-8") as log:
         log.write(json.dumps({"step": 9, "learning_rate": 1.0, "loss": 1.0}) + "\n")
         log.write('{"step": 10, "learn')
     new_run(tmp_path, config, tokenizer).train(examples, {})
@@ -154,7 +154,7 @@ def test_a_run_that_was_stopped_anywhere_averages_the_same_weights(
 def test_a_run_killed_before_its_first_state_begins_with_an_empty_log(
     tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer
 ) -> None:
-    (tmp_path / "log.jsonl").write_text('{"step": 3, "learning_rate": 1.0, "loss": 1.0}\n')
+    (tmp_path / "log.jsonl").write_text('{"step": 3, "learning_rate": 1.0, "loss": 1.0}\n', encoding="utf-8")
     (tmp_path / "weights-00000003.safetensors").touch()
     new_run(tmp_path, config, tokenizer).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
     assert [entry["step"] for entry in read_log(tmp_path) if "loss" in entry] == [12]
@@ -178,7 +178,7 @@ def test_a_damaged_line_of_the_log_is_said(
 ) -> None:
     new_run(tmp_path, config, tokenizer, steps=4).train(encode_pairs(PAIRS * 10, tokenizer, 100), {})
     log = tmp_path / "log.jsonl"
-    log.write_text(f"{line}\n{log.read_text()}")
+    log.write_text(f"{line}\n{log.read_text(encoding='utf-8')}", encoding="utf-8")
     with pytest.raises(DataError, match=r"Line 1 of .*log\.jsonl is damaged"):
         new_run(tmp_path, config, tokenizer)
 

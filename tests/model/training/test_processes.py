@@ -43,7 +43,7 @@ def train(
     data.write_text("".join(f"{english}\t{german}\n" for english, german in pairs), encoding="utf-8")
     files = ["--data", str(data), "--run", str(folder / "run"), "--out", str(folder / "out")]
     output = run(["train", *files, *OPTIONS])
-    log = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in (folder / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
     state = load_file(folder / "run" / "state.safetensors")
     return log[0], state, json.loads(output.splitlines()[-1])
 

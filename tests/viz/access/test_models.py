@@ -48,7 +48,7 @@ def test_a_changed_checkpoint_is_loaded_anew(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     selection = Selection().changed(checkpoint="en-de")
     models.translator(selection.model)
-    with (tmp_path / "en-de" / "manifest.json").open("a") as manifest:
+    with (tmp_path / "en-de" / "manifest.json").open("a", encoding="utf-8") as manifest:
         manifest.write("{damaged")
     with pytest.raises(CheckpointError):
         models.translator(selection.model)

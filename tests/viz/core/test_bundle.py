@@ -32,7 +32,7 @@ def refused(entry: Path) -> str:
 def run(text: str) -> str:
     """What a module prints."""
     command = [NODE, "--input-type=module", "--eval", text]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
 
 
 def test_what_a_module_imports_comes_before_it_and_once(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_classic_script_keeps_its_names_to_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda path: path.name)
 def test_every_component_is_one_module_that_parses_and_travels_packed(entry: Path) -> None:
     text = f"{bundle.bundle(entry)}\n//# sourceURL=headlight/{entry.name}"
-    subprocess.run([NODE, "--check", "--input-type=module", "-"], input=text, check=True, text=True)
+    subprocess.run([NODE, "--check", "--input-type=module", "-"], input=text, check=True, encoding="utf-8")
     packed = bundle.script(entry)
     # What unpacks it is 700 characters.
     assert len(packed) < 700 + 0.55 * len(text)

@@ -63,8 +63,8 @@ def test_an_added_folder_that_becomes_a_link_is_not_followed(app: AppTest, folde
 @pytest.mark.parametrize("name", ["bert", "gpt2", "vit"])
 def test_a_card_that_becomes_a_link_is_not_shown(app: AppTest, folders: Path, tmp_path: Path, name: str) -> None:
     mine = Path(shutil.copytree(folders / name, tmp_path / "mine"))
-    (tmp_path / "secret.txt").write_text("the secret of another")
-    (mine / "README.md").write_text("my own card, in plain text")
+    (tmp_path / "secret.txt").write_text("the secret of another", encoding="utf-8")
+    (mine / "README.md").write_text("my own card, in plain text", encoding="utf-8")
     app.query_params["about"] = "Card"
     add(opened(app, "en-de", "model_card"), mine)
     assert "my own card" in " ".join(code.value for code in app.code)
@@ -81,8 +81,8 @@ def test_a_tokenizer_that_would_end_the_server_is_a_sentence_on_the_page(
 ) -> None:
     mine = Path(shutil.copytree(folders / "bert", tmp_path / "mine"))
     step = {"type": "Replace", "pattern": {"Regex": "."}, "content": "x" * 1_000}
-    content = json.loads((mine / "tokenizer.json").read_text())
+    content = json.loads((mine / "tokenizer.json").read_text(encoding="utf-8"))
     content["normalizer"] = {"type": "Sequence", "normalizers": [step] * 4}
-    (mine / "tokenizer.json").write_text(json.dumps(content))
+    (mine / "tokenizer.json").write_text(json.dumps(content), encoding="utf-8")
     add(opened(app, "en-de"), mine)
     assert "its replacements make up to 1,000,000,000,000 characters" in app.error[0].value.replace("\\", "")

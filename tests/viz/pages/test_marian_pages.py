@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremo
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkpoints")
     write_marian(folder / "opus-mt-en-de")
-    (folder / "opus-mt-en-de" / "README.md").write_text("A card of the hub.\n")
+    (folder / "opus-mt-en-de" / "README.md").write_text("A card of the hub.\n", encoding="utf-8")
     return folder
 
 

@@ -148,7 +148,7 @@ def test_a_file_larger_than_a_shared_server_takes_is_refused_though_a_browser_se
 
 
 def test_every_file_comes_through_the_one_field_that_has_a_limit() -> None:
-    sources = {path: path.read_text() for path in (ROOT / "viz").rglob("*.py")}
+    sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "viz").rglob("*.py")}
     assert [path.name for path, text in sources.items() if "file_uploader(" in text] == ["uploads.py"]
     assert [path.name for path, text in sources.items() if "file.getvalue()" in text and "uploads." in text] == []
 

@@ -76,7 +76,9 @@ def test_a_field_is_reset_by_fields_only() -> None:
 
 
 def test_widgets_and_changes_name_fields_only() -> None:
-    named = {name for path in (ROOT / "viz").rglob("*.py") for name in names_in(ast.parse(path.read_text()))}
+    named = {
+        name for path in (ROOT / "viz").rglob("*.py") for name in names_in(ast.parse(path.read_text(encoding="utf-8")))
+    }
     assert len(named) > 40
     assert named <= FIELDS.keys()
 

@@ -38,7 +38,7 @@ def test_no_field_says_more_than_the_server_lets_through(
 
 
 def test_the_server_that_is_set_up_lets_through_what_a_field_takes() -> None:
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
+    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
     assert settings["server"]["maxUploadSize"] == uploads.MEGABYTES
 
 

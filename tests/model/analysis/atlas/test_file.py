@@ -159,7 +159,7 @@ def test_an_atlas_of_something_else_under_the_same_name_is_not_taken(
 
 
 def test_a_cache_that_cannot_be_written_costs_no_result(translator: Translator, tmp_path: Path, atlas: Atlas) -> None:
-    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "file").write_text("no folder", encoding="utf-8")
     assert_same(cached_atlas(translator, CORPUS, tmp_path / "file" / "cache"), atlas)
 
 
@@ -168,8 +168,8 @@ def test_the_command_writes_the_file_and_prints_its_figures(
 ) -> None:
     checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
     text, gold, out = tmp_path / "text.txt", tmp_path / "gold.jsonl", tmp_path / "a.npz"
-    text.write_text("Tom told me.\tTom sagte mir.\nShe read it.\tSie las es.\nNo.\n")
-    gold.write_text(json.dumps({"en": ["tom"], "de": ["tom"], "sure": [[0, 0]]}))
+    text.write_text("Tom told me.\tTom sagte mir.\nShe read it.\tSie las es.\nNo.\n", encoding="utf-8")
+    gold.write_text(json.dumps({"en": ["tom"], "de": ["tom"], "sure": [[0, 0]]}), encoding="utf-8")
     command = ["atlas", "--text", str(text), "--align", str(gold), "--limit", "2", "--out", str(out), *checkpoint]
     assert main([*command, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)

@@ -31,7 +31,8 @@ def test_the_other_candidate_of_winobias_is_what_the_neighbouring_line_means(tmp
 def test_a_candidate_named_again_after_the_pronoun_is_the_one_before_it(tmp_path: Path) -> None:
     path = tmp_path / "winobias.txt"
     path.write_text(
-        "1 [The cook] hired the tailor as [his] old tailor left.\n2 The cook likes [a tailor], so [he] pays.\n"
+        "1 [The cook] hired the tailor as [his] old tailor left.\n2 The cook likes [a tailor], so [he] pays.\n",
+        encoding="utf-8",
     )
     first, _ = read_pronoun_cases(path).cases
     assert spelled(first) == ("his", "The cook", "the tailor")

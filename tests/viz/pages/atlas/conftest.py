@@ -33,7 +33,7 @@ def atlas(saved: Translator) -> Atlas:
 def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder of checkpoints, a corpus of our own with six sentences, and a cache that nobody has used."""
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "ck" / "en-de")
-    (tmp_path / "own.txt").write_text("\n".join(OWN))
+    (tmp_path / "own.txt").write_text("\n".join(OWN), encoding="utf-8")
     monkeypatch.setattr(corpus, "OWN_CORPUS", tmp_path / "own.txt")
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "ck"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

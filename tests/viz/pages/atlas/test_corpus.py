@@ -95,7 +95,7 @@ def test_error_rates_in_the_file_of_the_checkpoint_are_shown(app: AppTest, shipp
 def test_a_cache_that_cannot_be_written_costs_no_result(
     app: AppTest, checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (checkpoints.parent / "file").write_text("no folder")
+    (checkpoints.parent / "file").write_text("no folder", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
     opened(app)
     measured(app)

@@ -21,7 +21,10 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mute", "nan"):
         zoo.save_model(root / name, "gpt2", "bytes")
     settings = root / "mute" / "generation_config.json"
-    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"suppress_tokens": list(range(zoo.VOCAB))}))
+    settings.write_text(
+        json.dumps(json.loads(settings.read_text(encoding="utf-8")) | {"suppress_tokens": list(range(zoo.VOCAB))}),
+        encoding="utf-8",
+    )
     weights = load_file(root / "nan" / "model.safetensors")
     norm = next(name for name in weights if name.endswith("ln_f.weight"))
     save_file(weights | {norm: torch.full_like(weights[norm], torch.nan)}, root / "nan" / "model.safetensors")

@@ -31,7 +31,9 @@ def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, settings in (("ending", {"eos_token_id": ENDS}), ("ruled", {"suppress_tokens": [50]})):
         zoo.save_model(root / name, "gpt2", "bytes")
         path = root / name / "generation_config.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"eos_token_id": 2} | settings))
+        path.write_text(
+            json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"eos_token_id": 2} | settings), encoding="utf-8"
+        )
     # The tiny GPT-2 keeps the end of the large one, 50256.
     zoo.save_model(root / "endless", "gpt2", "bytes")
     return root

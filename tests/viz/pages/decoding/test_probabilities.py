@@ -20,13 +20,13 @@ def trained(recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """A checkpoint whose record says that it was trained with a label smoothing of 0.2."""
     folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
     record = folder / "training.json"
-    content = json.loads(record.read_text())
+    content = json.loads(record.read_text(encoding="utf-8"))
     content["settings"]["smoothing"] = 0.2
-    record.write_text(json.dumps(content))
+    record.write_text(json.dumps(content), encoding="utf-8")
     manifest = folder / "manifest.json"
-    listed = json.loads(manifest.read_text())
+    listed = json.loads(manifest.read_text(encoding="utf-8"))
     listed["sha256"]["training.json"] = hashlib.sha256(record.read_bytes()).hexdigest()
-    manifest.write_text(json.dumps(listed))
+    manifest.write_text(json.dumps(listed), encoding="utf-8")
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     return folder
 

@@ -170,7 +170,7 @@ def test_an_absent_file_is_said_in_a_sentence(copy: Path, monkeypatch: pytest.Mo
 def test_a_malformed_file_is_named_and_the_rest_lives(
     copy: Path, monkeypatch: pytest.MonkeyPatch, tab: str, name: str
 ) -> None:
-    (copy / "en-de" / name).write_text("{]")
+    (copy / "en-de" / name).write_text("{]", encoding="utf-8")
     write_manifest(copy / "en-de")
     app = opened(copy, monkeypatch, tab)
     assert not app.exception
@@ -180,7 +180,7 @@ def test_a_malformed_file_is_named_and_the_rest_lives(
 
 
 def test_curves_are_drawn_although_the_training_data_are_malformed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (copy / "en-de" / "training.json").write_text("[]")
+    (copy / "en-de" / "training.json").write_text("[]", encoding="utf-8")
     write_manifest(copy / "en-de")
     app = opened(copy, monkeypatch, "Curves")
     assert not app.exception
@@ -192,7 +192,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
     tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
-    (tmp_path / "en-de" / "training.json").write_text("{}")
+    (tmp_path / "en-de" / "training.json").write_text("{}", encoding="utf-8")
     app = opened(tmp_path, monkeypatch, "Training data")
     assert "manifest" in app.error[0].value
 

@@ -135,7 +135,7 @@ def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
 @pytest.mark.parametrize("view", BERTVIZ_VIEWS)
 @pytest.mark.parametrize(("dark", "theme"), [(False, "light"), (True, "dark")])
 def test_the_colours_are_those_of_the_theme(dark: bool, theme: str, view: str) -> None:
-    colours = tomllib.loads(CONFIG.read_text())["theme"][theme]
+    colours = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["theme"][theme]
     style = re.findall(r"<style>(.*?)</style>", drawn(view=view, dark=dark), re.DOTALL)[0]
     assert f"color: {colours['textColor']}; background: {colours['backgroundColor']}" in style
     assert f"text {{ fill: {colours['textColor']}" in style

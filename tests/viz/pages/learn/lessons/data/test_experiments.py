@@ -16,7 +16,7 @@ from viz.selection.model_choice import ModelChoice
 
 
 def test_bleu_is_the_mean_over_the_seeds_of_the_list(shipped: Shipped) -> None:
-    runs = json.loads((ROOT / "checkpoints/experiments/ablations.json").read_text())["runs"]
+    runs = json.loads((ROOT / "checkpoints/experiments/ablations.json").read_text(encoding="utf-8"))["runs"]
     own = [
         score["bleu"]
         for run in runs
