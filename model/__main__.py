@@ -1,10 +1,11 @@
 """The command line: python -m model translate | evaluate | … | trace | train | ablations.
 
-Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output (with
---json, one JSON object and nothing else), progress to standard error.
+Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output, in UTF-8
+where that is no terminal (with --json, one JSON object and nothing else), progress to standard error.
 """
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -300,5 +301,13 @@ def _positive(text: str) -> int:
     return value
 
 
+def print_in_utf_8() -> None:
+    """Print UTF-8 into a file or another program on every system, and escape what a terminal cannot show."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
 if __name__ == "__main__":
+    print_in_utf_8()
     sys.exit(main())

@@ -1,8 +1,9 @@
 """Tell whether a folder that a person names holds a model that can be opened, without loading it."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Final
+from urllib.request import url2pathname
 
 from model.abilities import Kind
 from model.adapters.families import family_of
@@ -78,7 +79,9 @@ def _names_template(path: Path) -> bool:
 
 
 def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
-    text = typed.strip().strip("\"'").removeprefix("file://")
+    text = typed.strip().strip("\"'")
+    if text.startswith("file://"):
+        text = url2pathname(text.removeprefix("file://"))
     if not text:
         raise CheckpointError("Type or paste the path of a folder with a model in it, for example ~/models/bert.")
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
@@ -87,7 +90,10 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
             "“{shown}” is no path of a folder: it is too long, or holds signs that cannot be seen.", shown=shown
         )
     try:
-        path = Path(text).expanduser().resolve()
+        path = Path(text).expanduser().absolute()
+        if allowed is not None and is_elsewhere(path, [folder.absolute() for folder in allowed]):
+            _check_below(None, allowed)
+        path = path.resolve()
         if allowed is not None:
             _check_below(path, allowed)
         is_folder, is_file = path.is_dir(), path.is_file()
@@ -105,6 +111,14 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
         )
     entries(path)
     return path
+
+
+def is_elsewhere(path: PurePath, allowed: Sequence[PurePath]) -> bool:
+    """Whether a path names another drive of Windows, or another machine, than the allowed folders do; all absolute.
+
+    To look at a path such as `\\\\machine\\share` would log on to that machine.
+    """
+    return path.drive.lower() not in {folder.drive.lower() for folder in allowed}
 
 
 def _check_below(path: Path | None, allowed: Sequence[Path]) -> None:

@@ -5,7 +5,7 @@ return, or end the process. What it does to the process of a trial it would have
 """
 
 import subprocess
-from pathlib import Path
+from pathlib import PurePath
 from typing import Final
 
 from model.adapters.limited_process import answer_of
@@ -56,7 +56,7 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
         )
 
 
-def _outcome(path: Path) -> str:
+def _outcome(path: PurePath) -> str:
     """What is wrong with a tokenizer, as a part of a sentence; "" if nothing is."""
     program = f"{__package__}.tokenizer_trial_process"
     answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
@@ -67,4 +67,8 @@ def _outcome(path: Path) -> str:
             seconds=SECONDS,
             memory=MEMORY / 2**30,
         )
-    return str(answer["wrong"]).replace(str(path), "its folder").encode("utf-8", errors="replace").decode()
+    wrong = str(answer["wrong"]).encode("utf-8", errors="replace").decode()
+    # As it is, in a quoted text of Python, and as some libraries write it on Windows.
+    for shown in (str(path), repr(str(path))[1:-1], path.as_posix()):
+        wrong = wrong.replace(shown, "its folder")
+    return wrong

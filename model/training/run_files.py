@@ -80,7 +80,8 @@ class RunFiles:
         try:
             with safe_open(self._state, "pt") as file:
                 step = int(file.metadata()["step"])
-            content = load_file(self._state, device=str(device))
+            # Not mapped: Adam keeps these very tensors, and Windows lets nobody replace a file that is mapped.
+            content = load_file(self._state, device=str(device), backend="pread")
             moments: dict[int, dict[str, Tensor]] = {}
             for name, value in content.items():
                 if name.startswith(_MOMENT):

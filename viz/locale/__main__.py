@@ -11,6 +11,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
+from model.__main__ import print_in_utf_8
 from viz.core.messages import FOLDER
 from viz.locale.extraction import template
 
@@ -70,4 +71,5 @@ def _write(catalogue: Catalog, path: Path) -> None:
 
 
 if __name__ == "__main__":
+    print_in_utf_8()
     sys.exit(main(sys.argv[1:]))

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import pytest
@@ -113,6 +113,12 @@ def test_a_vocabulary_of_90_megabytes_is_refused_unread(
         file.truncate(size)
     monkeypatch.setattr(tokenizer_trial, "answer_of", None)
     refused(bert, f"{name} has more than")
+
+
+@pytest.mark.parametrize("shown", ["C:\\Temp\\t 1", "C:\\\\Temp\\\\t 1", "C:/Temp/t 1"])
+def test_the_folder_of_the_trial_is_named_in_no_message(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tokenizer_trial, "answer_of", lambda *_, **__: {"wrong": f"Can't load '{shown}'"})
+    assert tokenizer_trial._outcome(PureWindowsPath("C:\\Temp\\t 1")) == "Can't load 'its folder'"
 
 
 def test_a_class_that_is_no_tokenizer_of_one_text_is_refused(bert: Path) -> None:

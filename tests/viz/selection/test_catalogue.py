@@ -140,6 +140,12 @@ def test_named_folders_bind_also_on_ones_own_machine(monkeypatch: pytest.MonkeyP
     assert catalogue.folders_to_add_from() == (Path("/srv/models"),)
 
 
+def test_folders_of_windows_are_told_apart_by_semicolons(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "pathsep", ";")
+    monkeypatch.setenv(catalogue.FOLDERS_VARIABLE, "C:\\models;D:\\more of them")
+    assert catalogue.folders_to_add_from() == (Path("C:\\models"), Path("D:\\more of them"))
+
+
 def test_the_settings_that_ship_are_those_of_ones_own_machine() -> None:
     assert catalogue.folders_to_add_from() is None
 

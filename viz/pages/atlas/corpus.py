@@ -228,10 +228,10 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
 
 
 def _short(path: Path | None) -> str:
-    """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory."""
+    """A path as people write it: from the folder of checkpoints on, or with ~ for the home directory; with slashes."""
     if path is None:
         return _("this session only")
     for base, name in ((checkpoint_root().parent, Path()), (Path.home(), Path("~"))):
         if path.is_relative_to(base):
-            return str(name / path.relative_to(base))
+            return (name / path.relative_to(base)).as_posix()
     return str(path)
