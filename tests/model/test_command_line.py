@@ -203,7 +203,7 @@ def test_wrong_options_give_one_line_and_exit_code_2(arguments: list[str], capsy
 def test_the_module_runs_as_a_command(checkpoint: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "model", "translate", "Tom.", "--checkpoint", checkpoint],
-        capture_output=True, text=True, timeout=PATIENCE, check=False,
+        capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0
     assert done.stderr == ""

@@ -27,6 +27,7 @@ def under_launcher(arguments: list[str]) -> str:
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
+        encoding="utf-8",
         timeout=PATIENCE,
         check=False,
     )

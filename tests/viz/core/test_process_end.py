@@ -26,6 +26,6 @@ assert begun.wait(60)
 
 def test_a_process_ends_in_order_while_jobs_compute() -> None:
     ended = subprocess.run(
-        [sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, "-c", COMPUTING], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE
     )
     assert (ended.returncode, "terminate called" in ended.stderr) == (0, False), ended.stderr

@@ -75,7 +75,7 @@ for address in sys.argv[2:]:
 def loaded() -> dict[str, tuple[str, set[str]]]:
     """Address of a page → its title, and the modules of a process that has opened it and nothing else."""
     command = [sys.executable, "-W", "ignore", "-c", OPEN, str(ROOT / "app.py"), *PAGES]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-3000:]
     pages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     return {address: (title, set(modules)) for address, title, modules in pages}
