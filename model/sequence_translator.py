@@ -228,7 +228,8 @@ class SequenceTranslator(LoadedTranslator, ABC):
             edits = {f"{site_path(*at)}.hook_head_output": partial(outputs, *at) for at in attentions}
         with listen(edits=edits):
             hidden = self.model.decode(target, self.model.encode(source))
-        return self.model.projection(hidden[:, place.row]).float()
+        logits: Tensor = self.model.projection(hidden[:, place.row])
+        return logits.float()
 
     def trace_tokens(
         self,

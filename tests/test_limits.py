@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from model.adapters import chat_template, config_limits, image_reader, inspect_f
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.scoring.costs import sizes_up_to
 from model.config import LARGEST, preset
+from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.samples import MOST_SAMPLES, draws_of
 from model.decoding.sampling import LARGEST_SEED, LEAST_TEMPERATURE, MOST_TEMPERATURE, UNCHANGED, Draws, Sampling
 from model.errors import HeadlightError
 from model.marian import tokenizer as marian_tokenizer
-from model.sequence_translator import LARGEST_ALPHA, LARGEST_WIDTH
 from model.training_record import MAX_DEPTH
 from model.translator import Translator
+from model.writer import LARGEST_ALPHA
 from viz.core import shared_server
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
@@ -184,7 +186,7 @@ def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
     field = "num_decoder_layers" if name == "decoder_layers" else name
     said = f"{name} must lie between 1"
     for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
-        assert is_refused(lambda size=size: replace(preset("base"), **{field: size}), said) == is_wrong, size
+        assert is_refused(partial(replace, preset("base"), **{field: size}), said) == is_wrong, size
 
 
 @pytest.mark.parametrize("name", earlier_configs.LARGEST)
@@ -196,7 +198,7 @@ def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
     most = earlier_configs.LARGEST[name]
     for size, is_wrong in ((0, True), (1, False), (most, False), (most + 1, True)):
         said = f"{name} must lie between 1"
-        assert is_refused(lambda size=size: kind(**given | {name: size}), said) == is_wrong, size
+        assert is_refused(partial(kind, **given | {name: size}), said) == is_wrong, size
 
 
 def test_a_folder_may_hold_as_many_files_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
+import psutil
 from scipy.stats import linregress
 
 from tests.benchmarks.crowd import resident, sentence, youngest_child

@@ -46,9 +46,7 @@ def test_another_attention_without_the_open_layer_and_head_opens_its_first(
 
 def roles_in(download: Download) -> list[str]:
     """The names of roles in a saved SVG, and their initials."""
-    return sorted(
-        re.findall(r">(system|user|assistant|A)</text>", download.path().read_text("utf-8", encoding="utf-8"))
-    )
+    return sorted(re.findall(r">(system|user|assistant|A)</text>", download.path().read_text(encoding="utf-8")))
 
 
 def expect_roles_along_both_sides(head: Locator) -> None:

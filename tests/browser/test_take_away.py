@@ -215,7 +215,7 @@ def test_a_table_leaves_the_app_only_by_our_button_which_escapes_formulas(page: 
     page.goto(f"{url}/model?about=Vocabulary")
     table = page.get_by_test_id("stDataFrame")
     table.hover()
-    expect(table.get_by_role("button", name="Search")).to_be_visible(timeout=PATIENCE)
+    expect(table.get_by_role("button", name="Search")).to_be_visible()
     expect(table.get_by_role("button", name=re.compile("Download", re.IGNORECASE))).to_have_count(0)
     name, content = saved(page, page.get_by_role("button", name="Pieces (CSV)").click)
     assert name == "headlight-vocabulary.csv"

@@ -84,7 +84,7 @@ def written_trace(reader: Any, text: str) -> Trace:
     session = reader.decode(text)
     while len(session.steps) < MOST_STEPS:
         session.step()
-    return session.trace()  # type: ignore[no-any-return]
+    return session.trace()
 
 
 def writer_routes(reader: Any, text: str, trace: Trace) -> dict[str, Sequence[float]]:

@@ -69,4 +69,5 @@ def test_the_server_reads_messages_through_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(script_files, "_is_served", False)
     from app import app
 
-    assert ForgedWidgets in {used.cls for used in app._user_middleware}
+    used: set[object] = {middleware.cls for middleware in app._user_middleware}
+    assert ForgedWidgets in used

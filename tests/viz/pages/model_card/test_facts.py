@@ -50,7 +50,7 @@ def test_pieces_are_told_apart() -> None:
 
 
 def test_no_piece_of_the_file_is_a_formula() -> None:
-    pieces = facts.pieces(("=cmd|' /C calc'!A0", "+1", "▁=", 'a"b,c'), ())
+    pieces = facts.pieces(("=cmd|' /C calc'!A0", "+1", "▁=", 'a"b,c'), (), ())
     rows = list(csv.reader(facts.pieces_table(pieces).decode("utf-8-sig").splitlines()))
     assert rows[0] == ["id", "piece", "kind"]
     assert [row[1] for row in rows[1:]] == ["'=cmd|'␣/C␣calc'!A0", "'+1", "▁=", 'a"b,c']

@@ -23,7 +23,7 @@ answer = "top"
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "07_two_words.toml"
-    path.write_text(text, "utf-8", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     return path
 
 
