@@ -14,18 +14,24 @@ from pathlib import Path
 from tqdm import tqdm
 
 from model.analysis import translation_commands
+from model.arguments import COUNT, WholeNumber, path
+from model.config import LARGEST
 from model.device import choose_device
-from model.errors import ConfigError, HeadlightError, memory_short
+from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate
+from model.file_writing import check_folder, check_writable, plain_reason
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
-from model.trace.file import LARGEST, expected_bytes, save_trace, weight_arrays, weight_bytes
+from model.trace.file import LARGEST as LARGEST_TRACE
+from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
+#: Wider beams find hardly anything else, and take memory for each hypothesis.
+BEAM = WholeNumber(1, 100)
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,73 +54,85 @@ def build_parser() -> argparse.ArgumentParser:
 
     translate = add("translate", run_translate, "print the translation of a sentence")
     translate.add_argument("text")
-    translate.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
+    translate.add_argument("--beam", type=BEAM, default=1, metavar="N", help="beam width (default 1: greedy)")
 
     evaluation = add("evaluate", run_evaluate, "score a TSV file with sacrebleu")
-    evaluation.add_argument("--data", type=Path, required=True, metavar="FILE", help="TSV file (.tsv, .xz, .gz)")
-    evaluation.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs")
+    evaluation.add_argument("--data", type=path, required=True, metavar="FILE", help="TSV file (.tsv, .xz, .gz)")
+    evaluation.add_argument("--limit", type=COUNT, metavar="N", help="only the first N pairs")
     text = "print source, reference and translation of every pair before the scores"
     evaluation.add_argument("--show", action="store_true", help=text)
-    evaluation.add_argument("--beam", type=_positive, default=1, metavar="N", help="beam width (default 1: greedy)")
+    evaluation.add_argument("--beam", type=BEAM, default=1, metavar="N", help="beam width (default 1: greedy)")
 
     trace = add("trace", run_trace, "write every attention weight of a sentence to an .npz file")
     trace.add_argument("text")
     trace.add_argument("--target", metavar="TEXT", help="a translation to read along, instead of the model's own")
-    trace.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    trace.add_argument("--out", type=path, required=True, metavar="FILE.npz")
     trace.add_argument(
-        "--model", type=Path, metavar="FOLDER", help="a model that transformers saved, instead of a checkpoint of ours"
+        "--model", type=path, metavar="FOLDER", help="a model that transformers saved, instead of a checkpoint of ours"
     )
 
     align = add("align", run_align, "score cross-attention heads against alignments made by hand")
-    align.add_argument("--data", type=Path, required=True, metavar="FILE.jsonl", help="rows with en, de and sure")
+    align.add_argument("--data", type=path, required=True, metavar="FILE.jsonl", help="rows with en, de and sure")
 
     coreference = add("coreference", run_coreference, "score heads on what pronouns stand for")
     text = "Winograd or own rows (.jsonl), columns (.tsv), WinoBias lines (.txt); “curated”: the set that ships"
-    coreference.add_argument("--data", required=True, metavar="FILE", help=text)
+    coreference.add_argument("--data", type=path, required=True, metavar="FILE", help=text)
     coreference.add_argument("--site", choices=("encoder.self", "decoder.cross"), help="one site only (default: both)")
     measures = ("raw", "norm", "rollout")
     coreference.add_argument("--measure", choices=measures, default="raw", help="kind of weight (default raw)")
 
     text = "score the pronouns of translations on held-out minimal pairs"
     pronouns = add("pronouns", translation_commands.pronouns, text)
-    translation_commands.add_pronoun_arguments(pronouns, _positive)
+    translation_commands.add_pronoun_arguments(pronouns)
 
     text = "score how translations copy made-up words, names and numbers, and find those that babble"
     copying = add("copying", translation_commands.copying, text)
-    translation_commands.add_copying_arguments(copying, _positive)
+    translation_commands.add_copying_arguments(copying)
 
     atlas = add("atlas", run_atlas, "measure every head over a corpus")
     text = "a sentence a line, or English TAB German (200 of ours)"
-    atlas.add_argument("--text", type=Path, metavar="FILE", help=text)
-    atlas.add_argument("--align", type=Path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
-    atlas.add_argument("--limit", type=_positive, metavar="N", help="only the first N sentences")
-    atlas.add_argument("--out", type=Path, required=True, metavar="FILE.npz")
+    atlas.add_argument("--text", type=path, metavar="FILE", help=text)
+    atlas.add_argument("--align", type=path, metavar="FILE.jsonl", help="alignments made by hand, for error rates")
+    atlas.add_argument("--limit", type=COUNT, metavar="N", help="only the first N sentences")
+    atlas.add_argument("--out", type=path, required=True, metavar="FILE.npz")
 
     ablations = add("ablations", run_ablations, "print what each part is worth: the table of all trained ablations")
     text = "folder that holds " + ", ".join(DEV_SETS)
-    ablations.add_argument("--data", type=Path, required=True, metavar="DIR", help=text)
+    ablations.add_argument("--data", type=path, required=True, metavar="DIR", help=text)
     text = f"folder of the runs (default {RUNS}); ablations.json is written into it"
-    ablations.add_argument("--runs", type=Path, default=RUNS, metavar="DIR", help=text)
-    ablations.add_argument("--limit", type=_positive, metavar="N", help="only the first N pairs of each set")
+    ablations.add_argument("--runs", type=path, default=RUNS, metavar="DIR", help=text)
+    ablations.add_argument("--limit", type=COUNT, metavar="N", help="only the first N pairs of each set")
     text = "lay seed 0 of each, with cards and the table, into this folder (the app looks in checkpoints/experiments)"
-    ablations.add_argument("--out", type=Path, metavar="DIR", help=text)
+    ablations.add_argument("--out", type=path, metavar="DIR", help=text)
     ablations.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
 
     claims = add("claims", run_claims, "measure what score functions and the layers of the paper's Table 1 cost here")
-    claims.add_argument("--size", type=_positive, default=2_048, metavar="N", help="queries and keys (default 2,048)")
-    claims.add_argument("--width", type=_positive, default=64, metavar="D", help="d_k, and d of a layer (default 64)")
-    claims.add_argument("--kernel", type=int, choices=(3, 5, 7, 9), default=3, help="k of convolutions (default 3)")
+    claims.add_argument(
+        "--size", type=WholeNumber(1, 1 << 20), default=2_048, metavar="N", help="queries and keys (default 2,048)"
+    )
+    claims.add_argument(
+        "--width", type=WholeNumber(1, 1 << 16), default=64, metavar="D", help="d_k, and d of a layer (default 64)"
+    )
+    claims.add_argument(
+        "--kernel", type=WholeNumber(3, 9), choices=(3, 5, 7, 9), default=3, help="k of convolutions (default 3)"
+    )
     text = "r of restricted self-attention (default 9)"
-    claims.add_argument("--window", type=int, choices=(3, 5, 9, 17, 33), default=9, help=text)
+    claims.add_argument("--window", type=WholeNumber(3, 33), choices=(3, 5, 9, 17, 33), default=9, help=text)
 
     growing = add("grow", run_grow, "give a trained pre-norm Transformer more layers that change nothing at first")
-    growing.add_argument("--layers", type=_positive, required=True, metavar="N", help="of the encoder and the decoder")
-    growing.add_argument("--out", type=Path, required=True, metavar="DIR", help="checkpoint folder to write")
+    growing.add_argument(
+        "--layers",
+        type=WholeNumber(1, LARGEST["num_layers"]),
+        required=True,
+        metavar="N",
+        help="of the encoder and the decoder",
+    )
+    growing.add_argument("--out", type=path, required=True, metavar="DIR", help="checkpoint folder to write")
 
     for reporting in (evaluation, align, coreference, pronouns, copying, atlas, ablations):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
     for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
-        added.add_argument("--checkpoint", type=Path, default=DEFAULT_CHECKPOINT, metavar="DIR")
+        added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
         added.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
     for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas):
         added.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
@@ -151,19 +169,22 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
             print(f"{source}\n  reference    {reference}\n  translation  {output}\n")
         print(f"BLEU {scores.bleu}  chrF {scores.chrf}")
         print(f"{scores.sentences} sentences, {scores.seconds} s on {scores.device}", file=sys.stderr)
+    if scores.cut:
+        most = translator.config.max_length - 1
+        print(f"{scores.cut} of them are longer than {most:,} tokens, and were cut to as many.", file=sys.stderr)
 
 
 def run_trace(arguments: argparse.Namespace) -> None:
     """Write one trace with all weights."""
-    _check_folder_of(arguments.out)
+    check_writable(arguments.out)
     reader = open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype)
     trace = reader.trace(arguments.text, arguments.target)
-    if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST:
+    if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST_TRACE:
         raise ConfigError(
             "All weights of this text take {size:.1f} GB, more than the {largest:.1f} GB that a trace file may hold: "
             "shorten the text.",
             size=size / 1e9,
-            largest=LARGEST / 1e9,
+            largest=LARGEST_TRACE / 1e9,
         )
     save_trace(trace, arguments.out, weight_arrays(trace))
     print(f"{trace.translation}\n{arguments.out}".lstrip("\n"), file=sys.stderr)
@@ -191,14 +212,15 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     from model.analysis.report_text import coreference_report
 
     translator = _translator(arguments)
-    path = CURATED[set_language(translator.languages[0])] if arguments.data == "curated" else Path(arguments.data)
-    read = read_pronoun_cases(path)
+    is_curated = arguments.data == Path("curated")
+    file = CURATED[set_language(translator.languages[0])] if is_curated else arguments.data
+    read = read_pronoun_cases(file)
     for line in read.rejected:
-        print(f"{path.name}, line {line.number}: {line.reason}", file=sys.stderr)
+        print(f"{file.name}, line {line.number}: {line.reason}", file=sys.stderr)
     sites = None if arguments.site is None else (arguments.site,)
     with tqdm(total=len(read.cases), unit="sentence") as bar:
         scores = measure_coreference(translator, read, sites=sites, measure=arguments.measure, progress=bar.update)
-    name = path.stem
+    name = file.stem
     print(json.dumps({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
 
 
@@ -212,7 +234,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     from model.analysis.report_json import atlas_json
     from model.analysis.report_text import atlas_report
 
-    _check_folder_of(arguments.out)
+    check_writable(arguments.out)
     sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
     aligned = read_alignments(arguments.align) if arguments.align else []
     reader = open_reader(arguments.checkpoint, arguments.device, arguments.dtype)
@@ -230,15 +252,17 @@ def run_ablations(arguments: argparse.Namespace) -> None:
     from model.analysis.ablations.results import save_results
     from model.analysis.ablations.table import ablations_report
 
+    if arguments.out is not None:
+        check_folder(arguments.out)
     files = files_in(arguments.data, DEV_SETS)
     dev = {data_set_name(file): read_pairs(file, arguments.limit) for file in files}
     device = choose_device(arguments.device)
     results = measure_runs(arguments.runs, dev, device, lambda done: print(done, file=sys.stderr))
-    path = arguments.runs / RESULTS
-    save_results(results, path)
+    table = arguments.runs / RESULTS
+    save_results(results, table)
     if arguments.out is not None:
         release(arguments.runs, results, arguments.out)
-    print(path.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
+    print(table.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
 
 
 def run_claims(arguments: argparse.Namespace) -> None:
@@ -262,6 +286,7 @@ def run_grow(arguments: argparse.Namespace) -> None:
     from model.checkpoint import load_checkpoint, save_checkpoint
     from model.training.growth import grown
 
+    check_folder(arguments.out)
     checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
     save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
     print(arguments.out, file=sys.stderr)
@@ -273,7 +298,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         arguments.execute(arguments)
     except Exception as error:
-        told = error if isinstance(error, HeadlightError | OSError) else memory_short(error)
+        told = error if isinstance(error, HeadlightError) else memory_short(error)
+        if isinstance(error, OSError):
+            told = DataError("{file}: {reason}.", file=error.filename or "A file", reason=plain_reason(error))
         if told is None:
             raise
         print(f"python -m model: {' '.join(str(told).split())}", file=sys.stderr)
@@ -287,18 +314,6 @@ def _any_translator(arguments: argparse.Namespace) -> SequenceTranslator:
 
 def _translator(arguments: argparse.Namespace) -> Translator:
     return Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
-
-
-def _check_folder_of(file: Path) -> None:
-    if not file.parent.is_dir():
-        raise ConfigError("There is no folder {parent} to write {name} into.", parent=file.parent, name=file.name)
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1, got {value}")
-    return value
 
 
 def print_in_utf_8() -> None:

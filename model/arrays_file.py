@@ -2,10 +2,10 @@
 
 import json
 import math
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -19,36 +19,51 @@ MOST_RATIO: Final = 16
 ALWAYS_ALLOWED: Final = 8 << 20
 #: Bytes of the JSON that a file holds beside its arrays.
 LARGEST_JSON: Final = 64 << 20
+#: Bytes of the list of its arrays, with about a hundred for each; in memory it takes ten times as many.
+LARGEST_DIRECTORY: Final = 1 << 20
+#: What NumPy packs arrays with. Of other methods zipfile does not bound what a few bytes become.
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+#: The end of a zip file without a comment: its first bytes, where the size of the directory stands, and its length.
+_END, _SIZE, _END_LENGTH = b"PK\x05\x06", slice(12, 16), 22
+#: What stands before it where there is another directory, of the kind for larger files.
+_LOCATOR: Final = b"PK\x06\x07".ljust(20)
 
 
 class TooLargeError(ValueError):
-    """A file unpacks to more than is allowed, or than a file of its size can honestly hold."""
+    """A file, or what it unpacks to, is larger than is allowed, or than a file of its size can honestly hold."""
 
 
 @contextmanager
-def open_arrays(path: Path, largest: int) -> Iterator[Mapping[str, Array]]:
-    """The arrays of a file by their names, each read when it is asked for.
+def open_arrays(file: BinaryIO, largest: int) -> Iterator[Mapping[str, Array]]:
+    """The arrays of an open file by their names, each read when it is asked for.
 
     Args:
-        path: of the file.
-        largest: bytes of unpacked content beyond which it is refused.
+        file: opened for reading bytes; from a model's folder, by `folder_files.open_file`.
+        largest: bytes of the file, and of its unpacked content, beyond which it is refused.
 
     Raises:
-        TooLargeError: it unpacks to more.
-        Exception: whatever zipfile and NumPy raise at bytes from outside; the file is missing, damaged or no such file.
+        TooLargeError: it has, or unpacks to, more.
+        Exception: whatever zipfile and NumPy raise at bytes from outside; the file is damaged or no such file.
     """
-    with zipfile.ZipFile(path) as archive:
+    size = file.seek(0, os.SEEK_END)
+    if size > largest:
+        raise TooLargeError(f"it has {size >> 20:,} MiB; at most {largest >> 20:,} are read")
+    _check_directory(file, size)
+    with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         total = sum(entry.file_size for entry in entries)
-        most = min(largest, MOST_RATIO * path.stat().st_size + ALWAYS_ALLOWED)
+        most = min(largest, MOST_RATIO * size + ALWAYS_ALLOWED)
         if total > most:
             raise TooLargeError(f"it unpacks to {total >> 20:,} MiB; at most {most >> 20:,} are read of such a file")
         for entry in entries:
+            if entry.compress_type not in _METHODS:
+                raise ValueError(f"{entry.filename[:80]} is packed otherwise than NumPy does it")
             if entry.filename.endswith(".json.npy") and entry.file_size > LARGEST_JSON:
-                raise TooLargeError(f"{entry.filename} has more than {LARGEST_JSON >> 20} MiB")
-            with archive.open(entry) as file:
-                _check_shape(file, entry.filename, entry.file_size)  # type: ignore[arg-type]
-    with np.load(path, allow_pickle=False) as arrays:
+                raise TooLargeError(f"{entry.filename[:80]} has more than {LARGEST_JSON >> 20} MiB")
+            with archive.open(entry) as packed:
+                _check_shape(packed, entry.filename[:80], entry.file_size)  # type: ignore[arg-type]
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
         yield arrays
 
 
@@ -59,20 +74,50 @@ def read_json(arrays: Mapping[str, Array], name: str) -> Any:
         ValueError: it is none, or holds half of a surrogate pair, which no browser can be sent.
         KeyError: there is no such array.
     """
-    content = json.loads(arrays[name].tobytes().decode())
-    json.dumps(content, ensure_ascii=False).encode()
+    try:
+        content = json.loads(arrays[name].tobytes().decode())
+        json.dumps(content, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its {name} is no valid JSON") from error
     return content
 
 
 def reason(error: BaseException) -> str:
-    """What an error of reading says, as text that can be shown, shortened."""
-    text = str(error).encode("utf-8", errors="replace").decode() or type(error).__name__
+    """Why a file could not be read, as a part of a sentence: what our own checks say, else what kind of fault it is."""
+    match error:
+        case zipfile.BadZipFile():
+            text = "it is no .npz file, or not all of it is there"
+        case KeyError(args=(str(name),)):
+            text = f"it lacks {name.removesuffix(' is not a file in the archive')}"
+        case OSError(strerror=str(strerror)):
+            text = strerror
+        case ValueError() if not isinstance(error, UnicodeError) and str(error):
+            text = str(error)
+        case _:
+            text = "what it holds is not as Headlight writes it"
+    text = text.encode("utf-8", errors="replace").decode()
     return text if len(text) <= 200 else f"{text[:200]} …"
+
+
+def _check_directory(file: BinaryIO, size: int) -> None:
+    """The list of arrays, which zipfile reads whole, is no larger than one that NumPy writes."""
+    file.seek(max(0, size - len(_LOCATOR) - _END_LENGTH))
+    tail = file.read()
+    end = tail[-_END_LENGTH:]
+    # NumPy writes no comment behind it, and no second directory for files beyond 2 GiB.
+    if not end.startswith(_END) or tail.startswith(_LOCATOR[:4]):
+        raise zipfile.BadZipFile
+    if int.from_bytes(end[_SIZE], "little") > LARGEST_DIRECTORY:
+        raise TooLargeError(f"the list of its arrays has more than {LARGEST_DIRECTORY >> 20} MiB")
 
 
 def _check_shape(file: BinaryIO, name: str, size: int) -> None:
     """The header of an array speaks of exactly as many bytes as follow it."""
-    read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(file)
-    if dtype.hasobject or math.prod(shape) * dtype.itemsize != size - file.tell():
+    try:
+        read = npy.read_array_header_1_0 if npy.read_magic(file) == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file)
+        is_whole = not dtype.hasobject and math.prod(shape) * dtype.itemsize == size - file.tell()
+    except Exception as error:  # NumPy parses the header as Python, with errors of every kind.
+        raise ValueError(f"the header of {name} cannot be read") from error
+    if not is_whole:
         raise ValueError(f"the header of {name} does not fit its content")

@@ -15,11 +15,13 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from model.errors import CheckpointError, ConfigError
-from model.folder_files import open_file, read_file
+from model.file_writing import make_folder, write_bytes, write_text
+from model.folder_files import named_folder, open_file, read_file
 from model.model_config import ModelConfig, read_config
 from model.nn.architectures import model_of_shapes, unfilled_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.weight_layout import lay_out_for_decoding
+from model.tokenizer import LARGEST as LARGEST_TOKENIZER
 from model.tokenizer import Tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
@@ -31,7 +33,9 @@ CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
 )
 REQUIRED = (CONFIG, WEIGHTS, TOKENIZER)
 #: Bytes beyond which a file is refused.
-LARGEST = {CONFIG: 1 << 20, WEIGHTS: 16 << 30, TOKENIZER: 32 << 20, MANIFEST: 1 << 20}
+LARGEST = {CONFIG: 1 << 20, WEIGHTS: 16 << 30, TOKENIZER: LARGEST_TOKENIZER, MANIFEST: 1 << 20}
+#: Bytes beyond which any other file that a manifest lists is refused.
+LARGEST_OTHER = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,7 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
 
     Raises:
         CheckpointError: a weight is no finite number in float16; nothing is written.
+        DataError: the folder cannot be written into.
     """
     # named_parameters lists a shared matrix once.
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
@@ -61,12 +66,12 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
             wrong=wrong[0],
             name=folder.name,
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / WEIGHTS).write_bytes(save(weights, {"format": "headlight"}))
-    (folder / CONFIG).write_text(model.config.to_json(), encoding="utf-8")
-    (folder / TOKENIZER).write_bytes(tokenizer.serialized)
+    make_folder(folder)
+    write_bytes(folder / WEIGHTS, save(weights, {"format": "headlight"}))
+    write_text(folder / CONFIG, model.config.to_json())
+    write_bytes(folder / TOKENIZER, tokenizer.serialized)
     if card is not None:
-        (folder / CARD).write_text(card, encoding="utf-8")
+        write_text(folder / CARD, card)
     write_manifest(folder)
 
 
@@ -74,7 +79,7 @@ def write_manifest(folder: Path) -> None:
     """Write the SHA-256 of every file in the folder to its manifest."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != MANIFEST)
     digests = {path.name: _sha256(folder, path.name) for path in files}
-    (folder / MANIFEST).write_text(json.dumps({"sha256": digests}, indent=2) + "\n", encoding="utf-8")
+    write_text(folder / MANIFEST, json.dumps({"sha256": digests}, indent=2) + "\n")
 
 
 def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
@@ -83,6 +88,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     Raises:
         CheckpointError: a file is missing, differs from the manifest, or does not fit the others.
     """
+    folder = named_folder(folder)
     digest = verify(folder)
     try:
         config = read_config(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8"))
@@ -191,7 +197,7 @@ def verify(folder: Path) -> str:
 
 def _sha256(folder: Path, name: str) -> str:
     try:
-        with open_file(folder, name) as file:
+        with open_file(folder, name, LARGEST.get(name, LARGEST_OTHER)) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise CheckpointError(

@@ -18,13 +18,19 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made (`beam` 1 is greedy)."""
+    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made.
+
+    Attributes:
+        beam: its width; 1 is greedy.
+        sentences, cut: how many were scored, and of how many of them the end was not read, for they are too long.
+    """
 
     bleu: float
     chrf: float
     beam: int
     signature: str
     sentences: int
+    cut: int
     seconds: float
     device: str
 
@@ -44,9 +50,9 @@ def translate_all(
 ) -> list[str]:
     """Translations in the order of the texts.
 
-    Sources longer than `config.max_length` are cut, so that they do not stop the scoring of a whole set. A beam of 1 is
-    greedy search; `progress` is called with the number of sentences done since the last call; a batch has at most
-    `tokens_per_batch` padded source tokens, each counted once for every beam.
+    Sources of `config.max_length` tokens or more are cut, so that they do not stop the scoring of a whole set. A beam
+    of 1 is greedy search; `progress` is called with the number of sentences done since the last call; a batch has at
+    most `tokens_per_batch` padded source tokens, each counted once for every beam.
     """
     config = model.config
     sources = [[*ids[: config.max_length - 1], config.eos_id] for ids in tokenizer.encode_batch(texts)]
@@ -84,8 +90,9 @@ def evaluate(
     `collect` is given each translation at the end, in the order of the pairs.
     """
     started = time.perf_counter()
+    sources = [pair.source for pair in pairs]
     with torch.inference_mode():
-        outputs = translate_all(model, tokenizer, [pair.source for pair in pairs], beam=beam, progress=progress)
+        outputs = translate_all(model, tokenizer, sources, beam=beam, progress=progress)
     seconds = time.perf_counter() - started
     for output in outputs:
         collect(output)
@@ -97,6 +104,7 @@ def evaluate(
         beam=beam,
         signature=str(bleu.get_signature()),
         sentences=len(pairs),
+        cut=sum(len(ids) >= model.config.max_length for ids in tokenizer.encode_batch(sources)),
         seconds=round(seconds, 2),
         device=str(model.device),
     )

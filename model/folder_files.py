@@ -1,17 +1,20 @@
 """Open the files of a model's folder, which may come from anywhere and may have changed since it was looked at.
 
-A file is opened without following links. The one exception is a link to a file of the same folder, or to where the
-hub's cache that the folder belongs to keeps the files of all versions.
+Every file of such a folder is opened by `open_file`, with a limit on its size and without following links. The one
+exception is a link to a file of the same folder, or to where the hub's cache that the folder belongs to keeps the files
+of all versions. A library that opens files by their names is given `named_file`, which holds the file open meanwhile.
 """
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BufferedReader
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from model.errors import CheckpointError
+from model.errors import CheckpointError, DataError
 from model.hub import is_hub_blob
 
 #: Files and folders that a model's folder may hold; the largest models come in a few hundred parts.
@@ -50,14 +53,28 @@ def entries(folder: Path) -> list[Path]:
     return [folder / name for name in sorted(names)]
 
 
-def open_file(folder: Path, name: str) -> BufferedReader:
+def named_folder(folder: str | Path) -> Path:
+    """The same folder by a path that ends in its name, which messages repeat: "" and ".." are no names.
+
+    Raises:
+        CheckpointError: it is the root of the file system.
+    """
+    path = Path(folder)
+    if path.name in ("", ".."):
+        path = path.resolve()
+    if not path.name:
+        raise CheckpointError("{path} is the root of the file system; give the folder of a model.", path=path)
+    return path
+
+
+def open_file(folder: Path, name: str, largest: int) -> BufferedReader:
     """A file of a folder, opened for reading.
 
     Raises:
-        CheckpointError: it is a link out of the folder, or no ordinary file.
+        CheckpointError: it is a link out of the folder, no ordinary file, or has more bytes than `largest`.
         OSError: it is not there, or cannot be read.
     """
-    path = real_path(folder, name)
+    path = _real_path(folder, name)
     if os.open in os.supports_dir_fd:
         parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | _NO_LINKS)
         try:
@@ -67,19 +84,45 @@ def open_file(folder: Path, name: str) -> BufferedReader:
     else:
         opened = os.open(path, _FLAGS)
     file = os.fdopen(opened, "rb")
-    now = os.fstat(opened)
-    # Were a folder above it exchanged meanwhile, another file would have been opened than the one that was checked.
-    if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, os.lstat(path)) or real_path(folder, name) != path:
+    try:
+        _check_same(file, folder, name, path)
+        if os.fstat(opened).st_size > largest:
+            raise _too_large(folder, name, largest)
+    except BaseException:
         file.close()
+        raise
+    return file
+
+
+@contextmanager
+def named_file(folder: Path, name: str, largest: int) -> Iterator[Path]:
+    """The path of a file of a folder, for a library that opens it by its name while the block lasts.
+
+    Raises:
+        CheckpointError: as `open_file`, or when the block ends another file stands there than the one that was checked.
+        OSError: it is not there, or cannot be read.
+    """
+    path = _real_path(folder, name)
+    with open_file(folder, name, largest) as file:
+        yield path
+        _check_same(file, folder, name, path)
+
+
+def _check_same(file: BufferedReader, folder: Path, name: str, path: Path) -> None:
+    """What is open is an ordinary file, and the one that lies at this path of the folder.
+
+    Were a folder above it exchanged meanwhile, another file would have been opened than the one that was checked.
+    """
+    now = os.fstat(file.fileno())
+    if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, os.lstat(path)) or _real_path(folder, name) != path:
         raise CheckpointError(
             "{folder}/{file} is no ordinary file, or it has just changed; copy the file anew.",
             folder=folder.name,
             file=name,
         )
-    return file
 
 
-def real_path(folder: Path, name: str) -> Path:
+def _real_path(folder: Path, name: str) -> Path:
     """Where a file of a folder really lies; it need not exist.
 
     Raises:
@@ -100,20 +143,31 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
     """The content of a file of a folder.
 
     Raises:
-        CheckpointError: as `open_file`, or it has more bytes than `largest`.
+        CheckpointError: as `open_file`.
         OSError: it is not there, or cannot be read.
     """
-    with open_file(folder, name) as file:
-        # Memory is taken for as many bytes as are asked for, whether they are there or not.
+    with open_file(folder, name, largest) as file:
+        # It may grow meanwhile. Memory is taken for as many bytes as are asked for, whether they are there or not.
         content = file.read(min(largest, os.fstat(file.fileno()).st_size) + 1)
     if len(content) > largest:
-        raise CheckpointError(
-            "{folder}/{file} has more than {largest:,} bytes; it is refused.",
-            folder=folder.name,
-            file=name,
-            largest=largest,
-        )
+        raise _too_large(folder, name, largest)
     return content
+
+
+def cannot_be_read(path: Path, error: OSError | CheckpointError) -> DataError:
+    """The same error of a file that a person has named as data."""
+    if isinstance(error, CheckpointError):
+        return DataError(error.message)
+    return DataError("{path} cannot be read: {error}.", path=path, error=error.strerror)
+
+
+def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:
+    return CheckpointError(
+        "{folder}/{file} has more than {largest:,} bytes; it is refused.",
+        folder=folder.name,
+        file=name,
+        largest=largest,
+    )
 
 
 def _is_text(name: str) -> bool:

@@ -7,7 +7,7 @@ from model.adapters.folder_check import refuse_gguf
 from model.checkpoint import MANIFEST
 from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, InputTextError, SessionError
-from model.folder_files import entries
+from model.folder_files import entries, named_folder
 from model.marian.loading import is_opus_mt
 from model.messages import said
 from model.nn.transformer import Transformer
@@ -34,7 +34,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
         CheckpointError: the folder holds no model, or one that cannot be opened; the message says what works.
         DeviceError: there is no such device, or it does not run this number type.
     """
-    path = Path(folder)
+    path = named_folder(folder)
     if path.is_dir():
         entries(path)
     if (path / MANIFEST).is_file() or is_opus_mt(path):

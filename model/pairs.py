@@ -2,14 +2,20 @@
 
 import gzip
 import lzma
-from collections.abc import Callable, Iterable
+import math
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple
 
 from model.errors import DataError
 
-Parsed = TypeVar("Parsed")
-
+#: Bytes of a line; the longest text that any model reads has far fewer.
+LONGEST_LINE: Final = 1 << 20
+#: Times its packed size that a file may unpack to, and bytes that every file may. Text shrinks to a fifth, the same
+#: sentence over and over to a thousandth.
+MOST_RATIO: Final = 100
+ALWAYS_ALLOWED: Final = 64 << 20
 OPENERS: dict[str, Callable[..., Any]] = {".xz": lzma.open, ".gz": gzip.open}
 
 
@@ -29,22 +35,50 @@ def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
     """Read a TSV file (plain, `.xz` or `.gz`), UTF-8, as `parse_pairs` does.
 
     Raises:
-        DataError: there is no such file, it is damaged or not UTF-8, a line has no two columns, or there is no pair.
+        DataError: as `read_lines`, a line has no two columns, or there is no pair.
     """
-    return read_lines(path, lambda lines: parse_pairs(lines, str(path), limit))
+    return parse_pairs(read_lines(path), str(path), limit)
 
 
-def read_lines(path: Path, parse: Callable[[Iterable[str]], Parsed]) -> Parsed:
-    """What `parse` makes of the lines of a text file (plain, `.xz` or `.gz`), UTF-8. Raises as `read_pairs`."""
+def read_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file (plain, `.xz` or `.gz`), UTF-8, without their ends.
+
+    Raises:
+        DataError: there is no such file, it cannot be read, is damaged or not UTF-8, or a line, or what the file
+            unpacks to, is too long.
+    """
+    number = unpacked = 0
     try:
-        with OPENERS.get(path.suffix, open)(path, "rt", encoding="utf-8-sig", newline="\n") as lines:
-            return parse(lines)
+        with OPENERS.get(path.suffix, open)(path, "rb") as lines:
+            most = ALWAYS_ALLOWED + MOST_RATIO * path.stat().st_size if path.suffix in OPENERS else math.inf
+            for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE + 1), b""), start=1):
+                unpacked += len(line)
+                if len(line) > LONGEST_LINE:
+                    raise DataError(
+                        "{path}, line {number}: more than {most:,} bytes; expected a sentence or a row of a table.",
+                        path=path,
+                        number=number,
+                        most=LONGEST_LINE,
+                    )
+                if unpacked > most:
+                    raise DataError(
+                        "{path} is refused: it unpacks to more than {most:,} bytes, which no text of its size does.",
+                        path=path,
+                        most=most,
+                    )
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\n")
     except FileNotFoundError as error:
-        raise DataError("There is no file {path}; name a TSV file (.tsv, .tsv.xz or .tsv.gz).", path=path) from error
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
+        raise DataError("There is no file {path}.", path=path) from error
     except UnicodeDecodeError as error:
-        raise DataError("{path} is not UTF-8 text: {error}.", path=path, error=error) from error
+        raise DataError("{path}, line {number} is not UTF-8 text.", path=path, number=number) from error
+    except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise DataError(
+            "{path} cannot be read: it is damaged, or no {suffix} file. Copy it anew from where it comes from.",
+            path=path,
+            suffix=path.suffix,
+        ) from error
+    except OSError as error:
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
 
 
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:

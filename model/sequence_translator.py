@@ -21,6 +21,7 @@ from model.decoding.search import StepsDone, beam_search, greedy_search, no_prog
 from model.decoding.session import DecodingSession
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
+from model.folder_files import named_folder
 from model.input_text import checked_ids
 from model.loaded import LoadedTranslator
 from model.marian.files import languages
@@ -56,7 +57,7 @@ def read_folder(folder: Path, device: str | None, dtype: str) -> ReadFolder:
         CheckpointError: the folder is missing or damaged.
         DeviceError: there is no such device, or it does not run this number type.
     """
-    chosen = choose_device(device)
+    folder, chosen = named_folder(folder), choose_device(device)
     is_ours = not is_marian(folder)
     load = load_checkpoint if is_ours else load_marian
     checkpoint = load(folder, chosen, choose_dtype(dtype, chosen))

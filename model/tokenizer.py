@@ -11,11 +11,13 @@ import sentencepiece as spm
 from model.byte_tokens import byte_piece, spelled_byte
 from model.checked import Malformed
 from model.errors import CheckpointError, ConfigError, TokenError
-from model.messages import said
+from model.folder_files import read_file
 from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
+#: Bytes beyond which a file is refused.
+LARGEST = 32 << 20
 
 
 class Tokenizer:
@@ -52,8 +54,8 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: Path) -> "Tokenizer":
-        """Read a SentencePiece model file."""
-        return cls(path.read_bytes())
+        """Read a SentencePiece model file. Raises as `read_file`, and as the class."""
+        return cls(read_file(path.parent, path.name, LARGEST))
 
     @classmethod
     def train(cls, sentences: Iterable[str], config: ModelConfig, rules: Path | None = None) -> "Tokenizer":
@@ -85,15 +87,7 @@ class Tokenizer:
                 minloglevel=2,
             )
         except RuntimeError as error:
-            most = re.search(r"<= (\d+)", str(error))
-            advice = said("give more text, or ask for more pieces than bytes (256)")
-            if most:
-                advice = said("ask for at most {most}", most=most[1])
-            raise ConfigError(
-                "This text gives no vocabulary of {vocab_size:,} pieces; {advice}.",
-                vocab_size=config.vocab_size,
-                advice=advice,
-            ) from error
+            raise _no_vocabulary(config.vocab_size, str(error)) from error
         return cls(model.getvalue())
 
     @property
@@ -165,6 +159,25 @@ class Tokenizer:
 def without_surrogates(text: str) -> str:
     """The text with each lone surrogate, which is no character and has no UTF-8, as the replacement character."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+def _no_vocabulary(size: int, reason: str) -> ConfigError:
+    """What to say where SentencePiece, for this reason, learned no vocabulary of this size."""
+    if most := re.search(r"<= (\d+)", reason):
+        return ConfigError(
+            "This text gives no vocabulary of {size:,} pieces: it has too few different words. Ask for at most "
+            "{most:,}, or give more text.",
+            size=size,
+            most=int(most[1]),
+        )
+    if least := re.search(r"\d+ vs (\d+)", reason):
+        return ConfigError(
+            "This text needs a vocabulary of more than {size:,} pieces: 256 bytes, 4 special tokens and its own "
+            "characters come to {least:,}. Ask for at least {least:,}.",
+            size=size,
+            least=int(least[1]),
+        )
+    return ConfigError("This text gives no vocabulary: it has no characters. Give sentences.")
 
 
 def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 from model import checked
 from model.checked import Malformed, Range, Scalar
 from model.errors import CheckpointError
-from model.folder_files import open_file
+from model.folder_files import read_file
 from model.messages import said
 
 TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
@@ -135,10 +135,10 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
     try:
         if not os.path.lexists(folder / name):
             return None
-        content = _bounded(folder, name)
+        content = read_file(folder, name, LARGEST[name])
         if name == CARD and not (folder / MANIFEST).exists():  # of a model from elsewhere, whose files nobody listed
             return parse(content.decode("utf-8"))
-        manifest = checked.parsed(_bounded(folder, MANIFEST).decode("utf-8"), f"{MANIFEST}: ")
+        manifest = checked.parsed(read_file(folder, MANIFEST, LARGEST[MANIFEST]).decode("utf-8"), f"{MANIFEST}: ")
         listed = checked.json_object(manifest.get("sha256"), f"{MANIFEST}: sha256")
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise Malformed("it is not the file that manifest.json lists; restore it from its origin")
@@ -155,14 +155,6 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
         raise CheckpointError(
             "{folder}/{file} cannot be shown: {message}.", folder=folder.name, file=name, message=error.message
         ) from error
-
-
-def _bounded(folder: Path, name: str) -> bytes:
-    with open_file(folder, name) as file:
-        content = file.read(LARGEST[name] + 1)
-    if len(content) > LARGEST[name]:
-        raise Malformed("{name} may have at most {most:,} bytes", name=name, most=LARGEST[name])
-    return content
 
 
 def _training(text: str) -> Training:

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +18,13 @@ from model.adapters.peft_adapter import WEIGHTS as ADAPTER_WEIGHTS
 from model.adapters.peft_adapter import Adapter, read_adapter
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
-from model.folder_files import entries, open_file, read_file
+from model.folder_files import entries, named_file, open_file, read_file
 from model.hub import is_hub_blob
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
+GENERATION: Final = "generation_config.json"
 LARGEST_CONFIG: Final = 1 << 20
 LARGEST_INDEX: Final = 32 << 20
 LARGEST_TOKENIZER: Final = 256 << 20
@@ -41,6 +42,8 @@ TOKENIZER_FILES: Final[Mapping[str, int]] = {
 #: How files begin that hold programs of pickle: those of torch are zip archives, or pickle itself.
 _PICKLE: Final = (b"PK\x03\x04", b"\x80")
 _GGUF: Final = b"GGUF"
+#: Of a file with weights; larger models come in parts.
+LARGEST_WEIGHTS: Final = 256 << 30
 MARIAN_TOKENIZER: Final = ("source.spm", "target.spm", "vocab.json")
 #: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
 #: which nothing is shown.
@@ -59,12 +62,14 @@ class Folder:
     Attributes:
         path: of the model.
         config: what config.json says, without what is never followed.
+        generation: what generation_config.json says of how the model writes; None where there is no such file.
         weights, numbers: the files that hold the weights, and how many numbers these hold.
         adapter: what is to be merged into it, from another folder, if anything.
     """
 
     path: Path
     config: dict[str, Any]
+    generation: dict[str, Any] | None
     weights: tuple[Path, ...]
     numbers: int
     adapter: Adapter | None = None
@@ -80,6 +85,23 @@ class Folder:
         own = self.adapter is not None and any((self.adapter.path / name).is_file() for name in TOKENIZER_FILES)
         return self.adapter.path if own and self.adapter is not None else self.path
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The files of the weights are open, so that a library reads by their names what was checked, or an error says
+        at the end that it did not.
+
+        Raises:
+            CheckpointError: one cannot be read, or was exchanged.
+        """
+        index = self.path / INDEX
+        names = {file.name: LARGEST_WEIGHTS for file in self.weights} | (
+            {INDEX: LARGEST_INDEX} if index.is_file() else {}
+        )
+        with _readable(self.path), ExitStack() as stack:
+            for name, largest in names.items():
+                stack.enter_context(named_file(self.path, name, largest))
+            yield
+
     def digest(self) -> str:
         """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte.
 
@@ -92,7 +114,8 @@ class Folder:
             with _readable(folder):
                 read = [file for file in entries(folder) if file.suffix in kinds or file.name in TOKENIZER_FILES]
                 for path in filter(Path.is_file, read):
-                    with open_file(folder, path.name) as file:
+                    most = LARGEST_WEIGHTS if path.suffix == ".safetensors" else LARGEST_TOKENIZER
+                    with open_file(folder, path.name, most) as file:
                         whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
 
@@ -170,7 +193,8 @@ def _checked(path: Path) -> Folder:
         )
     weights = _weight_files(path)
     numbers = sum(_count_numbers(file) for file in weights)
-    return Folder(path, _without_orders(config), weights, numbers)
+    generation = _read_json(path / GENERATION, LARGEST_CONFIG) if (path / GENERATION).is_file() else None
+    return Folder(path, _without_orders(config), generation, weights, numbers)
 
 
 def check_tokenizer_files(path: Path, model_type: object) -> None:
@@ -271,8 +295,8 @@ def _count_numbers(path: Path) -> int:
         CheckpointError: it is none.
     """
     name = f"{path.parent.name}/{path.name}"
-    size = path.stat().st_size
-    with open_file(path.parent, path.name) as file:
+    with open_file(path.parent, path.name, LARGEST_WEIGHTS) as file:
+        size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(LARGEST_HEADER, size - 8):
             raise CheckpointError("{name} is no safetensors file, or it is not complete.", name=name)
@@ -306,8 +330,6 @@ def _count_numbers(path: Path) -> int:
 
 def _read_json(path: Path, largest: int) -> dict[str, Any]:
     name = f"{path.parent.name}/{path.name}"
-    if path.stat().st_size > largest:
-        raise CheckpointError("{name} is larger than {largest} MB; it is refused.", name=name, largest=largest >> 20)
     try:
         return parsed(read_file(path.parent, path.name, largest).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:

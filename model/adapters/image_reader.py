@@ -24,6 +24,8 @@ from model.trace.axes import WORD_BEGIN
 from model.trace.picture import Picture
 from model.trace.trace import Trace
 
+LARGEST_FILE: Final = 64 << 20
+"""Bytes beyond which a file is refused."""
 LARGEST_SIDE: Final = 20_000
 LARGEST_AREA: Final = 50_000_000
 """Pixels beyond which a picture is refused before it is unpacked."""
@@ -159,13 +161,19 @@ def open_picture(path: Path) -> Image.Image:
         InputTextError: there is no picture in the file, or it is too large.
     """
     try:
-        return picture_of(path.read_bytes(), path.name)
+        with path.open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
         raise InputTextError("There is no file {path}. Give the path of a PNG or JPEG picture.", path=path) from error
     except OSError as error:
         raise InputTextError(
             "{name} is no picture that can be read; give a PNG or JPEG file.", name=path.name
         ) from error
+    if len(content) > LARGEST_FILE:
+        raise InputTextError(
+            "{name} has more than {most} MB; scale the picture down.", name=path.name, most=LARGEST_FILE >> 20
+        )
+    return picture_of(content, path.name)
 
 
 def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Image.Image:

@@ -122,12 +122,14 @@ def load_weights(
     config: Any,
     implementation: str,
     dtype: torch.dtype,
+    generation: Any,
     placed: Mapping[str, Any] = MappingProxyType({}),
 ) -> nn.Module:
-    """The model of a folder that `folder_check` has checked, on the CPU, in evaluation mode.
+    """The model of a folder that `folder_check` has checked and holds, on the CPU, in evaluation mode.
 
     Args:
         folder, kind, config, dtype: `kind` is a key of `HEADS`, `config` from `make_config`.
+        generation: from `generation_settings`; without it the library would read the folder's files for it.
         implementation: `OURS` or "eager".
         placed: options that put the weights elsewhere, of `placement.Placement`.
 
@@ -135,7 +137,12 @@ def load_weights(
         CheckpointError: the weights do not fit the configuration.
     """
     options: dict[str, Any] = {"config": config, "dtype": dtype, "attn_implementation": implementation}
-    options |= {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
+    options |= {
+        "generation_config": generation,
+        "local_files_only": True,
+        "use_safetensors": True,
+        "trust_remote_code": False,
+    }
     options |= placed
     try:
         with _LOADING, quiet():
@@ -159,7 +166,7 @@ def load_weights(
             count=len(missing) + len(mismatched),
         )
     if hasattr(model, "generation_config"):
-        model.generation_config = _tokens_only(model.generation_config)
+        model.generation_config = generation
     loaded: nn.Module = model.eval()
     return loaded
 
@@ -191,8 +198,8 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
         ) from error
 
 
-def load_image_processor(folder: Path, config: Any) -> Any:
-    """The processor that converts a picture to the numbers that an image model reads.
+def load_image_processor(folder: Path, config: Any, name: str) -> Any:
+    """The processor that converts a picture to the numbers that an image model reads; arguments as of `load_tokenizer`.
 
     Raises:
         CheckpointError: there is none that can be loaded.
@@ -204,7 +211,7 @@ def load_image_processor(folder: Path, config: Any) -> Any:
     except Exception as error:
         raise CheckpointError(
             "The image processor in {name} cannot be loaded: {first_line}.",
-            name=folder.name,
+            name=name,
             first_line=first_words(error),
         ) from error
 
@@ -269,12 +276,23 @@ def keeps_rows(model: nn.Module) -> bool:
     return "logits_to_keep" in inspect.signature(model.forward).parameters
 
 
-def _tokens_only(settings: Any) -> Any:
-    """Which tokens begin, end and may not be written, as the folder says; how to search is never its business."""
-    kept = {name: getattr(settings, name, None) for name in TOKEN_SETTINGS}
-    check_token_ids(kept, "generation_config.json")
+def generation_settings(stated: Mapping[str, Any] | None, config: Mapping[str, Any]) -> Any:
+    """Which tokens begin, end and may not be written, as the folder says; how to search is never its business.
+
+    Args:
+        stated: what generation_config.json says; None where there is none.
+        config: what config.json says, which counts where there is none.
+
+    Raises:
+        CheckpointError: a setting is no id of a token.
+    """
     made: Any = transformers.GenerationConfig
-    return made(**{name: value for name, value in kept.items() if value is not None})
+    if stated is None:
+        with settings_of_model(), quiet():
+            stated = made.from_model_config(dict(config)).to_dict()
+    kept = {name: stated[name] for name in TOKEN_SETTINGS if stated.get(name) is not None}
+    check_token_ids(kept, "generation_config.json")
+    return made(**kept)
 
 
 class quiet:

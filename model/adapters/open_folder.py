@@ -78,7 +78,8 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
 
-        processor = library.load_image_processor(folder.path, config)
+        with private_copy(folder) as copy:
+            processor = library.load_image_processor(copy.path, config, folder.name)
         check_picture_sizes(library.picture_sizes(processor))
         layout, abilities = explore(model, model_type, library.blank_pixels(processor))
         return ImageReader(model, processor, layout, abilities, name=folder.name, digest=folder.digest())
@@ -91,8 +92,10 @@ def _loaded(
     folder: Folder, head: str, config: Any, implementation: str, dtype: torch.dtype, placement: Placement | None
 ) -> nn.Module:
     """The weights of a folder with its adapter, on the CPU or where they are placed."""
+    generation = library.generation_settings(folder.generation, folder.config)
     if placement is None:
-        model = library.load_weights(folder.path, head, config, implementation, dtype)
+        with folder.held():
+            model = library.load_weights(folder.path, head, config, implementation, dtype, generation)
         return model if folder.adapter is None else merge(model, folder.adapter)
     if folder.adapter is not None:
         raise CheckpointError(
@@ -100,8 +103,9 @@ def _loaded(
             "`model.merge_and_unload().save_pretrained(folder)`, and open that folder.",
             name=folder.name,
         )
-    with folder_for_weights() as offloaded:
-        model = library.load_weights(folder.path, head, config, implementation, dtype, placement.options(offloaded))
+    with folder_for_weights() as offloaded, folder.held():
+        options = placement.options(offloaded)
+        model = library.load_weights(folder.path, head, config, implementation, dtype, generation, options)
     return settle(model, placement, offloaded)
 
 

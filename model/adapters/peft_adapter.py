@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from model.adapters.limited_process import first_words
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
-from model.folder_files import read_file
+from model.folder_files import named_file, read_file
 from model.messages import said
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SETTINGS: Final = "adapter_config.json"
 WEIGHTS: Final = "adapter_model.safetensors"
 LARGEST_SETTINGS: Final = 1 << 20
+LARGEST_WEIGHTS: Final = 16 << 30
 LARGEST_RANK: Final = 1_024
 MOST_MODULES: Final = 256
 _NAME: Final = re.compile(r"[\w.]{1,200}")
@@ -63,8 +64,9 @@ def read_adapter(path: Path) -> Adapter | None:
     try:
         content: Any = parsed(read_file(path, SETTINGS, LARGEST_SETTINGS).decode("utf-8"))
     except (OSError, Malformed, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise CheckpointError(
-            "{name}/{settings} cannot be read: {error}.", name=path.name, settings=SETTINGS, error=error
+            "{name}/{settings} cannot be read: {error}.", name=path.name, settings=SETTINGS, error=reason
         ) from error
     settings = _lora(path.name, content)
     if not (path / WEIGHTS).is_file():
@@ -87,7 +89,8 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
 
     name = adapter.path.name
     try:
-        state = load_file(adapter.path / WEIGHTS)
+        with named_file(adapter.path, WEIGHTS, LARGEST_WEIGHTS) as path:
+            state = load_file(path)
         wrapped: Any = get_peft_model(model, LoraConfig(**adapter.settings))
         expected = set(get_peft_model_state_dict(wrapped, save_embedding_layers=False))
         if wrong := sorted(expected ^ set(state)):

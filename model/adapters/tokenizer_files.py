@@ -1,4 +1,4 @@
-"""Bound the files that a tokenizer is made of, before any library reads them, and copy them to a folder of our own.
+"""Bound the files that a tokenizer, or what reads pictures, is made of, and copy them to a folder of our own.
 
 A library opens files by their names, and another file may stand there by then. What was bounded, tried in a process of
 its own (`tokenizer_trial`) and opened at last are therefore the same bytes: those of the copy.
@@ -19,10 +19,11 @@ from model.folder_files import read_file
 
 TOKENIZER_SETTINGS: Final = "tokenizer_config.json"
 CHAT_TEMPLATE: Final = "chat_template.jinja"
-#: Files that tokenizers are made of → bytes beyond which one is refused.
+#: Files that tokenizers and image processors are made of → bytes beyond which one is refused.
 LARGEST: Final[Mapping[str, int]] = {
     **TOKENIZER_FILES,
     **dict.fromkeys((TOKENIZER_SETTINGS, "special_tokens_map.json", "added_tokens.json", CHAT_TEMPLATE), 8 << 20),
+    **dict.fromkeys(("preprocessor_config.json", "processor_config.json"), 1 << 20),
 }
 #: What a tokenizer may learn from config.json.
 _OF_CONFIG: Final = ("model_type", "tokenizer_class", "transformers_version", "vocab_size")

@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.data_files import read_lines
+from model.analysis.data_files import numbered_lines
 from model.decoding.prefix_batch import length_limits
 from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
@@ -136,7 +136,7 @@ def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     Raises:
         DataError: the file cannot be read or holds no sentence.
     """
-    fields = (line.split("\t") for _, line in islice(read_lines(path), limit))
+    fields = (line.split("\t") for _, line in islice(numbered_lines(path), limit))
     sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
     if not sentences:
         raise DataError("{path} holds no sentence; expected one a line.", path=path)

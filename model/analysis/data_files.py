@@ -8,29 +8,15 @@ from typing import Any
 
 from model.errors import DataError
 from model.messages import said
+from model.pairs import read_lines
 from model.words import Span
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a UTF-8 file that are not blank, with their numbers from 1.
-
-    Raises:
-        DataError: there is no such file, it cannot be read, or a line is not UTF-8.
-    """
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                text = line.decode("utf-8").removeprefix("\ufeff").strip()
-                if text:
-                    yield number, text
-    except FileNotFoundError as error:
-        raise DataError("There is no file {path}.", path=path) from error
-    except UnicodeDecodeError as error:
-        raise DataError(
-            "{path}, line {number}: expected UTF-8 text, got {error}.", path=path, number=number, error=error
-        ) from error
-    except OSError as error:
-        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a text file that are not blank, with their numbers from 1. Raises as `pairs.read_lines`."""
+    for number, line in enumerate(read_lines(path), start=1):
+        if text := line.strip():
+            yield number, text
 
 
 class LineError(DataError):
@@ -143,7 +129,7 @@ def read_json_rows(path: Path) -> Iterator[JsonRow]:
     Raises:
         DataError: the file cannot be read, or a line is no JSON object.
     """
-    for number, line in read_lines(path):
+    for number, line in numbered_lines(path):
         yield parse_json_row(path, number, line)
 
 

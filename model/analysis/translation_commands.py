@@ -2,20 +2,22 @@
 
 import argparse
 import json
-from collections.abc import Callable
 
 from tqdm import tqdm
 
+from model.arguments import WholeNumber
 from model.evaluation import translate_all
 from model.opening import open_translator
 
 SENTENCES = 200
 
 
-def add_pronoun_arguments(parser: argparse.ArgumentParser, positive: Callable[[str], int]) -> None:
+def add_pronoun_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `pronouns`, but for those that all commands have."""
     parser.add_argument("--part", choices=("dev", "test"), default="test", help="which held-out part (default test)")
-    parser.add_argument("--pairs", type=positive, default=500, metavar="N", help="minimal pairs of each kind (500)")
+    parser.add_argument(
+        "--pairs", type=WholeNumber(1, 10_000), default=500, metavar="N", help="minimal pairs of each kind (500)"
+    )
 
 
 def pronouns(arguments: argparse.Namespace) -> None:
@@ -34,10 +36,10 @@ def pronouns(arguments: argparse.Namespace) -> None:
     print(json.dumps({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
 
 
-def add_copying_arguments(parser: argparse.ArgumentParser, positive: Callable[[str], int]) -> None:
+def add_copying_arguments(parser: argparse.ArgumentParser) -> None:
     """Options of `copying`, but for those that all commands have."""
     text = f"sentences with made-up words, names and numbers (default {SENTENCES})"
-    parser.add_argument("--sentences", type=positive, default=SENTENCES, metavar="N", help=text)
+    parser.add_argument("--sentences", type=WholeNumber(1, 100_000), default=SENTENCES, metavar="N", help=text)
 
 
 def copying(arguments: argparse.Namespace) -> None:

@@ -7,13 +7,14 @@ the folder itself, or where the hub's cache that the folder belongs to keeps its
 import hashlib
 import re
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
 from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError
-from model.folder_files import open_file, read_file, real_path
+from model.folder_files import named_file, open_file, read_file
 from model.messages import said
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -39,7 +40,7 @@ def digest(folder: Path) -> str:
     """SHA-256 over everything that the model and tokenizer are made from."""
     whole = hashlib.sha256()
     for name in (CONFIG, SOURCE, TARGET, VOCABULARY, *weight_files(folder)):
-        with open_file(folder, name) as file:
+        with open_file(folder, name, _largest(name)) as file:
             whole.update(name.encode())
             whole.update(hashlib.file_digest(file, "sha256").digest())
     return whole.hexdigest()
@@ -111,27 +112,25 @@ def file_bytes(folder: Path, name: str) -> bytes:
     """
     try:
         _check_there(folder, name)
-        return read_file(folder, name, LARGEST.get(name, LARGEST[WEIGHTS]))
+        return read_file(folder, name, _largest(name))
     except OSError as error:
         raise CheckpointError(
             "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
         ) from error
 
 
-def file_path(folder: Path, name: str) -> Path:
-    """The path of a file of the folder.
+def named_weights(folder: Path, name: str) -> AbstractContextManager[Path]:
+    """The path of a file of the folder for as long as the block lasts, in which a library opens it.
 
     Raises:
-        CheckpointError: it is missing, too large, or outside of the folder.
+        CheckpointError: it is missing, too large, outside of the folder, or was exchanged meanwhile.
     """
     _check_there(folder, name)
-    path = real_path(folder, name)
-    most = LARGEST.get(name, LARGEST[WEIGHTS])
-    if path.stat().st_size > most:
-        raise CheckpointError(
-            "{folder}/{file} has more than {most:,} bytes; it is refused.", folder=folder.name, file=name, most=most
-        )
-    return path
+    return named_file(folder, name, _largest(name))
+
+
+def _largest(name: str) -> int:
+    return LARGEST.get(name, LARGEST[WEIGHTS])
 
 
 def _check_there(folder: Path, name: str) -> None:

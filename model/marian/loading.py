@@ -27,8 +27,8 @@ from model.marian.files import (
     VOCABULARY,
     digest,
     file_bytes,
-    file_path,
     json_file,
+    named_weights,
     weight_files,
 )
 from model.marian.tokenizer import MarianTokenizer
@@ -235,7 +235,8 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
         files = {}
         for file in weight_files(folder):
             try:
-                opened = stack.enter_context(safe_open(file_path(folder, file), framework="pt"))
+                path = stack.enter_context(named_weights(folder, file))
+                opened = stack.enter_context(safe_open(path, framework="pt"))
                 for name in opened.keys():  # noqa: SIM118 - no mapping
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
                     files[name] = opened

@@ -20,6 +20,7 @@ from torch import Tensor
 from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import TraceError
+from model.file_writing import written_file
 from model.nn.attention import AttentionInputs
 from model.nn.distance_bias import DistanceBias
 from model.nn.edit_hooks import check_edit
@@ -42,8 +43,8 @@ PICTURE = ("rows", "columns", "first_patch")
 
 
 def save_trace(trace: Trace, path: str | Path, extra: Mapping[str, Array] | None = None) -> None:
-    """Write a trace, and further arrays."""
-    with Path(path).open("wb") as file:
+    """Write a trace, and further arrays, whole or not at all. Raises as `written_path`."""
+    with written_file(Path(path)) as file:
         write_trace(trace, file, extra)
 
 
@@ -103,7 +104,7 @@ def load_trace(path: str | Path) -> Trace:
     """
     path = Path(path)
     try:
-        with open_arrays(path, LARGEST) as arrays:
+        with path.open("rb") as file, open_arrays(file, LARGEST) as arrays:
             return _read(arrays)
     except FileNotFoundError as error:
         raise TraceError("There is no file {path}.", path=path) from error

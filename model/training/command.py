@@ -2,15 +2,16 @@
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import get_args
 
+from model.arguments import COUNT, SHARE, Number, WholeNumber, path
 from model.checkpoint import (
     CONFIG,
+    LARGEST,
     TOKENIZER,
     Checkpoint,
     check_weights,
@@ -18,9 +19,12 @@ from model.checkpoint import (
     save_checkpoint,
     write_manifest,
 )
+from model.config import LARGEST as LARGEST_SETTINGS
 from model.config import PRESETS, Norm, preset
 from model.device import choose_device
 from model.errors import ConfigError
+from model.file_writing import check_folder, check_writable, make_folder, write_bytes, write_text
+from model.folder_files import read_file
 from model.malloc_settings import keep_freed_memory
 from model.model_config import ModelConfig, changed, read_config
 from model.pairs import Pair, data_set_name, read_pairs
@@ -29,7 +33,7 @@ from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAININ
 from model.training.batches import Example
 from model.training.dictionary import NOUNS
 from model.training.film_recorder import FilmRecorder
-from model.training.loop import TrainingRun, TrainSettings
+from model.training.loop import BOUNDS, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
 from model.training.optimizer import OPTIMIZERS
 from model.training.processes import join_processes, part, wait_for_all
@@ -39,6 +43,8 @@ from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
 
 DICTIONARY_SHARE = 0.2
+#: How often a pair comes an epoch.
+WEIGHT = Number(0, 100, without_least=True)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,40 +53,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     text += "ablation, the folder that holds " + ", ".join((*TRAINING_SETS, *DEV_SETS))
     parser.add_argument("--data", type=weighted_file, nargs="+", required=True, metavar="FILE[=WEIGHT]", help=text)
     text = "share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't"
-    parser.add_argument("--typed", type=share, default=0.0, metavar="SHARE", help=text)
+    parser.add_argument("--typed", type=SHARE, default=0.0, metavar="SHARE", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
-    parser.add_argument("--pronouns", type=share, default=0.0, metavar="SHARE", help=text)
+    parser.add_argument("--pronouns", type=SHARE, default=0.0, metavar="SHARE", help=text)
     text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number, and those "
     text += "whose kind is known in the pronoun curriculum"
-    parser.add_argument("--dictionary", type=Path, metavar="DIR", help=text)
+    parser.add_argument("--dictionary", type=path, metavar="DIR", help=text)
     text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
-    parser.add_argument("--nouns", type=share, default=DICTIONARY_SHARE, metavar="SHARE", help=text)
+    parser.add_argument("--nouns", type=SHARE, default=DICTIONARY_SHARE, metavar="SHARE", help=text)
     text = "share of the tokens in sentences with names, numbers and made-up words to be copied (default 0)"
-    parser.add_argument("--copying", type=share, default=0.0, metavar="SHARE", help=text)
+    parser.add_argument("--copying", type=SHARE, default=0.0, metavar="SHARE", help=text)
     text = "stop there; the same command without it goes on"
-    parser.add_argument("--until", type=step_number, metavar="STEP", help=text)
+    parser.add_argument("--until", type=COUNT, metavar="STEP", help=text)
     text = "checkpoint whose weights and vocabulary a new run begins with"
-    parser.add_argument("--start-from", type=Path, metavar="DIR", help=text)
+    parser.add_argument("--start-from", type=path, metavar="DIR", help=text)
     text = "TSV files scored while training"
-    parser.add_argument("--dev", type=Path, nargs="*", metavar="FILE", help=text)
-    parser.add_argument("--dev-limit", type=int, default=200, metavar="N", help="pairs of each dev file (default 200)")
+    parser.add_argument("--dev", type=path, nargs="*", metavar="FILE", help=text)
+    parser.add_argument(
+        "--dev-limit", type=COUNT, default=200, metavar="N", help="pairs of each dev file (default 200)"
+    )
     text = f"folder of the run; resumed if it exists (default for an ablation: {RUNS}/PRESET-SEED)"
-    parser.add_argument("--run", type=Path, metavar="DIR", help=text)
+    parser.add_argument("--run", type=path, metavar="DIR", help=text)
     text = "checkpoint folder to write at the end (default for an ablation: checkpoint, in the run's folder)"
-    parser.add_argument("--out", type=Path, metavar="DIR", help=text)
+    parser.add_argument("--out", type=path, metavar="DIR", help=text)
     text = "shape of the model (default en-de), or an ablation, which has its own training settings, too"
     parser.add_argument("--preset", choices=[*PRESETS, *ABLATIONS], default="en-de", help=text)
     parser.add_argument("--norm", choices=get_args(Norm), help="instead of the preset's")
-    for name, kind in (
-        ("vocab-size", int), ("d-model", int), ("num-layers", int), ("num-heads", int), ("d-ff", int),
-        ("dropout", float), ("attention-dropout", float),
-    ):  # fmt: skip
-        parser.add_argument(f"--{name}", type=kind, help="instead of the preset's")
+    for name in ("vocab_size", "d_model", "num_layers", "num_heads", "d_ff"):
+        parser.add_argument(_option(name), type=WholeNumber(1, LARGEST_SETTINGS[name]), help="instead of the preset's")
+    for name in ("dropout", "attention_dropout"):
+        parser.add_argument(_option(name), type=SHARE, help="instead of the preset's")
     text = "keep the attention on six sentences at 30 steps of the run in this file (.npz)"
-    parser.add_argument("--film", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--film", type=path, metavar="FILE", help=text)
     parser.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
     for field in fields(TrainSettings):
-        option, text = f"--{field.name.replace('_', '-')}", f"default {field.default}, or the ablation's"
+        option, text = _option(field.name), f"default {field.default}, or the ablation's"
         if field.name == "decay":
             parser.add_argument(option, choices=get_args(Decay), help=text)
         elif field.name == "optimizer":
@@ -88,39 +95,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         elif field.name == "bf16":
             parser.add_argument(option, action=argparse.BooleanOptionalAction, help=text)
         else:
-            parser.add_argument(option, type=type(field.default), help=text)
+            parser.add_argument(option, type=BOUNDS[field.name], help=text)
 
 
-def step_number(text: str) -> int:
-    """Parse a step, counted from 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a step of at least 1, got {text!r}")
-    return int(text)
-
-
-def share(text: str) -> float:
-    """Parse a share from 0 up to, but not, 1."""
-    value = _number(text)
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a share of at least 0 and below 1, got {text!r}")
-    return value
+def _option(setting: str) -> str:
+    return f"--{setting.replace('_', '-')}"
 
 
 def weighted_file(text: str) -> tuple[Path, float]:
     """Parse FILE or FILE=WEIGHT."""
     name, _, weight = text.partition("=")
-    value = _number(weight or "1")
-    if not 0 < value <= 100:
-        raise argparse.ArgumentTypeError(f"expected FILE=WEIGHT with a weight above 0 and up to 100, got {text!r}")
-    return Path(name), value
-
-
-def _number(text: str) -> float:
-    """The number that a text spells; NaN, which is in no range, where it spells none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    return path(name), WEIGHT(weight or "1")
 
 
 def train(arguments: argparse.Namespace) -> None:
@@ -128,6 +113,10 @@ def train(arguments: argparse.Namespace) -> None:
     keep_freed_memory()
     settings = settings_from(arguments)
     fill_in(arguments, settings.seed)
+    check_folder(arguments.run)
+    check_folder(arguments.out)
+    if arguments.film is not None:
+        check_writable(arguments.film)
     processes, device = join_processes(choose_device(arguments.device))
 
     def say(text: str) -> None:
@@ -135,10 +124,10 @@ def train(arguments: argparse.Namespace) -> None:
             print(text, file=sys.stderr)
 
     say("Reading data …")
-    files = {data_set_name(path): (read_pairs(path), weight) for path, weight in arguments.data}
+    files = {data_set_name(file): (read_pairs(file), weight) for file, weight in arguments.data}
     if len(files) < len(arguments.data):
         raise ConfigError("Two data files have the same name; each set needs one of its own.")
-    dev = {data_set_name(path): read_pairs(path, arguments.dev_limit) for path in arguments.dev}
+    dev = {data_set_name(file): read_pairs(file, arguments.dev_limit) for file in arguments.dev}
     origin = None if arguments.start_from is None else load_checkpoint(arguments.start_from, device)
     if processes.is_first:
         open_run(arguments, origin, [pair for pairs, _ in files.values() for pair in pairs])
@@ -216,9 +205,9 @@ def write_record(
         if examples
     ]
     record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
-    out.mkdir(parents=True, exist_ok=True)
-    (out / TRAINING).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
-    (out / TRAINING_LOG).write_bytes((run / LOG).read_bytes() if (run / LOG).exists() else b"")
+    make_folder(out)
+    write_text(out / TRAINING, json.dumps(record, indent=2) + "\n")
+    write_bytes(out / TRAINING_LOG, (run / LOG).read_bytes() if (run / LOG).exists() else b"")
     (out / METRICS).unlink(missing_ok=True)
 
 
@@ -252,7 +241,7 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
                 "{folder} holds a run with other settings; resume with those, or name another folder.", folder=folder
             )
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     # Ablations share a vocabulary, so that their losses can be compared.
     shared = folder.parent / TOKENIZER if arguments.preset in ABLATIONS else None
     if origin is not None:
@@ -265,12 +254,12 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
         sentences = (sentence for pair in pairs for sentence in pair)
         tokenizer = Tokenizer.train(sentences, config, None if shared is None else LETTERS)
         if shared is not None:
-            shared.write_bytes(tokenizer.serialized)
-    (folder / TOKENIZER).write_bytes(tokenizer.serialized)
-    (folder / CONFIG).write_text(config.to_json(), encoding="utf-8")
+            write_bytes(shared, tokenizer.serialized)
+    write_bytes(folder / TOKENIZER, tokenizer.serialized)
+    write_text(folder / CONFIG, config.to_json())
 
 
 def read_run(folder: Path) -> tuple[ModelConfig, Tokenizer]:
-    """Configuration and vocabulary of a run."""
-    config = read_config((folder / CONFIG).read_text(encoding="utf-8"))
+    """Configuration and vocabulary of a run. Raises as `read_config`, `read_file` and `Tokenizer`."""
+    config = read_config(read_file(folder, CONFIG, LARGEST[CONFIG]).decode("utf-8", errors="replace"))
     return config, Tokenizer.load(folder / TOKENIZER)

@@ -30,13 +30,13 @@ def read_nouns(folder: Path) -> list[DictionaryNoun]:
     Raises:
         DataError: the file is missing or no such table.
     """
-    return read_lines(folder / NOUNS, _parsed)
+    return _parsed(read_lines(folder / NOUNS))
 
 
 def _parsed(lines: Iterable[str]) -> list[DictionaryNoun]:
     nouns = []
     for number, line in enumerate(lines, 1):
-        cells = line.rstrip("\n").split("\t")
+        cells = line.split("\t")
         try:
             english, german, gender, english_plural, german_plural, frequency, support = cells
             numbers = float(support), float(frequency)

@@ -6,18 +6,19 @@ model with 8 heads a site take less than a megabyte.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 
 import numpy as np
 
 from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
+from model.file_writing import written_file
+from model.folder_files import cannot_be_read, open_file
 from model.nn.encoder_decoder import SITES
 
 FORMAT: Final = "headlight-film-1"
@@ -122,7 +123,7 @@ def frame_steps(total: int, count: int = FRAMES) -> list[int]:
 
 
 def save_film(film: Film, path: Path) -> None:
-    """Write a film, whole or not at all."""
+    """Write a film, whole or not at all. Raises as `written_path`."""
     header = {
         "format": FORMAT,
         "run": dict(film.run),
@@ -147,31 +148,37 @@ def save_film(film: Film, path: Path) -> None:
         for site, weights in sentence.weights.items()
     }
     arrays["film.json"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    partial = path.with_name(f".{path.name}.partial")
-    with partial.open("wb") as file:
+    with written_file(path) as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    os.replace(partial, path)
 
 
-def load_film(path: Path, name: str = "") -> Film:
-    """Read what `save_film` wrote.
-
-    Args:
-        path: of the file.
-        name: what messages call it; by default as it is called.
+def load_film(path: Path) -> Film:
+    """Read the film in a file.
 
     Raises:
-        DataError: there is no such file, it is no film, damaged, or unreasonably large.
+        DataError: there is no such file, or as `read_film`.
     """
-    name = name or path.name
     try:
-        with open_arrays(path, LARGEST) as arrays:
-            return _read(arrays)
+        with open_file(path.parent, path.name, LARGEST) as file:
+            return read_film(file, path.name)
     except FileNotFoundError as error:
         raise DataError(
             "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
             path=path,
         ) from error
+    except (OSError, CheckpointError) as error:
+        raise cannot_be_read(path, error) from error
+
+
+def read_film(file: BinaryIO, name: str) -> Film:
+    """Read what `save_film` wrote, from an open file that messages call `name`.
+
+    Raises:
+        DataError: it is no film, damaged, or unreasonably large.
+    """
+    try:
+        with open_arrays(file, LARGEST) as arrays:
+            return _read(arrays)
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.

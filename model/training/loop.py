@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Final
 
 import torch
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
+from model.arguments import COUNT, SHARE, Number, WholeNumber
 from model.device import multiplies_bfloat16
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
@@ -28,6 +30,20 @@ from model.training.optimizer import OptimizerName, TrainingOptimizer
 from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.run_files import RunFiles, RunState
 from model.training.schedule import Decay, learning_rate
+
+#: What each setting may be. Seeds are multiplied on the way to those of torch, which have 64 bits.
+BOUNDS: Final[Mapping[str, WholeNumber | Number]] = {
+    **dict.fromkeys(("steps", "warmup", "dev_every", "save_every"), COUNT),
+    "tokens_per_batch": WholeNumber(1, 10**6),
+    "average": WholeNumber(1, 1_000),
+    "seed": WholeNumber(0, 2**32 - 1),
+    "peak": Number(0, 100, without_least=True),
+    "smoothing": SHARE,
+    "clip": Number(0, 1e6, without_least=True),
+    "emphasis": Number(0, 1e3, without_least=True),
+    "taught": Number(0, 1e3),
+    **dict.fromkeys(("taught_layer", "taught_head"), WholeNumber(0, 1_000)),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +87,9 @@ class TrainSettings:
     seed: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("steps", "tokens_per_batch", "warmup", "dev_every", "save_every", "average"):
-            if getattr(self, name) < 1:
-                raise ConfigError("{name} must be at least 1, got {value}.", name=name, value=getattr(self, name))
-        if not (0 <= self.smoothing < 1 and self.clip > 0 and self.peak > 0 and self.emphasis > 0):
-            raise ConfigError("smoothing must lie in [0, 1); clip, peak and emphasis must be positive.")
-        if min(self.taught, self.taught_layer, self.taught_head) < 0:
-            raise ConfigError("taught, taught_layer and taught_head must be at least 0.")
+        for name, bounds in BOUNDS.items():
+            if (value := getattr(self, name)) not in bounds:
+                raise ConfigError("{name} must be {bounds}, got {value}.", name=name, bounds=bounds, value=value)
 
 
 class TrainingRun:

@@ -1,11 +1,11 @@
 """Keep the files of a training run: its log, the state to resume from, and the last weights for averaging.
 
 state.safetensors holds weights, the optimizer's moments and the step, weights-STEP.safetensors the weights alone,
-log.jsonl one JSON object a line. A file is replaced in one move, so that a kill at any moment leaves a whole one.
+log.jsonl one JSON object a line. A file is replaced in one move (`file_writing`), so that a kill at any moment leaves
+a whole one.
 """
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from torch import Tensor
 
 from model import checked
 from model.errors import DataError
+from model.file_writing import forget_unfinished, make_folder, said_plainly, write_text, written_path
 
 LOG: Final = "log.jsonl"
 _WEIGHT, _MOMENT = "model.", "adam."
@@ -42,23 +43,26 @@ class RunFiles:
 
     def __init__(self, folder: Path, average: int) -> None:
         self.folder, self.average = folder, average
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
 
     def begin(self) -> None:
         """Leave nothing of a run that was killed before it had a state."""
+        forget_unfinished(self.folder)
         (self.folder / LOG).unlink(missing_ok=True)
         for snapshot in self._snapshots():
             snapshot.unlink()
 
     def log(self, entry: Mapping[str, float]) -> None:
         """Add a line to the log."""
-        with (self.folder / LOG).open("a", encoding="utf-8") as log:
+        path = self.folder / LOG
+        with said_plainly(path), path.open("a", encoding="utf-8") as log:
             log.write(json.dumps(entry) + "\n")
 
     def forget_log_after(self, step: int) -> None:
         """Take out what was logged between the last state and a kill: it will be logged again."""
+        forget_unfinished(self.folder)
         kept = [entry for entry in read_log(self.folder) if entry["step"] <= step]
-        (self.folder / LOG).write_text("".join(json.dumps(entry) + "\n" for entry in kept), encoding="utf-8")
+        write_text(self.folder / LOG, "".join(json.dumps(entry) + "\n" for entry in kept))
 
     def save_state(self, state: RunState) -> None:
         """Replace the state."""
@@ -191,6 +195,5 @@ def _shapes(weights: Mapping[str, Tensor]) -> dict[str, torch.Size]:
 
 
 def _replace(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    partial = path.with_suffix(".partial")
-    save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, partial, metadata)
-    os.replace(partial, path)
+    with written_path(path) as unfinished:
+        save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, unfinished, metadata)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from model.errors import CheckpointError, DataError
-from model.folder_files import real_path
 from viz.access import attention, models
 from viz.core.caching import FileState, cached
 from viz.selection.model_choice import ModelChoice
@@ -38,7 +37,7 @@ def of_model(choice: ModelChoice, site: str) -> HeadJobs | None:
     """What the heads of a site do over a corpus; None for a model without an atlas beside it. Raises as `reader`."""
     reader = models.reader(choice)
     try:
-        file = FileState.of(real_path(models.folder(choice), SHIPPED))
+        file = FileState.of(models.folder(choice) / SHIPPED)
     except (OSError, CheckpointError):
         return None
     return _of_atlas(reader, site, file)

@@ -17,6 +17,7 @@ from typing import Final
 import anywidget
 import traitlets
 
+from model.file_writing import write_text
 from viz.core import bundle
 from viz.core.offline_page import script_json
 
@@ -115,7 +116,7 @@ await draw(document.getElementById("picture"), {plan}, {data}.map(bytes), {scrip
 </script></body></html>
 """
     written = Path(path)
-    written.write_text(page, encoding="utf-8")
+    write_text(written, page)
     return written
 
 

@@ -11,10 +11,12 @@ from typing import Final
 import torch
 
 from model import checked
-from model.analysis.ablations.results import AblationResults, RunResult, SetScore, run_result
+from model.analysis.ablations.results import LARGEST, AblationResults, RunResult, SetScore, run_result
 from model.checkpoint import Checkpoint, load_checkpoint
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
 from model.evaluation import evaluate
+from model.file_writing import write_text
+from model.folder_files import read_file
 from model.nn.architectures import new_model
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
@@ -110,13 +112,13 @@ def _scored(
         loss=round([entry["loss"] for entry in read_log(folder) if "loss" in entry][-1], 4),
         scores=tuple(scores),
     )
-    (folder / SCORES).write_text(json.dumps(asdict(result), indent=1) + "\n", encoding="utf-8")
+    write_text(folder / SCORES, json.dumps(asdict(result), indent=1) + "\n")
     return result
 
 
 def _kept(folder: Path) -> RunResult | None:
     """What was measured of this run before; None if nothing was, or the file is none of ours."""
     try:
-        return run_result(checked.parsed((folder / SCORES).read_text(encoding="utf-8")), SCORES)
-    except (OSError, UnicodeDecodeError, checked.Malformed):
+        return run_result(checked.parsed(read_file(folder, SCORES, LARGEST).decode("utf-8")), SCORES)
+    except (OSError, CheckpointError, UnicodeDecodeError, checked.Malformed):
         return None

@@ -1,7 +1,6 @@
 """Lay one trained model of each ablation into a folder, with its card, and the results of all seeds beside them."""
 
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,8 +9,10 @@ from typing import Any, Final
 
 from model.analysis.ablations.results import AblationResults, RunResult, bleu_of, save_results
 from model.analysis.ablations.table import ablations_report
-from model.checkpoint import CARD, CONFIG, TOKENIZER, WEIGHTS, write_manifest
+from model.checkpoint import CARD, CONFIG, LARGEST, LARGEST_OTHER, TOKENIZER, WEIGHTS, write_manifest
 from model.errors import DataError
+from model.file_writing import make_folder, write_bytes, write_text
+from model.folder_files import read_file
 from model.training.ablations import ABLATIONS, FILM, RESULTS, Preset
 from model.training_record import LOG, METRICS, TRAINING
 
@@ -46,17 +47,17 @@ def release(runs: Path, results: AblationResults, out: Path, seed: int = 0) -> l
         _release_run(runs / f"{run.preset}-{seed}" / "checkpoint", results, run, out / run.preset)
     film = runs / f"full-{seed}" / FILM
     if film.is_file():
-        shutil.copyfile(film, out / FILM)
+        write_bytes(out / FILM, film.read_bytes())
     save_results(results, out / RESULTS)
-    (out / CARD).write_text(_card_of_all(results, seed), encoding="utf-8")
+    write_text(out / CARD, _card_of_all(results, seed))
     return [run.preset for run in released]
 
 
 def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out: Path) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for name in (CONFIG, WEIGHTS, TOKENIZER, LOG):
-        shutil.copyfile(checkpoint / name, out / name)
-    training: dict[str, Any] = json.loads((checkpoint / TRAINING).read_text(encoding="utf-8"))
+        write_bytes(out / name, read_file(checkpoint, name, LARGEST.get(name, LARGEST_OTHER)))
+    training: dict[str, Any] = json.loads(read_file(checkpoint, TRAINING, LARGEST_OTHER))
     for row in training["data"]:
         row["what"], row["licence"] = DATA.get(row["name"], ("", ""))
     training["note"] = (
@@ -71,8 +72,8 @@ def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out
         for score in run.scores
     ]
     for name, content in ((TRAINING, training), (METRICS, {"entries": entries})):
-        (out / name).write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    (out / CARD).write_text(_card(ABLATIONS[run.preset], results, run), encoding="utf-8")
+        write_text(out / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run))
     write_manifest(out)
 
 

@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from model import checked
 from model.checked import Malformed
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
+from model.file_writing import write_text
+from model.folder_files import cannot_be_read, read_file
 from model.messages import said
 
 FORMAT: Final = "headlight-ablations-1"
@@ -114,13 +116,13 @@ def dev_sets(results: AblationResults) -> tuple[str, ...]:
 
 
 def save_results(results: AblationResults, path: Path) -> None:
-    """Write them as JSON."""
+    """Write them as JSON. Raises as `written_path`."""
     content = {
         "format": FORMAT,
         "runs": [asdict(run) for run in results.runs],
         "tokens_per_second": dict(results.tokens_per_second),
     }
-    path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def load_results(path: Path) -> AblationResults:
@@ -130,14 +132,14 @@ def load_results(path: Path) -> AblationResults:
         DataError: there is no such file, it is damaged, something else, or too large.
     """
     try:
-        if path.stat().st_size > LARGEST:
-            raise DataError("{name} is refused: it has more than {largest} MiB.", name=path.name, largest=LARGEST >> 20)
-        return _results(checked.parsed(path.read_text(encoding="utf-8")))
+        return _results(checked.parsed(read_file(path.parent, path.name, LARGEST).decode("utf-8")))
     except FileNotFoundError as error:
         raise DataError(
             "There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path
         ) from error
-    except (OSError, UnicodeDecodeError, Malformed) as error:
+    except (OSError, CheckpointError) as error:
+        raise cannot_be_read(path, error) from error
+    except (UnicodeDecodeError, Malformed) as error:
         raise DataError("{name} holds no results of ablations ({error}).", name=path.name, error=error) from error
 
 

@@ -9,8 +9,6 @@ that has all of them; both are read all the same.
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +21,9 @@ from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence, Progress
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
+from model.file_writing import make_folder, written_file
+from model.folder_files import cannot_be_read, open_file
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 
@@ -36,7 +36,7 @@ LARGEST_CACHE: Final = 1 << 28
 
 
 def save_atlas(atlas: Atlas, path: Path) -> None:
-    """Write an atlas, whole or not at all: another process never sees half of one."""
+    """Write an atlas, whole or not at all: another process never sees half of one. Raises as `written_path`."""
     header = {
         "format": FORMAT,
         "model": atlas.model,
@@ -56,16 +56,8 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
         "divergences": atlas.divergences,
         "mean_outputs": atlas.mean_outputs,
     }
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        # A file made by mkstemp is for its owner alone.
-        Path(unfinished).chmod(0o644)
-        Path(unfinished).replace(path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
+    with written_file(path) as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def load_atlas(path: Path) -> Atlas:
@@ -75,10 +67,12 @@ def load_atlas(path: Path) -> Atlas:
         DataError: there is no such file, it is no atlas, damaged, or unreasonably large.
     """
     try:
-        with open_arrays(path, LARGEST) as arrays:
+        with open_file(path.parent, path.name, LARGEST) as file, open_arrays(file, LARGEST) as arrays:
             return _read({name: arrays[name] for name in arrays})
     except FileNotFoundError as error:
         raise DataError("There is no file {path}.", path=path) from error
+    except (OSError, CheckpointError) as error:
+        raise cannot_be_read(path, error) from error
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
@@ -115,8 +109,8 @@ def cached_atlas(
             return atlas
     atlas = build_atlas(reader, sentences, aligned, progress, cases)
     # A cache that cannot be written costs time the next time, not the result now.
-    with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError, DataError):
+        make_folder(folder)
         save_atlas(atlas, path)
         _drop_oldest(folder, path)
     return atlas

@@ -91,8 +91,8 @@ def read_pronoun_cases(path: Path) -> PronounCases:
             content = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
         raise DataError("There is no file {path}.", path=path) from error
-    except (OSError, ValueError) as error:
-        raise DataError("{path} cannot be read: {error}.", path=path, error=error) from error
+    except OSError as error:
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
     return parse_pronoun_cases(content, str(path))
 
 

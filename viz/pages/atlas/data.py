@@ -15,8 +15,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
-from model.errors import CheckpointError, DataError
-from model.folder_files import real_path
+from model.errors import DataError
 from viz.access import models
 from viz.access.models import MAX_MODELS
 from viz.core import shared_server
@@ -252,8 +251,8 @@ def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
     if not path.is_file():
         return StoredAtlas(None)
     try:
-        atlas = load_atlas(real_path(path.parent, path.name))
-    except (CheckpointError, DataError) as error:
+        atlas = load_atlas(path)
+    except DataError as error:
         return StoredAtlas(None, refused=error.message)
     if not fits(atlas):
         return StoredAtlas(

@@ -1,8 +1,8 @@
 """Films of trainings: those that ship, one that a person opens, and what their numbers say of each head."""
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model.errors import DataError
+from model.errors import CheckpointError, DataError
+from model.folder_files import cannot_be_read, read_file
 from viz.core import fingerprint
 from viz.core.caching import FileState, cached
 from viz.core.sites import ENCODER, SITES
@@ -57,17 +58,23 @@ def listed() -> dict[str, Path]:
 
 
 def at(path: Path) -> OpenFilm:
-    """The film in a file.
+    """The film in a file of a model's folder.
 
     Raises:
-        DataError: it is damaged.
+        DataError: it is damaged, too large, or a link out of the folder.
     """
-    return _at(FileState.of(path))
+    try:
+        return _at(FileState.of(path))
+    except (OSError, CheckpointError) as error:
+        raise cannot_be_read(path, error) from error
 
 
 @cached(max_entries=MAX_FILMS)
 def _at(file: FileState) -> OpenFilm:
-    return read(Path(file.path).read_bytes(), Path(file.path).name)
+    from model.training.film import LARGEST
+
+    path = Path(file.path)
+    return read(read_file(path.parent, path.name, LARGEST), path.name)
 
 
 def read(content: bytes, name: str) -> OpenFilm:
@@ -76,12 +83,9 @@ def read(content: bytes, name: str) -> OpenFilm:
     Raises:
         DataError: it is none, damaged, or larger than this page reads.
     """
-    from model.training.film import load_film
+    from model.training.film import read_film
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "film.npz"
-        path.write_bytes(content)
-        film = load_film(path, name)
+    film = read_film(BytesIO(content), name)
     shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:

@@ -1,0 +1,146 @@
+"""Write files so that nothing whole is lost: the one home of it.
+
+A regular file is replaced in one move once all of its new content is written, so that a full disk or a kill at any
+moment leaves the old one or the new one. Anything else (a device, a pipe) is written into directly, never replaced.
+"""
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from safetensors import SafetensorError
+
+from model.errors import DataError
+
+_UNFINISHED: Final = ".headlight-*.partial"
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all. Raises as `written_path`."""
+    with written_path(path) as unfinished:
+        unfinished.write_bytes(content)
+
+
+def write_text(path: Path, content: str) -> None:
+    """Write a file of UTF-8 text, whole or not at all. Raises as `written_path`."""
+    write_bytes(path, content.encode("utf-8"))
+
+
+@contextmanager
+def written_file(path: Path) -> Iterator[BinaryIO]:
+    """A file to be written in the block, which becomes the one at this path when the block ends without an error.
+
+    Raises:
+        DataError: as `written_path`.
+    """
+    with written_path(path) as unfinished, unfinished.open("wb") as file:
+        yield file
+
+
+@contextmanager
+def written_path(path: Path) -> Iterator[Path]:
+    """As `written_file`, for a library that opens files by their names: the path that it is to write.
+
+    Raises:
+        DataError: the file cannot be written: there is no such folder, the disk is full, …
+    """
+    check_writable(path)
+    target = Path(os.path.realpath(path))
+    is_replaced = not target.exists() or target.is_file()
+    home = target.parent if is_replaced else Path(tempfile.gettempdir())
+    unfinished = home / _UNFINISHED.replace("*", secrets.token_hex(8))
+    try:
+        with said_plainly(path):
+            try:
+                yield unfinished
+                if not is_replaced:
+                    with unfinished.open("rb") as content, target.open("wb") as device:
+                        shutil.copyfileobj(content, device)
+                else:
+                    if target.exists():
+                        shutil.copymode(target, unfinished)
+                    unfinished.replace(target)
+            finally:
+                unfinished.unlink(missing_ok=True)
+    except SafetensorError as error:
+        # The library says what the system said, in words of its own.
+        said_by_system = re.search(r"I/O error: (.+?) \(os error", str(error))
+        reason = str(error) if said_by_system is None else _lower_first(said_by_system[1])
+        raise DataError("{path} cannot be written: {reason}.", path=path, reason=reason) from error
+
+
+def forget_unfinished(folder: Path) -> None:
+    """Delete what a killed process has left half written in a folder into which no other writes."""
+    for unfinished in folder.glob(_UNFINISHED):
+        unfinished.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Make sure, before long work, that a file can be written: its folder is there, and it is no folder itself.
+
+    Raises:
+        DataError: it cannot; the message says what is wrong.
+    """
+    with said_plainly(path):
+        if path.is_dir():
+            raise DataError("{path} is a folder. Name a file to write, in it for example.", path=path)
+        if not path.parent.is_dir():
+            raise DataError("There is no folder {parent} to write {name} into.", parent=path.parent, name=path.name)
+        if path.exists() and not os.access(path, os.W_OK):
+            raise DataError("{path} cannot be written: permission denied.", path=path)
+        if not path.exists() or path.is_file():
+            _check_access(path, Path(os.path.realpath(path)).parent)
+
+
+def check_folder(folder: Path) -> None:
+    """Make sure, before long work, that a folder can be made or written into. Nothing is made.
+
+    Raises:
+        DataError: it cannot; the message says what is wrong.
+    """
+    with said_plainly(folder):
+        there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+        if not there.is_dir():
+            raise DataError("{there} is no folder. Name a folder to write into.", there=there)
+        _check_access(folder, there)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, with those above it, unless it is there. Raises as `check_folder`."""
+    check_folder(folder)
+    with said_plainly(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+
+
+@contextmanager
+def said_plainly(path: Path) -> Iterator[None]:
+    """What the system says in the block of a file that cannot be written becomes a sentence.
+
+    Raises:
+        DataError: it said something.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise DataError("{path} cannot be written: {reason}.", path=path, reason=plain_reason(error)) from error
+
+
+def plain_reason(error: OSError) -> str:
+    """What the system says, without the number of the error and the name of the file."""
+    return _lower_first(error.strerror or str(error) or type(error).__name__)
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def _check_access(path: Path, folder: Path) -> None:
+    """New files can be made in a folder."""
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataError("{path} cannot be written: nothing may be written into {folder}.", path=path, folder=folder)
