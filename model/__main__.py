@@ -14,7 +14,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from model.analysis import translation_commands
-from model.arguments import COUNT, WholeNumber, path
+from model.arguments import COUNT, WholeNumber, path, short
 from model.config import LARGEST
 from model.device import choose_device
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
@@ -300,7 +300,8 @@ def main(argv: list[str] | None = None) -> int:
     except Exception as error:
         told = error if isinstance(error, HeadlightError) else memory_short(error)
         if isinstance(error, OSError):
-            told = DataError("{file}: {reason}.", file=error.filename or "A file", reason=plain_reason(error))
+            file = short(str(error.filename or "a file"))
+            told = DataError("{file} cannot be used: {reason}.", file=file, reason=plain_reason(error))
         if told is None:
             raise
         print(f"python -m model: {' '.join(str(told).split())}", file=sys.stderr)

@@ -47,7 +47,7 @@ def open_arrays(file: BinaryIO, largest: int) -> Iterator[Mapping[str, Array]]:
     """
     size = file.seek(0, os.SEEK_END)
     if size > largest:
-        raise TooLargeError(f"it has {size >> 20:,} MiB; at most {largest >> 20:,} are read")
+        raise TooLargeError(f"it has {size:,} bytes; at most {largest:,} are read")
     _check_directory(file, size)
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()

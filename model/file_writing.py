@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,13 +59,15 @@ def written_path(path: Path) -> Iterator[Path]:
     try:
         with said_plainly(path):
             try:
+                unfinished.touch()
+                # Libraries that make files by way of others give these to their owner alone.
+                mode = stat.S_IMODE((target if target.is_file() else unfinished).stat().st_mode)
                 yield unfinished
                 if not is_replaced:
                     with unfinished.open("rb") as content, target.open("wb") as device:
                         shutil.copyfileobj(content, device)
                 else:
-                    if target.exists():
-                        shutil.copymode(target, unfinished)
+                    unfinished.chmod(mode)
                     unfinished.replace(target)
             finally:
                 unfinished.unlink(missing_ok=True)

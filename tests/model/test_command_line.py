@@ -1,6 +1,7 @@
 """The command line: results on standard output, exit code 2 and one line for bad input."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,11 @@ import torch
 
 from model import Translator
 from model.__main__ import main
+from model.evaluation import evaluate
+from model.pairs import Pair
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
+from tests.model.test_file_writing import device
 from tests.patience import PATIENCE
 
 
@@ -41,8 +45,8 @@ def test_translate_prints_the_translation_alone(
 def test_evaluate_prints_one_json_object(checkpoint: str, pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--data", str(pairs), "--limit", "3", "--checkpoint", checkpoint, "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
-    assert set(scores) == {"set", "bleu", "chrf", "beam", "signature", "sentences", "seconds", "device"}
-    assert (scores["set"], scores["beam"], scores["sentences"]) == ("pairs", 1, 3)
+    assert set(scores) == {"set", "bleu", "chrf", "beam", "signature", "sentences", "cut", "seconds", "device"}
+    assert (scores["set"], scores["beam"], scores["sentences"], scores["cut"]) == ("pairs", 1, 3, 0)
     assert 0 <= scores["bleu"] <= 100
 
 
@@ -171,17 +175,143 @@ def test_copying_is_scored_for_words_names_and_numbers(checkpoint: str, capsys: 
         (["trace", "Tom.", "--out", "/nowhere/x.npz"], "no folder"),
         (["train", "--data", "/nowhere.tsv", "--run", "r", "--out", "o"], "no file"),
         (["claims", "--size", "63"], "at least 64 queries and keys, got 63"),
+        (["translate", "Tom.", "--checkpoint", "."], " has no manifest.json"),
+        (["translate", "Tom.", "--checkpoint", "/"], "/ is the root of the file system"),
+        (["trace", "Tom.", "--checkpoint", "..", "--out", "x.npz"], " has no config.json"),
+        (["evaluate", "--data", "."], "cannot be read: Is a directory."),
+        (["align", "--data", "."], "cannot be read: Is a directory."),
+        (["coreference", "--data", "folder.jsonl"], "cannot be read: Is a directory."),
+        (["translate", "Tom.", "--checkpoint", "x" * 5_000], " …' cannot be used: file name too long."),
     ],
 )
 def test_bad_input_gives_one_line_and_exit_code_2(
-    arguments: list[str], message: str, checkpoint: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    checkpoint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if "--checkpoint" not in arguments and arguments[0] not in ("train", "claims"):
         arguments = [*arguments, "--checkpoint", checkpoint]
+    (tmp_path / "folder.jsonl").mkdir()
+    monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert message in captured.err.splitlines()[-1]
+    assert "Errno" not in captured.err
+    assert "model:  " not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "cut"),
+    [(("Tom told me.",), 0), (("Tom " * 200_000,), 1), (("Tom.", "dog " * 70), 1)],
+    ids=["short", "200,000 words", "two"],
+)
+def test_evaluate_says_how_many_sources_it_cut(
+    words: tuple[str, ...], cut: int, checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "long.tsv"
+    path.write_text("".join(f"{source}\tTom.\n" for source in words))
+    assert main(["evaluate", "--data", str(path), "--checkpoint", checkpoint, "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["cut"] == cut
+    said = f"{cut} of them are longer than 63 tokens, and were cut to as many."
+    assert (said in captured.err.splitlines()) == bool(cut)
+
+
+def test_a_source_that_the_model_just_reads_is_not_cut(translator: Translator) -> None:
+    encode = translator.tokenizer.encode
+    text = next(text for count in range(200) if len(encode(text := "a " * count)) == 63)
+    for source, cut in ((text, 0), (text + "a", 1)):
+        assert len(encode(source)) == 63 + cut
+        assert evaluate(translator.model, translator.tokenizer, [Pair(source, "a")]).cut == cut
+
+
+OUTPUTS = {
+    "trace": (["trace", "Tom.", "--checkpoint", "CHECKPOINT"], "--out", True),
+    "atlas": (["atlas", "--text", "TEXT", "--checkpoint", "CHECKPOINT"], "--out", True),
+    "film": (["train", "--data", "DATA", "--run", "RUN", "--out", "NEW"], "--film", True),
+    "run": (["train", "--data", "DATA", "--out", "NEW"], "--run", False),
+    "checkpoint": (["train", "--data", "DATA", "--run", "RUN"], "--out", False),
+    "grow": (["grow", "--layers", "3", "--checkpoint", "CHECKPOINT"], "--out", False),
+    "ablations": (["ablations", "--data", "DATA"], "--out", False),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_computed(
+    name: str,
+    checkpoint: str,
+    pairs: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    command, option, is_file = OUTPUTS[name]
+    places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs), "DATA": str(pairs), "RUN": "run", "NEW": "new"}
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("content")
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name not in ("file", "folder") and may(path, mode))
+    for used in ("model.__main__.open_reader", "model.checkpoint.load_checkpoint", "model.training.command.read_pairs"):
+        monkeypatch.setattr(used, lambda *_: pytest.fail("something was computed"))
+
+    def said(place: str) -> str:
+        assert main([*(places.get(word, word) for word in command), option, place]) == 2
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err.count("\n")) == ("", 1)
+        return captured.err
+
+    if is_file:
+        assert "folder is a folder. Name a file to write" in said("folder")
+        assert "There is no folder none to write x into." in said("none/x")
+        assert "There is no folder file to write x into." in said("file/x")
+        assert "file cannot be written: permission denied." in said("file")
+    else:
+        assert "file is no folder. Name a folder to write into." in said("file")
+        assert "file is no folder. Name a folder to write into." in said("file/x")
+    assert "x cannot be written: nothing may be written into " in said("folder/x")
+    assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "pairs.tsv"}
+
+
+@pytest.mark.parametrize("name", ["trace", "atlas"])
+def test_a_result_goes_into_a_device_and_a_full_one_is_said(
+    name: str, checkpoint: str, pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, option, _ = OUTPUTS[name]
+    places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs)}
+    arguments = [*(places.get(word, word) for word in command), option]
+    null, full = device(tmp_path, 3), device(tmp_path, 7)
+    assert main([*arguments, str(null)]) == 0
+    assert main([*arguments, str(full)]) == 2
+    assert f"{full} cannot be written: no space left on device." in capsys.readouterr().err.splitlines()[-1]
+    assert null.is_char_device()
+    assert full.is_char_device()
+
+
+def test_a_disk_that_is_full_while_training_is_one_sentence_and_the_run_goes_on_later(
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    resource = pytest.importorskip("resource")
+    shape = ["--vocab-size", "370", "--d-model", "16", "--num-layers", "1", "--num-heads", "2", "--d-ff", "16"]
+    files = ["--data", str(pairs), "--run", str(tmp_path / "run"), "--out", str(tmp_path / "out")]
+    command = ["train", *files, *shape, "--steps", "4", "--save-every", "2", "--device", "cpu"]
+    assert main([*command, "--until", "2"]) == 0
+    state = (tmp_path / "run" / "state.safetensors").read_bytes()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(state) // 2, before[1]))
+    try:
+        assert main(command) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said == f"python -m model: {tmp_path}/run/state.safetensors cannot be written: file too large."
+    assert (tmp_path / "run" / "state.safetensors").read_bytes() == state
+    assert not list((tmp_path / "run").glob(".*"))
+    assert main(command) == 0
 
 
 @pytest.mark.parametrize(

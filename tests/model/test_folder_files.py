@@ -9,7 +9,7 @@ import pytest
 
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
-from model.folder_files import MAX_ENTRIES, entries, open_file, read_file
+from model.folder_files import MAX_ENTRIES, entries, named_file, named_folder, open_file, read_file
 from model.training_record import read_card
 
 SECRET = "the secret of another person"
@@ -34,7 +34,41 @@ def test_a_file_is_read_and_a_larger_one_refused(folder: Path) -> None:
     with pytest.raises(CheckpointError, match="more than 5 bytes"):
         read_file(folder, "README.md", 5)
     with pytest.raises(FileNotFoundError):
-        open_file(folder, "none")
+        open_file(folder, "none", 1)
+
+
+def test_a_file_is_opened_up_to_its_limit_and_not_beyond(folder: Path) -> None:
+    for opened in (open_file, named_file):
+        with opened(folder, "README.md", 6):  # type: ignore[operator]
+            pass
+        with pytest.raises(CheckpointError, match="more than 5 bytes"), opened(folder, "README.md", 5):  # type: ignore[operator]
+            pass
+
+
+def test_a_folder_is_listed_up_to_its_limit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.folder_files.MAX_ENTRIES", 2)
+    (folder / "second").touch()
+    assert [path.name for path in entries(folder)] == ["README.md", "second"]
+    (folder / "third").touch()
+    with pytest.raises(CheckpointError, match="more than 2 files"):
+        entries(folder)
+
+
+def test_a_library_that_opened_another_file_by_the_name_is_noticed(folder: Path) -> None:
+    with named_file(folder, "README.md", 6) as path:
+        assert path.read_text() == "a card"
+    with pytest.raises(CheckpointError, match="has just changed"), named_file(folder, "README.md", 6) as path:
+        path.replace(folder / "aside").with_name("README.md").write_text(SECRET)
+
+
+def test_a_folder_has_a_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sub").mkdir()
+    (folder / "link").symlink_to("sub")
+    monkeypatch.chdir(folder / "sub")
+    for path, name in ((".", "sub"), ("", "sub"), ("..", "model"), ("../link", "link"), ("../sub/", "sub")):
+        assert named_folder(path).name == name
+    with pytest.raises(CheckpointError, match="root of the file system"):
+        named_folder("/")
 
 
 def test_no_more_memory_is_taken_than_a_file_has_bytes(folder: Path) -> None:
@@ -54,7 +88,7 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, target: str) -> None:
     (folder / "sub").symlink_to("..")
     (folder / "x").symlink_to(target)
     with pytest.raises(CheckpointError, match="model/x is a link that leads outside of the folder"):
-        open_file(folder, "x")
+        open_file(folder, "x", 100)
 
 
 @pytest.mark.parametrize("kind", ["headlight", "of elsewhere"])
@@ -85,7 +119,7 @@ def test_a_file_that_becomes_a_link_between_check_and_opening_is_not_read(
     monkeypatch.setattr(os, "open", exchanged_first(os.open))
     monkeypatch.setattr(os, "supports_dir_fd", {os.open, *os.supports_dir_fd})
     with pytest.raises(OSError, match="symbolic links"):
-        open_file(folder, "README.md")
+        open_file(folder, "README.md", 100)
 
 
 def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
@@ -108,13 +142,13 @@ def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
     monkeypatch.setattr(os, "open", open_later)
     monkeypatch.setattr(os, "supports_dir_fd", {open_later, *os.supports_dir_fd})
     with pytest.raises(CheckpointError, match="has just changed"):
-        open_file(folder, "README.md")
+        open_file(folder, "README.md", 100)
 
 
 def test_a_named_pipe_is_refused_at_once(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     with pytest.raises(CheckpointError, match="no ordinary file"):
-        open_file(folder, "pipe")
+        open_file(folder, "pipe", 100)
 
 
 def test_a_folder_of_too_many_files_is_refused_without_listing_them_all(folder: Path) -> None:

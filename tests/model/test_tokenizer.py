@@ -78,5 +78,22 @@ def test_bytes_that_are_no_tokenizer_are_said() -> None:
 
 
 def test_too_large_a_vocabulary_is_said_with_the_largest_possible() -> None:
-    with pytest.raises(ConfigError, match="at most"):
+    with pytest.raises(ConfigError, match="at most") as error:
         Tokenizer.train(["a b c"], TransformerConfig(vocab_size=5_000))
+    most = int(str(error.value).split("at most ")[1].split(",")[0])
+    assert Tokenizer.train(["a b c"], TransformerConfig(vocab_size=most)).vocab_size == most
+
+
+@pytest.mark.parametrize("size", [5, 260, 280])
+def test_too_small_a_vocabulary_is_said_with_the_smallest_possible(size: int) -> None:
+    with pytest.raises(ConfigError, match=f"needs a vocabulary of more than {size} pieces") as error:
+        Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=size))
+    least = int(str(error.value).split("at least ")[1].rstrip("."))
+    assert Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=least)).vocab_size == least
+    with pytest.raises(ConfigError):
+        Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=least - 1))
+
+
+def test_a_text_without_characters_gives_no_vocabulary() -> None:
+    with pytest.raises(ConfigError, match="has no characters"):
+        Tokenizer.train([" ", "\n"], TransformerConfig(vocab_size=300))

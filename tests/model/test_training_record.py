@@ -217,10 +217,18 @@ def test_a_missing_or_damaged_manifest_is_said(tmp_path: Path, manifest: str | N
         read_training(tmp_path)
 
 
+WHOLE = {
+    "training.json": '{"data": [], "settings": {}, "dev_limit": 1}', "metrics.json": '{"entries": []}',
+    "training_log.jsonl": '{"step": 1, "loss": 2.0}', "README.md": "A card.",
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("name", READERS)
-def test_a_file_that_is_too_large_is_refused(tmp_path: Path, name: str) -> None:
-    written(tmp_path, name, " " * (LARGEST[name] + 1))
-    with pytest.raises(CheckpointError, match=f"at most {LARGEST[name]:,} bytes"):
+def test_a_file_as_large_as_allowed_is_read_and_a_larger_one_refused(tmp_path: Path, name: str) -> None:
+    written(tmp_path, name, WHOLE[name].ljust(LARGEST[name]))
+    assert READERS[name](tmp_path) is not None
+    written(tmp_path, name, WHOLE[name].ljust(LARGEST[name] + 1))
+    with pytest.raises(CheckpointError, match=f"more than {LARGEST[name]:,} bytes"):
         READERS[name](tmp_path)
 
 

@@ -1,0 +1,194 @@
+"""Files are written whole or not at all, nothing but a regular file is replaced, and what fails is one sentence."""
+
+import os
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from model.errors import DataError
+from model.file_writing import (
+    check_folder,
+    check_writable,
+    forget_unfinished,
+    make_folder,
+    write_bytes,
+    write_text,
+    written_file,
+    written_path,
+)
+
+
+def device(folder: Path, number: int) -> Path:
+    """A device of our own: 3 takes everything, 7 is always full. Those of the system are nothing to try things on."""
+    path = folder / f"device-{number}"
+    try:
+        os.mknod(path, 0o666 | stat.S_IFCHR, os.makedev(1, number))
+        path.open("wb").close()
+    except OSError:
+        pytest.skip("no device can be made here")
+    return path
+
+
+def by_bytes(path: Path) -> None:
+    write_bytes(path, b"content")
+
+
+def by_text(path: Path) -> None:
+    write_text(path, "content")
+
+
+def by_numpy(path: Path) -> None:
+    with written_file(path) as file:
+        np.savez(file, a=np.arange(50_000))
+
+
+def by_safetensors(path: Path) -> None:
+    with written_path(path) as unfinished:
+        save_file({"a": torch.arange(50_000)}, unfinished)
+
+
+WAYS = pytest.mark.parametrize("write", [by_bytes, by_text, by_numpy, by_safetensors])
+
+
+@WAYS
+def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    path = tmp_path / "a.npz"
+    write(path)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~current_umask()
+    written = path.read_bytes()
+    path.write_bytes(b"before")
+    path.chmod(0o640)
+    write(path)
+    assert (path.stat().st_mode & 0o777, [file.name for file in tmp_path.iterdir()]) == (0o640, ["a.npz"])
+    # Archives note the time.
+    assert len(path.read_bytes()) == len(written)
+
+
+@WAYS
+def test_a_device_is_written_into_and_stays_one(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    path = device(tmp_path, 3)
+    write(path)
+    assert stat.S_ISCHR(path.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@WAYS
+def test_a_full_device_is_one_sentence_and_stays_one(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    path = device(tmp_path, 7)
+    with pytest.raises(DataError) as error:
+        write(path)
+    assert str(error.value) == f"{path} cannot be written: no space left on device."
+    assert stat.S_ISCHR(path.stat().st_mode)
+
+
+def test_a_pipe_is_given_the_content(tmp_path: Path) -> None:
+    os.mkfifo(path := tmp_path / "pipe")
+    read: list[bytes] = []
+    reader = threading.Thread(target=lambda: read.append(path.read_bytes()), daemon=True)
+    reader.start()
+    by_bytes(path)
+    reader.join(10)
+    assert read == [b"content"]
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+def test_a_link_stays_one_and_the_file_that_it_leads_to_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (link := tmp_path / "link").symlink_to("far/file")
+    by_bytes(link)
+    assert link.is_symlink()
+    assert (tmp_path / "far" / "file").read_bytes() == b"content"
+
+
+@WAYS
+def test_a_file_that_cannot_be_finished_stays_as_it_was(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    path = tmp_path / "a.npz"
+    path.write_bytes(b"before")
+    with pytest.raises(KeyboardInterrupt), written_file(path) as file:
+        stopped_after(file.write(b"half"))
+    # A disk that is full as far as this process is concerned: files end after four bytes.
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, before[1]))
+    try:
+        with pytest.raises(DataError) as error:
+            write(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert str(error.value) == f"{path} cannot be written: file too large."
+    assert (path.read_bytes(), len(list(tmp_path.iterdir()))) == (b"before", 1)
+
+
+@pytest.mark.parametrize("check", [check_writable, by_bytes, by_safetensors])
+def test_where_nothing_can_be_written_is_said_before_and_after(
+    tmp_path: Path, check: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    for path, said in (
+        (tmp_path, "is a folder. Name a file"),
+        (tmp_path / "none" / "a", "There is no folder .*none to write a into"),
+        (tmp_path / "file" / "a", "There is no folder .*file to write a into"),
+    ):
+        with pytest.raises(DataError, match=said):
+            check(path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(DataError, match="a cannot be written: nothing may be written into"):
+        check(tmp_path / "a")
+    with pytest.raises(DataError, match="file cannot be written: permission denied"):
+        check(tmp_path / "file")
+
+
+@pytest.mark.parametrize("check", [check_folder, make_folder])
+def test_where_no_folder_can_be_made_is_said(
+    tmp_path: Path, check: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("none")
+    check(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir() == (check is make_folder)
+    for path in (
+        tmp_path / "file",
+        tmp_path / "file" / "b",
+        tmp_path / "link",
+        tmp_path / "link" / "b",
+        device(tmp_path, 3),
+    ):
+        with pytest.raises(DataError, match=r"is no folder\. Name a folder"):
+            check(path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(DataError, match="nothing may be written into"):
+        check(tmp_path / "c")
+
+
+def test_what_the_system_alone_finds_out_is_said_too() -> None:
+    for write in (by_bytes, by_numpy, by_safetensors):
+        with pytest.raises(DataError, match=r"^/proc/headlight cannot be written: no such file or directory\.$"):
+            write(Path("/proc/headlight"))
+    with pytest.raises(DataError, match=r"^/proc/headlight cannot be written: no such file or directory\.$"):
+        make_folder(Path("/proc/headlight"))
+
+
+def test_what_a_killed_process_left_is_deleted_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "kept").touch()
+    with written_path(tmp_path / "a") as unfinished:
+        unfinished.touch()
+        left = tmp_path / unfinished.name.replace("-", "-0", 1)
+        left.touch()
+    forget_unfinished(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "kept"]
+
+
+def stopped_after(written: int) -> None:
+    raise KeyboardInterrupt
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
