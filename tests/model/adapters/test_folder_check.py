@@ -129,7 +129,7 @@ def test_a_damaged_config_is_refused(bert: Path, text: str) -> None:
 
 def test_a_huge_config_is_refused_unread(bert: Path) -> None:
     (bert / "config.json").write_text(json.dumps({"x": "y" * (1 << 20)}), encoding="utf-8")
-    refused(bert, "larger than 1 MB")
+    refused(bert, "more than 1,048,576 bytes")
 
 
 @pytest.mark.parametrize("model_type", ["mamba", "evil", None, 3, ["bert"], "x" * 500])
