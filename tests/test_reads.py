@@ -1,0 +1,80 @@
+"""Every place of the code that opens a file to read it, so that a new one is not overlooked.
+
+A file of a model's folder is opened by `folder_files`, or, by libraries that open files by their names, while it holds
+the file (`named_file`, `Folder.held`); `tests/model/adapters/test_folder_reads.py` shows it.
+"""
+
+import ast
+from pathlib import Path
+from typing import Final
+
+from tests.paths import ROOT
+
+_NAMES: Final = {"open", "load_file", "safe_open", "urlopen"}
+_ATTRIBUTES: Final = {
+    "open", "read_text", "read_bytes", "from_pretrained", "ZipFile", "load_file", "safe_open", "memmap", "fromfile",
+    "np.load", "copyfile", "copytree",
+}  # fmt: skip
+
+#: Files of a model's folder: by our function, or by a library while it holds them.
+FOLDERS: Final = {
+    "model/folder_files.py": {"os.open"},
+    "model/adapters/library.py": {
+        "HEADS[kind].from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
+        "transformers.AutoTokenizer.from_pretrained",
+    },
+    "model/adapters/peft_adapter.py": {"load_file"},
+    "model/marian/loading.py": {"safe_open"},
+    "model/arrays_file.py": {"archive.open", "np.load", "zipfile.ZipFile"},
+}  # fmt: skip
+#: Copies that we made of such files.
+COPIES: Final = {
+    "model/adapters/tokenizer_rules.py": {"(folder / name).read_text", "path.read_bytes"},
+    "model/adapters/tokenizer_trial_process.py": {"AutoTokenizer.from_pretrained"},
+}
+#: Files that a person names, in a command or a session, or that a run of theirs left.
+NAMED: Final = {
+    "model/__main__.py": {"table.read_text"},
+    "model/adapters/image_reader.py": {"Image.open", "path.open"},
+    "model/analysis/ablations/release.py": {"film.read_bytes"},
+    "model/analysis/coreference/case_files.py": {"path.open"},
+    "model/file_writing.py": {"target.open", "unfinished.open"},
+    "model/pairs.py": {"gzip.open", "lzma.open", "open"},
+    "model/trace/file.py": {"path.open"},
+    "model/training/command.py": {"(run / LOG).read_bytes"},
+    "model/training/run_files.py": {"load_file", "path.open", "path.read_text", "safe_open"},
+}
+#: Files of our own source, and the system's.
+OWN: Final = {
+    "model/adapters/free_memory.py", "model/training/compositions.py", "model/training/frames.py",
+    "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/core/bundle.py", "viz/core/messages.py",
+    "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/notebook/widget.py",
+    "viz/pages/attention/bertviz/view.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/example_bank.py",
+    "viz/ui/formulas.py", "viz/ui/page_style.py",
+}  # fmt: skip
+#: Where `open` is of what a person opens on a page.
+NO_FILES: Final = {
+    "viz/pages/coreference/cause/effects.py": {"opened.open"},
+    "viz/pages/coreference/measured/tab.py": {"opened.open"},
+    "viz/pages/decoding/sampling/cards.py": {"steps.open"},
+    "viz/ui/frame.py": {"slot.open"},
+}
+
+
+def reads(file: Path) -> set[str]:
+    """What of a module opens files, called or handed on."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _NAMES:
+            found.add(node.id)
+        text = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+        if isinstance(node, ast.Attribute) and (node.attr in _ATTRIBUTES or text in _ATTRIBUTES):
+            found.add(text)
+    return found
+
+
+def test_every_place_that_opens_a_file_is_known() -> None:
+    modules = [file for package in ("model", "viz") for file in (ROOT / package).rglob("*.py")]
+    found = {file.relative_to(ROOT).as_posix(): opened for file in modules if (opened := reads(file))}
+    assert {name: opened for name, opened in found.items() if name not in OWN} == FOLDERS | COPIES | NAMED | NO_FILES
+    assert found.keys() >= OWN
