@@ -264,7 +264,7 @@ def _begins(file: Path, *signs: bytes) -> bool:
     """Whether a file begins with one of these signs, whatever its name is."""
     if not file.is_file():
         return False
-    with open_file(file.parent, file.name) as opened:
+    with open_file(file.parent, file.name, LARGEST_WEIGHTS) as opened:
         return opened.read(max(map(len, signs))).startswith(signs)
 
 

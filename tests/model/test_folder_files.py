@@ -39,9 +39,9 @@ def test_a_file_is_read_and_a_larger_one_refused(folder: Path) -> None:
 
 def test_a_file_is_opened_up_to_its_limit_and_not_beyond(folder: Path) -> None:
     for opened in (open_file, named_file):
-        with opened(folder, "README.md", 6):  # type: ignore[operator]
+        with opened(folder, "README.md", 6):
             pass
-        with pytest.raises(CheckpointError, match="more than 5 bytes"), opened(folder, "README.md", 5):  # type: ignore[operator]
+        with pytest.raises(CheckpointError, match="more than 5 bytes"), opened(folder, "README.md", 5):
             pass
 
 
