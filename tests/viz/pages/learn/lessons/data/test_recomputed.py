@@ -1,0 +1,354 @@
+"""Every number and word that a view of heads, rows, masks, beams or layers finds, computed once more from the trace."""
+
+import math
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from viz.pages.learn.lessons.data import claims, functions, heads, layer_kinds, masks, positions, rows, search, stream
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
+
+TEXT = "The animal didn't cross the street because it was too tired."
+TWIN = "The animal didn't cross the street because it was too wide."
+HEAD = "encoder.self 3 1"
+LAYERS, HEADS = 6, 8
+
+
+def agree(found: Mapping[str, float | str], expected: Mapping[str, float | str]) -> None:
+    """Whether a view has found this: words as they are, numbers to float32's last digits."""
+    for name, value in expected.items():
+        assert found[name] == (value if isinstance(value, str) else pytest.approx(value, rel=1e-4, abs=1e-6)), name
+
+
+def weights_of(shipped: Shipped, site: str, text: str = TEXT) -> np.ndarray:
+    """[layer, head, query, key]."""
+    trace = shipped.trace(text)
+    return np.stack([trace.weights(site, layer).numpy() for layer in range(LAYERS)])  # type: ignore[arg-type]
+
+
+def token_at(shipped: Shipped, word: str, text: str = TEXT) -> int:
+    return list(shipped.trace(text).source_tokens).index(f"▁{word}")
+
+
+def names_of(shipped: Shipped, text: str = TEXT) -> list[str]:
+    return [token.removeprefix("▁") for token in shipped.trace(text).source_tokens]
+
+
+def of_row(weights: np.ndarray, names: list[str]) -> dict[str, float | str]:
+    order = sorted(range(len(weights)), key=lambda key: -weights[key])
+    entropy = -sum(float(one) * math.log2(one) for one in weights if one > 0)
+    return {
+        "top": names[order[0]], "weight": float(weights[order[0]]), "second": names[order[1]], "keys": len(names),
+        "second_weight": float(weights[order[1]]), "sum": 1.0, "entropy": entropy, "keys_used": 2**entropy,
+    }  # fmt: skip
+
+
+def prefixed(prefix: str, found: dict[str, float | str]) -> dict[str, float | str]:
+    return {f"{prefix}_{name}": value for name, value in found.items()}
+
+
+# ---- rows ----
+
+
+def test_a_row_tells_its_largest_weights_and_how_far_it_spreads(shipped: Shipped) -> None:
+    own = weights_of(shipped, "encoder.self")[3, 1, token_at(shipped, "it")]
+    view = rows.row(shipped, text=TEXT, head=HEAD, word="it")
+    agree(view.found, of_row(own, names_of(shipped)) | {"head": "L4 H2", "word": "it"})
+    assert isinstance(view.picture, Bars)
+    assert view.picture.marked == own.argmax()
+    np.testing.assert_allclose(next(iter(view.picture.series.values())), own, rtol=1e-4)
+
+
+def test_two_sentences_are_told_apart_by_the_words_that_differ(shipped: Shipped) -> None:
+    view = rows.two_rows(shipped, text=TEXT, other=TWIN, head=HEAD, word="it", other_word="it")
+    one, two = (weights_of(shipped, "encoder.self", text)[3, 1, token_at(shipped, "it", text)] for text in (TEXT, TWIN))
+    agree(view.found, of_row(one, names_of(shipped)) | prefixed("other", of_row(two, names_of(shipped, TWIN))))
+    assert isinstance(view.picture, Bars)
+    assert list(view.picture.series) == ["… tired", "… wide"]
+    assert [label for label in view.picture.labels if " / " in label] == ["▁tired / ▁wide"]
+
+
+def test_the_way_to_a_weight_is_recomputed_from_queries_and_keys(shipped: Shipped) -> None:
+    at = token_at(shipped, "it")
+    inputs = shipped.trace(TEXT).attention("encoder.self", 3)
+    dots = (inputs.key[1] @ inputs.query[1, at]).numpy().astype(float)
+    own = weights_of(shipped, "encoder.self")[3, 1, at]
+    order = np.argsort(-own)
+    raw = np.exp(dots - dots.max()) / np.exp(dots - dots.max()).sum()
+    view = rows.derived(shipped, text=TEXT, head=HEAD, word="it")
+    d_k = 256 // HEADS
+    agree(view.found, {
+        "d_k": d_k, "root": math.sqrt(d_k), "dot": dots[order[0]], "scaled": dots[order[0]] / math.sqrt(d_k),
+        "unscaled_weight": raw.max(), "sum": 1.0,
+    })  # fmt: skip
+    assert isinstance(view.picture, Rows)
+    assert [float(str(row[3])) for row in view.picture.rows] == pytest.approx(own[order[:8]].tolist(), abs=6e-5)
+    other = rows.unscaled(shipped, text=TEXT, head=HEAD, word="it").found
+    agree(other, of_row(own, names_of(shipped)) | prefixed("raw", of_row(raw, names_of(shipped))))
+
+
+def test_what_a_head_hands_on_is_the_sum_of_weighted_values(shipped: Shipped) -> None:
+    at = token_at(shipped, "it")
+    values = shipped.trace(TEXT).attention("encoder.self", 3).values()[1].numpy()
+    own = weights_of(shipped, "encoder.self")[3, 1, at]
+    lengths, output = own * np.linalg.norm(values, axis=1), own @ values
+    largest = values[own.argmax()]
+    agree(rows.head_output(shipped, text=TEXT, head=HEAD, word="it").found, {
+        "length": float(np.linalg.norm(output)), "share": float(lengths.max() / lengths.sum()), "d_v": values.shape[1],
+        "distance": float(np.linalg.norm(output - largest) / np.linalg.norm(largest)),
+        "most": names_of(shipped)[int(lengths.argmax())],
+    })  # fmt: skip
+
+
+def test_the_sharpest_and_the_softest_row_are_those_of_all_heads(shipped: Shipped) -> None:
+    every = weights_of(shipped, "encoder.self").reshape(-1, len(names_of(shipped))).astype(float)
+    used = [2 ** -sum(one * math.log2(one) for one in row if one > 0) for row in every]
+    sharp, soft = every[int(np.argmin(used))], every[int(np.argmax(used))]
+    agree(rows.sharp_and_soft(shipped, text=TEXT, site="encoder.self").found, {
+        "sharp_weight": sharp.max(), "soft_weight": soft.max(), "sharp_keys": min(used), "soft_keys": max(used),
+        "keys": every.shape[1],
+    })  # fmt: skip
+
+
+def test_two_heads_overlap_by_the_smaller_of_their_weights_and_a_mean_is_over_all_heads(shipped: Shipped) -> None:
+    at, every = token_at(shipped, "it"), weights_of(shipped, "encoder.self")
+    view = rows.two_heads(shipped, text=TEXT, head=HEAD, other="encoder.self 0 5", word="it")
+    one, two = every[3, 1, at], every[0, 5, at]
+    names = names_of(shipped)
+    agree(view.found, of_row(one, names) | prefixed("other", of_row(two, names)) | {"other_head": "L1 H6"})
+    agree(view.found, {"overlap": float(sum(map(min, one, two)))})
+    found = rows.averaged(shipped, text=TEXT, head=HEAD, word="it").found
+    agree(found, prefixed("mean", of_row(every[3, :, at].mean(0), names)) | {"heads": HEADS, "layer": 4})
+
+
+def test_without_the_mask_weight_lies_on_what_is_not_written_yet(shipped: Shipped) -> None:
+    trace = shipped.trace(TEXT)
+    at = [step.token for step in trace.steps].index("▁es")
+    inputs = trace.attention("decoder.self", 0)
+    scores = (inputs.key[2] @ inputs.query[2, at]).numpy().astype(float) / math.sqrt(256 // HEADS)
+    free = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+    found = rows.unmasked(shipped, text=TEXT, head="decoder.self 0 2", word="es").found
+    agree(found, {"later": 0.0, "free_later": float(free[at + 1 :].sum())})
+    assert float(found["free_later"]) > 0.01
+
+
+# ---- heads and masks ----
+
+
+def test_a_heads_picture_says_what_lies_beside_its_diagonal(shipped: Shipped) -> None:
+    own = weights_of(shipped, "encoder.self")[3, 1]
+    agree(heads.opened(shipped, text=TEXT, head=HEAD).found, {
+        "rows": len(own), "keys": len(own), "previous": float(np.mean([own[i, i - 1] for i in range(1, len(own))])),
+        "next": float(np.mean([own[i, i + 1] for i in range(len(own) - 1)])), "same": float(own.diagonal().mean()),
+        "later": max(float(own[i, j]) for i in range(len(own)) for j in range(i + 1, len(own))),
+    })  # fmt: skip
+
+
+def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
+    at, key = token_at(shipped, "it"), token_at(shipped, "animal")
+    own = weights_of(shipped, "encoder.self")[:, :, at, key]
+    layer, head = divmod(int(own.argmax()), HEADS)
+    agree(heads.links(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found, {
+        "weight": float(own.max()), "mean": float(own.mean()), "heads": LAYERS * HEADS,
+        "head": f"L{layer + 1} H{head + 1}", "above_half": sum(float(one) > 0.5 for one in own.ravel()),
+        "even": 1 / len(names_of(shipped)),
+    })  # fmt: skip
+    agree(claims.shares(shipped, text=TEXT, site="encoder.self", word="it", key="animal").found, {
+        "most": float(own.max()), "least": float(own.min()), "mean": float(own.mean()), "heads": LAYERS * HEADS,
+        "median": float(np.median(own)), "head": f"L{layer + 1} H{head + 1}", "even": 1 / len(names_of(shipped)),
+    })  # fmt: skip
+
+
+def test_the_parts_of_a_layers_heads_add_up_to_its_output(shipped: Shipped) -> None:
+    at, trace = token_at(shipped, "it"), shipped.trace(TEXT)
+    projection = shipped.translator.model.get_submodule("encoder.layers.3.self_attention.output").weight.detach()
+    inputs, own = trace.attention("encoder.self", 3), weights_of(shipped, "encoder.self")[3, :, at]
+    width = 256 // HEADS
+    added = np.stack([
+        projection[:, head * width : (head + 1) * width].numpy() @ (own[head] @ inputs.values()[head].numpy())
+        for head in range(HEADS)
+    ])  # fmt: skip
+    lengths = np.linalg.norm(added, axis=1)
+    agree(heads.parts(shipped, text=TEXT, site="encoder.self", layer=3, word="it").found, {
+        "heads": HEADS, "layer": 4, "d_model": 256, "longest": f"L4 H{lengths.argmax() + 1}", "length": lengths.max(),
+        "shortest_length": lengths.min(), "sum_of_lengths": lengths.sum(),
+        "length_of_sum": float(np.linalg.norm(added.sum(0))),
+    })  # fmt: skip
+
+
+def test_a_causal_mask_leaves_each_row_what_comes_before_it(shipped: Shipped) -> None:
+    size = len(shipped.trace(TEXT).target_tokens)
+    middle = size // 2
+    agree(masks.mask(shipped, text=TEXT, site="decoder.self").found, {
+        "rows": size, "keys": size, "forbidden": size * (size - 1) // 2, "forbidden_weight": 0.0, "seen_first": 1,
+        "seen_last": size, "seen_middle": middle + 1, "position": middle + 1,
+    })  # fmt: skip
+    length = len(names_of(shipped))
+    agree(masks.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
+
+
+def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
+    picture = masks.shifted(shipped, text=TEXT).picture
+    assert isinstance(picture, Rows)
+    assert [row[0] for row in picture.rows] == [str(number) for number in range(1, len(picture.rows) + 1)]
+    assert all(before[2] == after[1] for before, after in pairwise(picture.rows))
+    assert masks.shifted(shipped, text=TEXT).found["differing"] == 0
+
+
+def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None:
+    texts = [TEXT, "Tom is late."]
+    lengths = [len(names_of(shipped, text)) for text in texts]
+    agree(masks.padding(shipped, texts=texts).found, {
+        "longest": max(lengths), "shortest": min(lengths), "padded": max(lengths) - min(lengths), "same": 2,
+    })  # fmt: skip
+
+
+# ---- search ----
+
+
+def test_candidates_are_those_of_the_step_that_is_counted_from_1(shipped: Shipped) -> None:
+    view, step = search.candidates(shipped, text=TEXT, step=3), shipped.trace(TEXT).steps[2]
+    first, second = step.candidates[:2]
+    agree(view.found, {
+        "step": 3, "first": first.token.removeprefix("▁"), "first_probability": math.exp(first.log_prob), "shown": 8,
+        "second": second.token.removeprefix("▁"), "second_probability": math.exp(second.log_prob),
+        "rest": 1 - sum(math.exp(one.log_prob) for one in step.candidates[:8]),
+    })  # fmt: skip
+
+
+def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped) -> None:
+    view = search.living(shipped, text=TEXT)
+    tree = shipped.translator.beam_tree(TEXT, 4, 0.6)
+    assert isinstance(view.picture, Rows)
+    assert [str(column.title) for column in view.picture.columns] == ["step", *(f"no. {rank}" for rank in range(1, 5))]
+    assert len(view.picture.rows) == min(7, 1 + max(node.step for node in tree.nodes))
+    winner = shipped.translator.translate(TEXT, beam=4)
+    leads = 0
+    for number, (step, *kept) in enumerate(view.picture.rows):
+        assert step == str(number + 1)
+        own = sorted(
+            (node for node in tree.nodes if node.step == number and node.row is not None), key=lambda n: n.row or 0
+        )
+        totals = [float(str(text).rpartition("(")[2].rstrip(")")) for text in kept if text]
+        assert totals == pytest.approx([node.total for node in own[:4]], abs=0.051)
+        assert totals == sorted(totals, reverse=True)
+        if not leads and winner.startswith(str(kept[0]).split()[0]):
+            leads = number + 1
+    agree(view.found, {"width": 4, "leads": leads, "nodes": len(tree.nodes) - 1})
+
+
+def test_beams_of_several_widths_and_penalties_are_those_of_the_translator(shipped: Shipped) -> None:
+    widths, translator = [1, 2, 4], shipped.translator
+    ends = [tree.winner for tree in (translator.beam_tree(TEXT, width, 0.6) for width in widths)]
+    scores = [end.total / ((5 + end.step + 1) / 6) ** 0.6 for end in ends]
+    found = search.widths(shipped, text=TEXT, widths=widths).found
+    agree(found, {
+        "falls": sum(after < before - 1e-6 for before, after in pairwise(scores)), "first": scores[0],
+        "last": scores[-1], "least": min(scores), "worst": widths[scores.index(min(scores))], "widest": 4,
+        "texts": len({translator.translate(TEXT, beam=width) for width in widths}),
+    })  # fmt: skip
+    for percent in (0, 100):
+        end = translator.beam_tree(TEXT, 4, percent / 100).winner
+        own = search.alphas(shipped, text=TEXT, percents=[0, 100]).found
+        agree(own, {f"tokens_{percent}": end.step + 1, f"log_prob_{percent}": end.total})
+    agree(search.penalty(shipped, length=10).found, {
+        "at": (15 / 6) ** 0.6, "at_double": (25 / 6) ** 0.6, "none": 1.0, "ratio": (25 / 15) ** 0.6, "double": 20,
+    })  # fmt: skip
+
+
+# ---- layers, positions and functions ----
+
+
+def test_how_far_heads_look_is_counted_in_tokens(shipped: Shipped) -> None:
+    own, names = weights_of(shipped, "encoder.self")[0], names_of(shipped)
+    far = [[abs(int(row.argmax()) - at) for at, row in enumerate(head)] for head in own]
+    most = [max(head) for head in far]
+    head = most.index(max(most))
+    row = far[head].index(max(most))
+    view = layer_kinds.looks_far(shipped, text=TEXT)
+    agree(view.found, {
+        "farthest": max(most), "head": f"L1 H{head + 1}", "from": names[row], "to": names[int(own[head, row].argmax())],
+        "weight": float(own[head, row].max()), "far": sum(one > 4 for one in most), "reach": 4, "heads": HEADS,
+        "mean": float(np.mean(far)), "window": 9, "length": len(names),
+    })  # fmt: skip
+    assert isinstance(view.picture, Bars)
+    assert [str(label) for label in view.picture.labels] == [f"L1 H{number}" for number in range(1, HEADS + 1)]
+
+
+def test_the_layers_of_table_1_are_counted_by_its_formulas(shipped: Shipped) -> None:
+    n, d = len(names_of(shipped)), 512
+    agree(layer_kinds.projections(shipped, text=TEXT, width=d).found, {
+        "scores": 2 * n * n * d, "projections": 4 * n * d * d, "share": n / (n + 2 * d), "crossing": 2 * d,
+        "attention": 2 * n * n * d + 4 * n * d * d,
+    })  # fmt: skip
+    found = layer_kinds.operations(shipped, width=d).found
+    short = float(found["short"])
+    agree(found, {"attention": short**2 * d, "recurrent": short * d**2, "ratio": d / short})
+    assert float(found["below"]) < d <= float(found["above"])
+    agree(layer_kinds.in_turn(shipped, text=TEXT).found, {
+        "self_attention_steps": 1, "recurrent_steps": n, "convolution_steps": 1, "self_attention_layers": 1,
+        "recurrent_layers": 1, "restricted_layers": math.ceil((n - 1) / 4),
+    })  # fmt: skip
+
+
+def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped: Shipped) -> None:
+    def product(distance: int) -> float:
+        return sum(math.cos(distance / 10_000 ** (2 * pair / 256)) for pair in range(128))
+
+    found = positions.likeness(shipped, distance=20).found
+    agree(found, {"self": 128.0, "one": product(1), "five": product(5), "ten": product(10), "far": product(20)})
+    waves = [2 * math.pi * 10_000 ** (2 * pair / 256) for pair in range(128)]
+    agree(positions.encodings(shipped, positions=40).found, {
+        "shortest": waves[0], "longest": waves[-1], "slow": sum(wave > 40 for wave in waves), "pairs": 128,
+        "length": math.sqrt(128), "largest": 1.0,
+    })  # fmt: skip
+    agree(positions.shift(shipped, position=10, by=3).found, {
+        "to": 13, "fastest": math.degrees(3) % 360, "slowest": math.degrees(3 * 2 * math.pi / waves[-1]), "pairs": 128,
+    })  # fmt: skip
+
+
+def test_pooling_weighs_each_known_value_by_a_softmax_of_its_distance(shipped: Shipped) -> None:
+    view = functions.pooling(shipped, width=20, query=250)
+    assert isinstance(view.picture, Curves)
+    ((keys, values),) = view.picture.points.values()
+
+    def pooled(query: float) -> np.ndarray:
+        scores = -(((query - keys) / 0.2) ** 2) / 2
+        return np.asarray(np.exp(scores) / np.exp(scores).sum())
+
+    own, every = pooled(2.5), [pooled(float(query)) for query in view.picture.x]
+    entropies = [-float((row * np.log2(np.maximum(row, 1e-30))).sum()) for row in every]
+    answers = [float(row @ values) for row in every]
+    agree(view.found, {
+        "width": 0.2, "query": 2.5, "answer": float(own @ values), "keys": len(keys), "weight": float(own.max()),
+        "keys_used": 2 ** float(np.mean(entropies)), "nearest": float(values[np.abs(keys - 2.5).argmin()]),
+        "mean": float(values.mean()), "spread": max(answers) - min(answers),
+    })  # fmt: skip
+
+
+def test_hidden_units_are_counted_at_the_word_and_at_every_other_token(shipped: Shipped) -> None:
+    run = stream.run_again(shipped.translator, shipped.trace(TEXT))
+    hidden = run.recorded("encoder.layers.2.feed_forward.hook_hidden").numpy()
+    at = token_at(shipped, "it")
+    fired = [unit for unit in range(hidden.shape[1]) if hidden[at, unit] > 0]
+    others = [row for row in range(len(hidden)) if row != at]
+    agree(stream.units(shipped, text=TEXT, word="it", layer=2).found, {
+        "fired": len(fired), "alone": sum(all(hidden[row, unit] <= 0 for row in others) for unit in fired), "layer": 3,
+        "shared": float(np.mean([[hidden[row, unit] > 0 for unit in fired] for row in others])), "shown": 24,
+        "largest": float(hidden[at].max()),
+    })  # fmt: skip
+
+
+def test_additions_are_measured_against_what_came_in(shipped: Shipped) -> None:
+    parts = [part for layer in stream._path(shipped, TEXT, "it").layers for part in layer]
+    before, added = [float(part.before.norm()) for part in parts], [float(part.added.norm()) for part in parts]
+    ratios = [new / old for new, old in zip(added, before, strict=True)]
+    most = ratios.index(max(ratios))
+    agree(stream.additions(shipped, text=TEXT, word="it").found, {
+        "parts": 2 * LAYERS, "smaller": sum(ratio < 1 for ratio in ratios), "begin": before[0],
+        "share": float(np.mean(ratios)), "most_added": added[most], "most_before": before[most],
+        "attention": sum(added[0::2]), "feed_forward": sum(added[1::2]),
+    })  # fmt: skip
