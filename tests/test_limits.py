@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from model import checked, earlier_configs, folder_files, input_text, training_record
+from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter, tokenizer_rules
+from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.scoring.costs import sizes_up_to
 from model.config import LARGEST, preset
@@ -235,6 +237,26 @@ def test_a_tree_of_beams_has_a_width_and_a_penalty_within_their_range(
     translator: Translator, choices: dict[str, Any], is_wrong: bool
 ) -> None:
     assert is_refused(lambda: translator.beam_tree("Tom.", **choices), "must") == is_wrong
+
+
+@pytest.mark.parametrize(
+    ("kind", "limit", "most"),
+    [
+        ("encoder-decoder", None, 5 + 50),
+        ("encoder-decoder", 55, 55),
+        ("encoder-decoder", 54, 54),
+        ("decoder", None, 100),
+        # The last token that is written need not be read.
+        ("decoder", 104, 100),
+        ("decoder", 103, 99),
+    ],
+)
+def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int | None, most: int) -> None:
+    abilities = Abilities(
+        kind=kind, family="any", heads={}, generates=True, knows_inputs=True, positions="learned",
+        max_length=limit, max_target_length=limit,
+    )  # fmt: skip
+    assert most_steps(abilities, 5) == most
 
 
 @pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])

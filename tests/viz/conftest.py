@@ -1,14 +1,17 @@
 """What the tests of pages share: installed packages read once, and a selection for the decoding page's tabs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.pages.decoding.opening import TEXT
-from viz.core import shared_server
+from viz.core import background_jobs, shared_server
+from viz.core.background_jobs import Progress, Task
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -20,6 +23,30 @@ def installed_packages_read_once() -> Iterator[None]:
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
         yield
+
+
+@pytest.fixture(autouse=True)
+def every_job_counts_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A job of a page that said how many units of work there are has told of all of them at its end, and of no more."""
+    begin, told = background_jobs._Run._work, Progress.reached
+    told_of: dict[Progress, int] = {}
+
+    def reached(progress: Progress, done: int, total: int) -> None:
+        told_of[progress] = done
+        told(progress, done, total)
+
+    def work(run: background_jobs._Run, task: Task[Any], undo: Callable[[], None] | None) -> None:
+        def compute(progress: Progress) -> Any:
+            result = task.compute(progress)
+            done = told_of.get(progress, 0)
+            assert not task.total or done == progress.total, f"told of {done} of {progress.total} {progress.unit}"
+            return result
+
+        is_ours = (task.compute.__module__ or "").startswith("viz.")
+        begin(run, replace(task, compute=compute) if is_ours else task, undo)
+
+    monkeypatch.setattr(Progress, "reached", reached)
+    monkeypatch.setattr(background_jobs._Run, "_work", work)
 
 
 @pytest.fixture

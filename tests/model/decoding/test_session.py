@@ -257,3 +257,16 @@ def test_a_branch_refuses_a_named_edit_of_a_row_before_it_or_of_what_is_not_ther
     with pytest.raises(EditError, match=r"Heads of decoder\.self run from 0 to 3, got 9"):
         session.branch(edits=[SwitchOff("decoder.self", 0, 9)])
     assert session.branch().steps == session.steps
+
+
+def test_a_translation_may_have_50_tokens_more_than_its_source_and_ends_there(translator: Translator) -> None:
+    session = translator.decode("Tom.")
+    # The end of the source is not counted.
+    most = len(translator.source_ids("Tom.")) - 1 + 50
+    for _ in range(most):
+        assert not session.finished
+        session.force(9)
+    assert session.finished
+    assert len(session.written_ids) == session.max_steps == most
+    with pytest.raises(SessionError):
+        session.step()

@@ -1,10 +1,15 @@
 """Sinusoidal positions as in §3.5."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
+from model.config import TransformerConfig
+from model.errors import InputTextError
+from model.nn.layers import Embedding
 from model.nn.positional import encode_positions, pair_dimensions, sinusoidal_encoding
 
 
@@ -52,3 +57,26 @@ def test_halves_hold_the_same_numbers_in_other_columns() -> None:
     for i, (sine, cosine) in enumerate(pair_dimensions(8, "halves").tolist()):
         assert (sine, cosine) == (i, i + 4)
         assert torch.equal(theirs[:, [sine, cosine]], own[:, pair_dimensions(8)[i]])
+
+
+def embedding(config: TransformerConfig) -> Embedding:
+    torch.manual_seed(1)
+    return Embedding(config, nn.Embedding(config.vocab_size, config.d_model)).eval()
+
+
+def test_a_table_holds_the_longest_target_and_the_formula_goes_on_behind_it(config: TransformerConfig) -> None:
+    longest = config.max_length + 50 + 1
+    layer = embedding(config)
+    assert config.num_positions == len(layer.positions) == longest
+    for length in (longest, longest + 1):
+        assert torch.equal(layer._positions(0, length), sinusoidal_encoding(length, config.d_model))
+    torch.testing.assert_close(
+        layer._positions(longest, longest + 2), sinusoidal_encoding(longest + 2, config.d_model)[-2:]
+    )
+
+
+def test_learned_positions_reach_to_the_last_and_no_further(config: TransformerConfig) -> None:
+    layer = embedding(replace(config, positions="learned"))
+    assert layer(torch.full((1, config.num_positions), 5)).shape == (1, config.num_positions, config.d_model)
+    with pytest.raises(InputTextError, match=f"learned {config.num_positions} positions, and the text needs"):
+        layer(torch.full((1, config.num_positions + 1), 5))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.analysis.ablations.release import _card, _card_of_all
 from model.analysis.ablations.results import load_results
 from model.analysis.ablations.table import ablations_report
 from model.checkpoint import CONFIG, verify
@@ -33,9 +34,12 @@ def test_a_shipped_model_is_its_presets_and_says_what_was_measured(preset: str) 
     ]
 
 
-def test_the_card_has_the_table_of_the_results() -> None:
-    card = (SHIPPED / "README.md").read_text(encoding="utf-8")
-    assert ablations_report(load_results(SHIPPED / RESULTS)) in card
+def test_every_card_is_what_a_release_of_these_results_writes() -> None:
+    results = load_results(SHIPPED / RESULTS)
+    cards = {run.preset: _card(ABLATIONS[run.preset], results, run) for run in results.runs if run.seed == 0}
+    cards[""] = _card_of_all(results, 0)
+    assert {folder: (SHIPPED / folder / "README.md").read_text(encoding="utf-8") for folder in cards} == cards
+    assert ablations_report(results) in cards[""]
 
 
 def test_the_film_that_ships_is_of_the_full_model() -> None:

@@ -245,6 +245,7 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
 
 def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("model.analysis.corpus.MOST_SENTENCES", 2)
+    assert len(build_atlas(translator, [CORPUS[2]] * 2).texts) == 2
     with pytest.raises(DataError, match="At most 2 sentences"):
         build_atlas(translator, (CORPUS[2] for _ in range(3)))
 
