@@ -28,7 +28,15 @@ test("a loss that is not known leaves a gap, and without dev sets there is no BL
   const [loss, bleu] = trainingLanes({ losses: [null, 8, 4], scores: [["dev", [0, 0, 20]]] });
   assert.deepEqual(loss.lines[0].shares, [null, 1, 0.5]);
   assert.deepEqual(bleu.lines[0].shares, [0, 0, 1]);
-  assert.equal(trainingLanes({ losses: [null], scores: [] }).length, 1);
+  assert.equal(trainingLanes({ losses: [8], scores: [] }).length, 1);
+});
+
+test("what no frame knows has no lane: neither an empty curve nor one that ends at 0.0", () => {
+  assert.deepEqual(trainingLanes({ losses: [null], scores: [] }), []);
+  assert.deepEqual(
+    trainingLanes({ losses: [null], scores: [["dev", [3]]] }).map(({ name }) => name),
+    ["BLEU"],
+  );
 });
 
 test("shares are drawn up to the least round number that holds all, the open head last", () => {

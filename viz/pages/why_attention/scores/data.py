@@ -89,7 +89,7 @@ def sample(name: str, width: int) -> Sample:
 
 @cached(max_entries=64)
 def heads(trace: "Trace") -> Mapping[str, Heads]:
-    """ "dot" and "scaled" → every head of a trace, scored so."""
+    """ "dot" and "scaled" → every head of a trace that has a row with two keys to choose from, scored so."""
     from model.analysis.scoring.head_saturation import head_saturation
 
     places, widths = [], []
@@ -97,6 +97,8 @@ def heads(trace: "Trace") -> Mapping[str, Heads]:
     for site in trace.sites:
         for layer in range(trace.layers_of(site)):
             inputs = trace.attention(site, layer)
+            if inputs.mask.rows()[0].sum(-1).max() < 2:
+                continue
             places += [(site, layer, head) for head in range(inputs.num_heads)]
             widths += [inputs.query.size(-1)] * inputs.num_heads
             for name, of_layer in head_saturation(trace, site, layer).items():
@@ -106,6 +108,7 @@ def heads(trace: "Trace") -> Mapping[str, Heads]:
     return {
         name: Heads(tuple(places), tuple(widths), *(np.concatenate(parts) for parts in zip(*values, strict=True)))
         for name, values in found.items()
+        if places
     }
 
 

@@ -28,6 +28,11 @@ def show(trace: "Trace") -> None:
         )
         return
     heads = data.heads(trace)
+    if not heads:
+        frame.note(
+            _("Every row of this text has one key alone: its weight is 1, with the division by √d_k and without it.")
+        )
+        return
     swatches = html.swatches([(figures.COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site, layer, head, row = _chosen_row(trace)

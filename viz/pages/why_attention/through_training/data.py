@@ -148,6 +148,8 @@ def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
     """How much the metric of the opening's head grows in one sentence alone, from the first frame to the last."""
     from model.analysis.metrics.film_metrics import film_metrics
 
+    if not found.metric:
+        return 0.0
     film, whole = opened.film, opened.film.sentences[number]
     ends = whole.weights[found.site][[0, -1], found.layer, found.head][:, None, None]
     sentence = replace(whole, weights={found.site: ends})
@@ -158,7 +160,7 @@ def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
 
 @cached(max_entries=MAX_VIEWS)
 def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
-    """One attention on one sentence at every frame, with a metric of its heads, ready to be sent."""
+    """One attention on one sentence at every frame, ready to be sent, with a metric of its heads or "" for none."""
     from model.trace.axes import row_name
 
     film, sentence = opened.film, opened.film.sentences[number]
@@ -167,4 +169,4 @@ def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
         read_by = sentence.target_tokens
         rows = tuple(map(row_name, read_by, (*read_by[1:], sentence.source_tokens[-1])))
     keys = sentence.target_tokens if site not in (ENCODER, SITES[-1]) else sentence.source_tokens
-    return pack_view(film, sentence, site, (rows, keys), jobs(opened, site), metric, metrics(opened, site)[metric])
+    return pack_view(film, sentence, site, (rows, keys), jobs(opened, site), metric, metrics(opened, site).get(metric))

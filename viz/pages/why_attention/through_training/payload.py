@@ -43,7 +43,7 @@ class FilmView:
     Attributes:
         header: all but what a person chooses, and words.
         site: the attention.
-        metric: of the heads.
+        metric: of the heads; "" for none.
         jobs: the surest job of each head that has one, at each frame that is sent: which head, the job, its number.
         deflated: the weights, and the metric of each frame and head, compressed.
         frames: the frames of the film that are sent.
@@ -81,7 +81,7 @@ def pack_view(
     tokens: tuple[Sequence[str], Sequence[str]],
     jobs: "Sequence[Mapping[tuple[int, int], tuple[HeadJob, ...]]]",
     metric: str,
-    values: Float[np.ndarray, "frame layer head"],
+    values: Float[np.ndarray, "frame layer head"] | None,
 ) -> FilmView:
     """Code and compress one attention on one sentence.
 
@@ -89,7 +89,7 @@ def pack_view(
         film, sentence, site: what is shown.
         tokens: the names of rows and keys.
         jobs: of the heads, at each frame of the film.
-        metric, values: the number that is shown of every head, likewise.
+        metric, values: the number that is shown of every head, likewise; "" and None where there is none.
     """
     weights = sentence.weights[site]
     layers, heads = weights.shape[1:3]
@@ -97,7 +97,7 @@ def pack_view(
     chosen = list(frames)
     cells = _CELLS[weights[chosen]]
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
-    numbers = values[chosen].astype("<f4").ravel().view(np.uint8)
+    numbers = np.empty(0, np.uint8) if values is None else values[chosen].astype("<f4").ravel().view(np.uint8)
     deflated = tuple(np.frombuffer(payload.deflate(part), np.uint8) for part in (planes, numbers))
     header: dict[str, object] = {
         "layers": layers,
@@ -127,7 +127,7 @@ def words(view: FilmView) -> dict[str, object]:
     return {
         "sides": [_("queries"), _("keys")],
         "jobs": [[_job(*job) for job in of_frame] for of_frame in view.jobs],
-        "metric": _metric(view.metric, view.site),
+        "metric": _metric(view.metric, view.site) if view.metric else None,
     }
 
 

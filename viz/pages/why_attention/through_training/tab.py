@@ -97,6 +97,8 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     if shown is not None:
         _keep(opened, view, shown)
     _explain(opened, view, site)
+    if not metric:
+        return
     _arrivals(opened, site)
     number_controls.table_button(
         _("Metrics of each head (CSV)"),
@@ -106,7 +108,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
 
 
 def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
-    """The attention, the sentence and the metric of the lines; one that this film lacks becomes the proposed one."""
+    """The attention, the sentence and the metric of the lines, "" for none; what is not there becomes what is."""
     found = data.opens_on(opened)
     state.propose(film_site=found.site)
     state.propose(film_sentence=found.sentence)
@@ -115,19 +117,18 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     site = state.current().why_attention.film_site
     offered = data.metrics(opened, site)
     here = found if found.site == site else opening_of_site(site, offered)
-    state.propose(film_metric=here.metric)
-    if state.current().why_attention.film_metric not in offered:
-        state.change(film_metric=here.metric)
+    if offered:
+        state.propose(film_metric=here.metric)
+        if state.current().why_attention.film_metric not in offered:
+            state.change(film_metric=here.metric)
     sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
     if state.current().why_attention.film_sentence not in sentences:
         state.change(film_sentence=found.sentence)
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
-    metric = controls.dropdown(
-        "film_metric", _("Lines"), {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}, width=165
-    )
-    return chosen, sentence, metric
+    lines = {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}
+    return chosen, sentence, controls.dropdown("film_metric", _("Lines"), lines, width=165) if lines else ""
 
 
 def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
@@ -152,6 +153,11 @@ def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:
 
 def _finding(opened: data.OpenFilm, found: Opening) -> str:
     """Which head of the attention becomes what, and when."""
+    if not found.metric:
+        return _(
+            "{site}: every row sees one key alone, so every weight is 1 and nothing tells its heads apart.",
+            site=site_label(found.site),
+        )
     head = _("{site} {head}", site=NAMES[found.site].phrase, head=head_label(found.layer, found.head))
     head = head[0].upper() + head[1:]
     steps = opened.film.steps

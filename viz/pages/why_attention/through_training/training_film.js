@@ -13,7 +13,7 @@ import { _, said } from "../../../components/shared/messages.js";
 import { mount, onResize } from "../../../components/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
-import { MetricNumbers, metricLanes, stepTicks, trainingLanes } from "./training_lanes.js";
+import { MetricNumbers, metricLanes, stepTicks, toldOfFrame, trainingLanes } from "./training_lanes.js";
 import { TrainingTexts } from "./training_texts.js";
 
 /** @import { Command } from "../../../components/player/player_view.js" */
@@ -22,11 +22,12 @@ import { TrainingTexts } from "./training_texts.js";
  * A job of a head: which head, the word under its tile, and all of it.
  * @typedef {[index: number, short: string, said: string]} Job
  * @typedef {{ step: number, layer: number, head: number }} FilmState `step` is a frame
+ * @typedef {{ name: string, unit: string, decimals: number, isShare: boolean, note: string }} Metric of each head
  * @typedef {{
  *   layers: number, heads: number, rowTokens: string[], columnTokens: string[], sides: [string, string],
  *   source: string, target: string, translations: string[], steps: number[], losses: (number | null)[],
  *   scores: [name: string, values: number[]][], jobs: Job[][],
- *   metric: { name: string, unit: string, decimals: number, isShare: boolean, note: string }, threshold: number | null,
+ *   metric: Metric | null, threshold: number | null,
  *   stops: string[], ticks: number[], marks: [number, string][], keptColour: string,
  *   firstCell: number[], firstThousandth: number[], digest: string, name: string, finding: string, command: Command<FilmState>,
  * }} FilmHeader
@@ -46,10 +47,10 @@ const written = (step) => step.toLocaleString("en");
 /** @extends {PlayerView<FilmState, FilmHeader>} */
 class TrainingFilm extends PlayerView {
   /** The tiles of each frame. @type {Tiles[]} */ frames = [];
-  /** @type {MetricNumbers} */ numbers;
+  /** Of the metric, if there is one. @type {MetricNumbers | null} */ numbers = null;
   /** @type {TrainingTexts} */ texts;
-  /** @type {StepChart} */ curves;
-  /** @type {StepChart} */ lines;
+  /** @type {StepChart | null} */ curves = null;
+  /** @type {StepChart | null} */ lines = null;
   width = 0;
   /** Which head the lines mark. */ marked = "";
 
@@ -92,7 +93,10 @@ class TrainingFilm extends PlayerView {
     const tokens = { queryTokens: rowTokens, keyTokens: columnTokens, firstCell, firstThousandth };
     const all = new Tiles({ layers: layers * steps.length, ...sizes, ...tokens }, planes);
     this.frames = steps.map((_, frame) => all.layersFrom(frame * layers, layers));
-    this.numbers = new MetricNumbers(new Float32Array(numbers.buffer), layers * heads, header);
+    const { metric } = header;
+    const ofHeads =
+      metric && new MetricNumbers(new Float32Array(numbers.buffer), layers * heads, { ...header, metric });
+    this.numbers = ofHeads;
     this.transport = new Transport(steps.length, {
       goTo: (step) => this.goTo(step),
       moveBy: (count) => this.goTo(this.state.step + count),
@@ -101,22 +105,30 @@ class TrainingFilm extends PlayerView {
         _("Step {number} of {last}", { number: written(steps[step]), last: written(steps[steps.length - 1]) }),
     });
     this.texts = new TrainingTexts(header);
-    this.curves = this.chartOf(_("Loss and BLEU over the steps. A click goes to a frame."), (frame) =>
-      this.numbers.ofFrame(frame),
-    );
-    this.curves.chart.lanes = trainingLanes(header);
-    const label = _("{metric} of each head over the steps. A click goes to a frame.", { metric: header.metric.name });
-    this.lines = this.chartOf(label, (frame) => this.numbers.ofHeads(frame, this.state));
+    const lanes = trainingLanes(header);
+    this.curves = null;
+    if (lanes.length) {
+      this.curves = this.chartOf(_("Loss and BLEU over the steps. A click goes to a frame."), (frame) =>
+        toldOfFrame(header, frame),
+      );
+      this.curves.chart.lanes = lanes;
+    }
+    this.lines =
+      ofHeads &&
+      this.chartOf(
+        _("{metric} of each head over the steps. A click goes to a frame.", { metric: ofHeads.header.metric.name }),
+        (frame) => ofHeads.ofHeads(frame, this.state),
+      );
     this.marked = "";
     this.transport.element.append(pictureButtons(this.root, () => `${header.name}-step${steps[this.state.step]}`));
     this.root.replaceChildren(
       element("p", "finding", header.finding),
       this.transport.element,
-      this.curves.element,
+      this.curves?.element ?? element("p", "muted", _("This film knows neither a loss nor a score at its frames.")),
       this.texts.element,
       element("div", "film-pair", this.grid.root, this.matrix.root),
-      this.lines.element,
-      element("p", "lines-note muted", header.metric.note),
+      ...(this.lines ? [this.lines.element] : []),
+      ...(metric ? [element("p", "lines-note muted", metric.note)] : []),
       this.announcement,
       this.tooltip.box,
     );
@@ -162,7 +174,7 @@ class TrainingFilm extends PlayerView {
     if (!this.transport || !width || width === this.width) return false;
     this.width = width;
     this.root.classList.toggle("stacked", width < STACKED_BELOW);
-    this.curves.resize(width - 6);
+    this.curves?.resize(width - 6);
     this.marked = "";
     return true;
   }
@@ -175,7 +187,7 @@ class TrainingFilm extends PlayerView {
     this.tooltip.hide();
     // Without a width it lies in a closed tab; once that opens, the rest is drawn.
     if (this.width) {
-      this.curves.draw(step);
+      this.curves?.draw(step);
       this.drawLines();
       this.drawGrid();
       this.drawMatrix();
@@ -189,11 +201,12 @@ class TrainingFilm extends PlayerView {
   }
 
   drawLines() {
+    if (!this.lines || !this.numbers) return;
     const { step, layer, head } = this.state;
     const marked = headLabel(layer, head);
     if (marked !== this.marked) {
       this.marked = marked;
-      this.lines.chart.lanes = metricLanes(this.header, this.numbers, this.state);
+      this.lines.chart.lanes = metricLanes(this.numbers.header, this.numbers, this.state);
       this.lines.resize(this.width - 6);
     }
     this.lines.draw(step);
@@ -207,7 +220,6 @@ class TrainingFilm extends PlayerView {
       for (const job of jobs[step]) texts[job[0]] = job[part];
       return texts;
     });
-    const { texts, bars } = this.numbers.underTiles(step);
     this.grid.draw(
       {
         ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
@@ -218,7 +230,7 @@ class TrainingFilm extends PlayerView {
           followed: null,
           roles: [],
         },
-        metric: { name: metric.name, unit: metric.unit, texts, bars },
+        metric: metric && this.numbers && { name: metric.name, unit: metric.unit, ...this.numbers.underTiles(step) },
       },
       this.frames[step],
     );

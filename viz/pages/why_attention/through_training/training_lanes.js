@@ -4,7 +4,8 @@ import { headLabel } from "../../../components/shared/head_label.js";
 import { _ } from "../../../components/shared/messages.js";
 
 /** @import { Lane, Line, Tick } from "../../../components/player/step_chart.js" */
-/** @import { FilmHeader, FilmState } from "./training_film.js" */
+/** @import { FilmHeader, FilmState, Metric } from "./training_film.js" */
+/** @typedef {Pick<FilmHeader, "heads" | "steps" | "threshold"> & { metric: Metric }} Measured of a film whose heads have a metric */
 
 const CURVE_HEIGHT = 40;
 const LINES_HEIGHT = 170;
@@ -25,7 +26,7 @@ export function stepTicks(steps) {
 /** @param {number} number @param {number} digits */
 const rounded = (number, digits) => number.toFixed(digits);
 
-/** Loss and BLEU as lanes. @param {Pick<FilmHeader, "losses" | "scores">} header @returns {Lane[]} */
+/** Loss and BLEU as lanes, each if it is known at a frame. @param {Pick<FilmHeader, "losses" | "scores">} header @returns {Lane[]} */
 export function trainingLanes({ losses, scores }) {
   const highest = Math.max(1e-9, ...losses.map((loss) => loss ?? 0));
   const best = Math.max(1, ...scores.flatMap(([, values]) => values));
@@ -49,12 +50,21 @@ export function trainingLanes({ losses, scores }) {
     })),
     notes: scores.map(([name], i) => /** @type {[string, string]} */ ([name, kinds[i]])),
   };
-  return scores.length ? [loss, bleu] : [loss];
+  return [...(losses.some((each) => each !== null) ? [loss] : []), ...(scores.length ? [bleu] : [])];
+}
+
+/** Loss and BLEU of a frame, for reading. @param {Pick<FilmHeader, "losses" | "scores">} header @param {number} frame */
+export function toldOfFrame({ losses, scores }, frame) {
+  const loss = losses[frame];
+  const said = scores.map(([name, values]) =>
+    _("BLEU {value} on {set}", { value: values[frame].toFixed(1), set: name }),
+  );
+  return [loss === null ? _("no loss yet") : _("loss {value} nats", { value: loss.toFixed(2) }), ...said];
 }
 
 /** The metric of every head at every frame. */
 export class MetricNumbers {
-  /** @param {Float32Array} values frame by frame @param {number} heads of all layers @param {FilmHeader} header */
+  /** @param {Float32Array} values frame by frame @param {number} heads of all layers @param {Measured} header */
   constructor(values, heads, header) {
     this.values = values;
     this.heads = heads;
@@ -90,16 +100,6 @@ export class MetricNumbers {
     };
   }
 
-  /** Loss and BLEU of a frame, for reading. @param {number} frame */
-  ofFrame(frame) {
-    const { losses, scores } = this.header;
-    const loss = losses[frame];
-    const said = scores.map(([name, values]) =>
-      _("BLEU {value} on {set}", { value: values[frame].toFixed(1), set: name }),
-    );
-    return [loss === null ? _("no loss yet") : _("loss {value} nats", { value: loss.toFixed(2) }), ...said];
-  }
-
   /** The open head's number of a frame, and the highest, for reading. @param {number} frame @param {FilmState} state */
   ofHeads(frame, { layer, head }) {
     const { heads } = this.header;
@@ -114,7 +114,7 @@ export class MetricNumbers {
   }
 }
 
-/** The lines of all heads, that of the open one above the others. @param {FilmHeader} header @param {MetricNumbers} numbers @param {FilmState} state @returns {Lane[]} */
+/** The lines of all heads, that of the open one above the others. @param {Measured} header @param {MetricNumbers} numbers @param {FilmState} state @returns {Lane[]} */
 export function metricLanes({ heads, steps, metric, threshold }, numbers, { layer, head }) {
   const own = layer * heads + head;
   const others = Array.from({ length: numbers.heads }, (_, index) => index).filter((index) => index !== own);
