@@ -73,7 +73,7 @@ def test_a_masked_word_is_asked_of_an_encoder_that_can_say_it(
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("bert", "AutoModelForMaskedLM"), ("mpnet", "does not expose the queries"), ("vit", "vision model")],
+    [("bert", "AutoModelForMaskedLM"), ("mpnet", "does not expose the queries"), ("vit", "pictures")],
 )
 def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) -> None:
     opened(app, name, "coreference")

@@ -66,5 +66,5 @@ def test_a_model_from_before_the_transformer_is_said_to_be_none(
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(earlier_checkpoints))
     app = opened(app_of(**TAB, checkpoint=architecture), "learn")
-    assert "The map is that of a Transformer" in app.info[0].value
+    assert "The map shows a Transformer" in app.info[0].value
     assert not sent_to(app, "architecture_player")
