@@ -135,7 +135,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         "viz.notebook.pictures",
         "MOST_LINES",
         lambda n: pictures.lines([[[1.0]]] * n, queries=["a"], keys=["b"]),
-        "Expected some of heads",
+        "cannot be told apart",
     ),
     ("viz.pages.atlas.data", "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
     ("viz.pages.masks_positions.masks.tab", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),

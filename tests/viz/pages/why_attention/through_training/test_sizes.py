@@ -27,7 +27,7 @@ SIZES: list[Size] = [
 def film(size: Size) -> Film:
     sources, targets, layers, heads, frames, is_linked = size
     random = np.random.default_rng(sum(size))
-    weights = {}
+    weights: dict[str, np.ndarray] = {}
     for site in SITES:
         queries = sources if site == SITES[0] else targets
         keys = sources if site in (SITES[0], CROSS) else targets

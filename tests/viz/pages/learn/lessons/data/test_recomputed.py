@@ -26,7 +26,7 @@ def agree(found: Mapping[str, float | str], expected: Mapping[str, float | str])
 def weights_of(shipped: Shipped, site: str, text: str = TEXT) -> np.ndarray:
     """[layer, head, query, key]."""
     trace = shipped.trace(text)
-    return np.stack([trace.weights(site, layer).numpy() for layer in range(LAYERS)])  # type: ignore[arg-type]
+    return np.stack([trace.weights(site, layer).numpy() for layer in range(LAYERS)])
 
 
 def token_at(shipped: Shipped, word: str, text: str = TEXT) -> int:
@@ -164,7 +164,7 @@ def test_a_link_is_the_largest_of_all_heads(shipped: Shipped) -> None:
 
 def test_the_parts_of_a_layers_heads_add_up_to_its_output(shipped: Shipped) -> None:
     at, trace = token_at(shipped, "it"), shipped.trace(TEXT)
-    projection = shipped.translator.model.get_submodule("encoder.layers.3.self_attention.output").weight.detach()
+    projection = shipped.translator.model.get_parameter("encoder.layers.3.self_attention.output.weight").detach()
     inputs, own = trace.attention("encoder.self", 3), weights_of(shipped, "encoder.self")[3, :, at]
     width = 256 // HEADS
     added = np.stack([
