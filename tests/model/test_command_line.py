@@ -201,7 +201,7 @@ def test_bad_input_gives_one_line_and_exit_code_2(
     assert captured.out == ""
     assert message in captured.err.splitlines()[-1]
     assert "Errno" not in captured.err
-    assert "model:  " not in captured.err
+    assert "model: has no" not in captured.err
 
 
 @pytest.mark.parametrize(
