@@ -6,11 +6,13 @@ from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
-from model import checked, earlier_configs, folder_files, input_text, training_record
+from model import checked, description, earlier_configs, folder_files, input_text, training_record
 from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter, tokenizer_rules
 from model.adapters.generate_call import most_steps
@@ -25,13 +27,18 @@ from model.marian import tokenizer as marian_tokenizer
 from model.training_record import MAX_DEPTH
 from model.translator import Translator
 from model.writer import LARGEST_ALPHA
+from viz.access import traces
 from viz.core import shared_server
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
+from viz.pages.decoding import branch_codes
 from viz.pages.learn.collection import drawing
 from viz.pages.masks_positions.masks import tab as masks
+from viz.pages.model_card import training_figures
 from viz.pages.why_attention import shortened
-from viz.selection import url
+from viz.pages.why_attention.through_training import payload
+from viz.selection import pins, url
+from viz.selection.selection import Selection
 
 SMALL = 6
 
@@ -47,6 +54,13 @@ def is_refused(call: Callable[[], object], said: str) -> bool:
 
 def numbers(config: dict[str, Any], scheme: Any = "learned") -> None:
     config_limits.check_values(config, scheme)
+
+
+PROVES = SimpleNamespace(abilities=SimpleNamespace(has=lambda view: True))
+
+
+def curve(steps: int) -> training_record.Curve:
+    return training_record.Curve("loss", tuple(range(steps)), (1.0,) * steps)
 
 
 def cases(content: bytes) -> None:
@@ -278,6 +292,42 @@ def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
     monkeypatch.setattr(module, name, SMALL)
     assert cut("x" * SMALL) == "x" * SMALL
     assert cut("x" * (SMALL + 1)).endswith("…")
+
+
+WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
+    ("viz.pages.decoding.branch_codes", "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
+    ("viz.pages.decoding.branch_codes", "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
+    ("viz.selection.pins", "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
+    ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
+    ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
+    (
+        "viz.pages.why_attention.through_training.payload",
+        "MOST_SENT",
+        lambda n: not payload.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8)),
+    ),
+    ("model.description", "MAX_VALUE", lambda n: description._setting(("a", "x" * n))[1] == "x" * n),
+    (
+        "viz.pages.model_card.training_figures",
+        "MAX_MARKED",
+        lambda n: "markers" in training_figures._line(curve(n), "a", "b", "red", in_legend=True).mode,
+    ),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "is_within"), WITHIN)
+def test_a_bound_itself_lies_within(
+    monkeypatch: pytest.MonkeyPatch, module: str, name: str, is_within: Callable[[int], bool]
+) -> None:
+    monkeypatch.setattr(import_module(module), name, SMALL)
+    assert is_within(SMALL)
+    assert not is_within(SMALL + 1)
+
+
+def test_pins_fit_into_an_address_of_exactly_their_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = [pins.Pin("attention", (("text", "Tom."),))]
+    for spare, fits in ((0, True), (-1, False)):
+        monkeypatch.setattr(pins, "MAX_TEXT_IN_URL", len(pins.encode(kept)) + spare)
+        assert pins.fits(kept) == fits
 
 
 def test_the_depth_of_a_measurement_is_counted_from_its_result() -> None:
