@@ -5,7 +5,6 @@ where that is no terminal (with --json, one JSON object and nothing else), progr
 """
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from model.file_writing import check_folder, check_writable, plain_reason
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
+from model.standard_output import print_in_utf_8
 from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
@@ -315,13 +315,6 @@ def _any_translator(arguments: argparse.Namespace) -> SequenceTranslator:
 
 def _translator(arguments: argparse.Namespace) -> Translator:
     return Translator.load(arguments.checkpoint, device=arguments.device, dtype=arguments.dtype)
-
-
-def print_in_utf_8() -> None:
-    """Print UTF-8 into a file or another program on every system, and escape what a terminal cannot show."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        encoding = None if sys.stdout.isatty() else "utf-8"
-        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ VIZ = sorted((ROOT / "viz").rglob("*.py"))
 
 
 def name_of(path: Path) -> str:
-    return str(path.relative_to(ROOT))
+    return path.relative_to(ROOT).as_posix()
 
 
 def module_of(path: Path) -> str:

@@ -74,3 +74,13 @@ def test_the_chinese_is_in_full_width_punctuation_with_spaces_around_latin() -> 
     han = "\u4e00-\u9fff"
     assert not re.findall(rf"[{han}][,;:!?]|[,;!?][{han}]", prose)
     assert not re.findall(rf"[{han}][A-Za-z0-9]|[A-Za-z0-9][{han}]", prose)
+
+
+def test_the_command_of_each_shell_that_the_hosted_checks_take_is_there_once_and_names_tests_that_exist() -> None:
+    text, workflow = text_of(ENGLISH), text_of(ROOT / ".github" / "workflows" / "checks.yml")
+    assert "'^python -m venv .*pytest.*$'" in workflow
+    assert len(re.findall(r"^python3 -m venv .*pytest.*$", text, re.MULTILINE)) == 1
+    (windows,) = re.findall(r"^python -m venv .*pytest.*$", text, re.MULTILINE)
+    tests = re.findall(r" (tests\\\S+)", windows.partition("-m pytest")[2])
+    assert len(tests) > 3
+    assert all((ROOT / name.replace("\\", "/")).exists() for name in tests)

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from model import folder_files
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
 from model.folder_files import MAX_ENTRIES, entries, named_file, named_folder, open_file, read_file
 from model.training_record import read_card
 
+NOT_ON_WINDOWS = pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="Windows has no such thing")
 SECRET = "the secret of another person"
 
 
@@ -106,6 +108,7 @@ def test_a_card_that_became_a_link_is_not_shown(folder: Path, kind: str) -> None
     assert SECRET not in str(error.value)
 
 
+@NOT_ON_WINDOWS
 def test_a_file_that_becomes_a_link_between_check_and_opening_is_not_read(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,6 +125,27 @@ def test_a_file_that_becomes_a_link_between_check_and_opening_is_not_read(
         open_file(folder, "README.md", 100)
 
 
+def test_a_link_made_between_check_and_opening_is_noticed_where_links_are_followed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, which opens neither relative to a folder nor without following links."""
+    opened: list[int] = []
+
+    def open_later(path: Path, flags: int) -> int:
+        link_out(folder)
+        opened.append(opened_before(path, flags & ~folder_files._NO_LINKS))
+        return opened[0]
+
+    opened_before = os.open
+    monkeypatch.setattr(os, "open", open_later)
+    monkeypatch.setattr(os, "supports_dir_fd", set())
+    with pytest.raises(CheckpointError, match=r"has just changed|outside of the folder"):
+        open_file(folder, "README.md")
+    with pytest.raises(OSError, match="file descriptor"):
+        os.fstat(opened[0])
+
+
+@NOT_ON_WINDOWS
 def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +169,7 @@ def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
         open_file(folder, "README.md", 100)
 
 
+@NOT_ON_WINDOWS
 def test_a_named_pipe_is_refused_at_once(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     with pytest.raises(CheckpointError, match="no ordinary file"):
@@ -158,6 +183,7 @@ def test_a_folder_of_too_many_files_is_refused_without_listing_them_all(folder: 
         entries(folder)
 
 
+@NOT_ON_WINDOWS
 def test_a_name_that_is_not_utf_8_is_said_in_text_that_can_be_shown(folder: Path) -> None:
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.json"))).touch()
     with pytest.raises(CheckpointError, match="no name in UTF-8") as error:

@@ -1,12 +1,15 @@
 """A page loads the libraries that it needs for what it shows first, and no others."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
 
 from tests.paths import ROOT
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="eight processes are forked from one")
 
 PAGES = {
     "": "Attention",

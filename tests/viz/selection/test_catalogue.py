@@ -150,6 +150,7 @@ def test_the_settings_that_ship_are_those_of_ones_own_machine() -> None:
     assert catalogue.folders_to_add_from() is None
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
 def test_a_folder_whose_name_is_not_utf_8_is_listed_with_one_that_can_be_shown(root: Path) -> None:
     (Path(os.fsdecode(os.fsencode(root / "checkpoints") + b"/m\xff"))).mkdir()
     assert "m\ufffd" in catalogue.server_models()
