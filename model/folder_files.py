@@ -2,7 +2,9 @@
 
 Every file of such a folder is opened by `open_file`, with a limit on its size and without following links. The one
 exception is a link to a file of the same folder, or to where the hub's cache that the folder belongs to keeps the files
-of all versions. A library that opens files by their names is given `named_file`, which holds the file open meanwhile.
+of all versions. Windows can only follow links; there, as everywhere, what was opened is compared with what lies at the
+checked path, and refused if that is another file. A library that opens files by their names is given `named_file`,
+which holds the file open meanwhile.
 """
 
 import os
