@@ -16,7 +16,7 @@ def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
     from viz.access import freed_memory
-    from viz.core import gc_freeze
+    from viz.core import callbacks, gc_freeze
     from viz.core.messages import _
     from viz.selection import catalogue, state
     from viz.ui import address_code, frame
@@ -25,6 +25,7 @@ def run() -> None:
     from viz.ui.sidebar import sidebar
     from viz.ui.tools import follow_undo
 
+    callbacks.run_to_their_end()
     st.logo(str(MARK), size="large")
     frame.check_settings()
     names = list(catalogue.models())

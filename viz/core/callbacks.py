@@ -1,28 +1,34 @@
-"""What a widget calls when a person changes it."""
+"""What a widget calls when a person has used it is called, and runs to its end.
 
-from collections.abc import Callable
+Once another run waits, Streamlit 1.67 ends a run at its next use of `st.session_state`: also before it has called any
+callback, and within one, which it then takes for done. The run that waits brings the values of fields, but neither a
+press on a button nor what a component triggered. So a press was lost that another message followed within some 20 ms.
+"""
+
 from functools import wraps
-from typing import ParamSpec
+from typing import Any
 
-from streamlit.runtime.scriptrunner import RerunException
-
-Given = ParamSpec("Given")
+from streamlit.runtime.state import SafeSessionState
 
 
-def whole(callback: Callable[Given, None]) -> Callable[Given, None]:
-    """Done to its end, though Streamlit cuts it short for a run that waits.
+def _is_no_time_to_end() -> None:
+    """In place of what ends a run for the one that waits."""
 
-    It may do so at any use of `st.session_state`, and does not call the callback anew: what a person chose would be
-    lost. A callback must be one that may be begun twice.
-    """
 
-    @wraps(callback)
-    def done(*args: Given.args, **kwargs: Given.kwargs) -> None:
+def run_to_their_end() -> None:
+    """From now on, the run that waits begins when all callbacks of the one before it are done."""
+    given = SafeSessionState.on_script_will_rerun
+    if hasattr(given, "__wrapped__"):
+        return
+
+    @wraps(given)
+    def undisturbed(session: SafeSessionState, *args: Any, **kwargs: Any) -> None:
+        end_if_another_waits = session._yield_callback
+        # It has no other attributes than those of its class: all others are the session's values.
+        object.__setattr__(session, "_yield_callback", _is_no_time_to_end)
         try:
-            callback(*args, **kwargs)
-        except RerunException:
-            # The run that waits begins afterwards.
-            done(*args, **kwargs)
-            raise
+            given(session, *args, **kwargs)
+        finally:
+            object.__setattr__(session, "_yield_callback", end_if_another_waits)
 
-    return done
+    SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign]

@@ -17,7 +17,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.core import messages
-from viz.core.callbacks import whole
 from viz.core.widget_values import sent
 from viz.selection import catalogue
 from viz.selection.history import History, remembered
@@ -40,7 +39,7 @@ _SENTENCES: Final = "history/sentences"
 class _Past:
     """What was chosen, in one object that a session keeps: a change of it is never cut in two.
 
-    Streamlit may end a run, and a callback too, at any use of `st.session_state`.
+    Streamlit may end a run at any use of `st.session_state`.
 
     Attributes:
         history: the choices; None before the first run has come to its end.
@@ -117,7 +116,6 @@ def change(**values: object) -> None:
     put(current().changed(**values))
 
 
-@whole
 def choose(**values: object) -> None:
     """Change what a person chose; what belonged to the values before becomes its default again (`ResetBy`)."""
     put(current().chosen(**values))
@@ -161,7 +159,6 @@ def _was_drawn(field: str) -> bool:
     return is_heard
 
 
-@whole
 def take(field: str, read: Callable[[Any], object] = _as_sent) -> None:
     """A person changed the widget that shows a field: its value becomes the selection's, if it can be that.
 

@@ -1,35 +1,85 @@
-"""What a person chose is not lost where the run of the next press cuts its callback short."""
+"""A press is not lost where another run waits: its callback is called, and runs to its end."""
+
+import ast
+from collections.abc import Callable, Iterator
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
 from streamlit.runtime.scriptrunner import RerunData, RerunException
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.runtime.state import SafeSessionState, SessionState
+from streamlit.runtime.state.common import WidgetMetadata
 
-from viz.core.callbacks import whole
+from tests.paths import ROOT
+from viz.core import callbacks
+
+PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 
 
-def test_a_callback_that_is_cut_short_is_done_to_its_end_before_the_run_that_waits() -> None:
-    cuts, done = [RerunException(RerunData()), RerunException(RerunData())], []
+@pytest.fixture(autouse=True)
+def _as_the_app() -> Iterator[None]:
+    given = SafeSessionState.on_script_will_rerun
+    # As at the start of a run.
+    ThreadState.initialize()
+    callbacks.run_to_their_end()
+    callbacks.run_to_their_end()
+    yield
+    SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
 
-    @whole
-    def take(value: int) -> None:
-        if cuts:
-            raise cuts.pop()
-        done.append(value)
 
+def cut_short() -> None:
+    raise RerunException(RerunData())
+
+
+def session_with(press: Callable[[SafeSessionState], None]) -> SafeSessionState:
+    """A session in which another run waits from the beginning, and a button."""
+    state = SessionState()
+    session = SafeSessionState(state, cut_short)
+    state._set_widget_metadata(
+        WidgetMetadata(
+            id="button",
+            deserializer=bool,
+            serializer=bool,
+            value_type="trigger_value",
+            callback=lambda: press(session),
+        )
+    )
+    return session
+
+
+def test_what_a_button_does_is_done_to_its_end_before_the_run_that_waits() -> None:
+    def choose(session: SafeSessionState) -> None:
+        session["head"] = 3
+        session["heads"] = [session["head"]]
+
+    session = session_with(choose)
+    session.on_script_will_rerun(PRESSED)
+    # And then the run that waits begins.
     with pytest.raises(RerunException):
-        take(3)
-    assert done == [3]
-    take(4)
-    assert done == [3, 4]
+        session["head"] = 4
+    assert session.filtered_state == {"head": 3, "heads": [3]}
 
 
-def test_an_error_of_its_own_is_raised_and_nothing_is_done_again() -> None:
-    calls = []
-
-    @whole
-    def take() -> None:
-        calls.append(1)
+def test_after_an_error_in_a_callback_the_run_that_waits_begins_too() -> None:
+    def fail(session: SafeSessionState) -> None:
         raise ValueError("no such layer")
 
+    session = session_with(fail)
     with pytest.raises(ValueError, match="no such layer"):
-        take()
-    assert calls == [1]
+        session.on_script_will_rerun(PRESSED)
+    with pytest.raises(RerunException):
+        session["head"] = 4
+
+
+def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
+    """What a run reads off a button is lost where another run cuts that one short before it comes to it."""
+    read = []
+    for path in sorted((ROOT / "viz").rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        alone = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        read += [
+            f"{path.relative_to(ROOT)}:{node.lineno}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button" and node not in alone
+        ]
+    assert read == []

@@ -1,4 +1,4 @@
-"""A run or a callback that is cut short by what a person does next loses no choice, and undo none that was seen."""
+"""A run that is cut short by what a person does next loses no choice, and undo none that was seen."""
 
 from typing import Any
 
@@ -152,23 +152,3 @@ def test_an_undo_is_done_whole_or_not_at_all_wherever_the_next_press_cuts_it_sho
     assert head() == 2
     assert state.undo(1)
     assert head() == 0
-
-
-@pytest.mark.usefixtures("address")
-def test_what_a_person_chose_is_taken_wherever_the_next_press_cuts_it_short() -> None:
-    session, cuts = st.session_state, 0
-    assert isinstance(session, Session)
-    for uses in range(100):
-        state.change(attention_tab="All heads")
-        session["attention_tab"] = "bertviz"
-        session.left = uses
-        try:
-            state.take("attention_tab")
-        except CutShort:
-            cuts += 1
-        else:
-            break
-        finally:
-            session.left = None
-            assert state.current().value("attention_tab") == "bertviz"
-    assert cuts > 1

@@ -1,29 +1,17 @@
 """Show the buttons of a page's head, with their keys: undo, redo, pin, and the switch for a projector."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import streamlit as st
 
 from viz.components.declare import declare
 from viz.core import payload
-from viz.core.callbacks import whole
 from viz.core.widget_values import sent, sent_number
 
 _COMPONENT = declare("components/head_tools/head_tools.js", "components/head_tools/head_tools.css")
 _KEY = "head-tools"
+#: Of the buttons that pressed undo last, their name and how often they did.
 _HEARD = "head-tools/heard"
-
-
-@dataclass(slots=True)
-class Heard:
-    """Of the buttons that pressed undo last, their name and how often they did, in one object that a session keeps.
-
-    Streamlit may end a callback at any use of `st.session_state`, where another press is waiting: what was heard is
-    noted without one, once all of it is done.
-    """
-
-    told: tuple[str, int] | None = None
 
 
 def read_total(value: object) -> tuple[str, int] | None:
@@ -53,27 +41,27 @@ def head_tools(
         is_presented: whether a projector shows the page; then only the way back is offered.
         is_pinned: whether this view is in the collection already.
         on_undo: called with how many choices are to be undone, below 0 to be done again; before the next run, as are
-            those that follow. Where it is cut short, it must have done nothing: it is called anew.
+            those that follow.
         on_pin: for the view that is shown.
         on_present: with whether the page is to be presented.
     """
 
-    heard: Heard = st.session_state.setdefault(_HEARD, Heard())
+    heard: tuple[str, int] | None = st.session_state.get(_HEARD)
 
-    @whole
     def undo() -> None:
         told = read_total(sent(_KEY, "undo"))
         if told is not None:
-            if steps := new_steps(heard.told, told):
+            steps = new_steps(st.session_state.get(_HEARD), told)
+            st.session_state[_HEARD] = told
+            if steps:
                 on_undo(steps)
-            heard.told = told
 
     def present() -> None:
         if (number := sent_number(0, 1, _KEY, "present")) is not None:
             on_present(number == 1)
 
     _COMPONENT(
-        data=payload.pack({"isPresented": is_presented, "isPinned": is_pinned, "heard": heard.told}),
+        data=payload.pack({"isPresented": is_presented, "isPinned": is_pinned, "heard": heard}),
         key=_KEY,
         width="content",
         on_undo_change=undo,

@@ -6,6 +6,7 @@ import { isTyped } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
+import { keepPresses } from "./kept_presses.js";
 
 /** @typedef {{ isPresented: boolean, isPinned: boolean, heard: [string, number] | null }} Header */
 
@@ -47,6 +48,7 @@ class HeadTools extends View {
   leave = tool(_("Leave the presentation (Escape or P)"), () => this.switchTo(false), _("Leave"));
 
   start() {
+    keepPresses();
     this.root.append(this.undo, this.redo, this.pin, this.present, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
   }

@@ -69,27 +69,34 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
                 name=name,
             )
         )
-        if view.key == "antecedent" and st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:"):
-            state.change(coreference_tab="Measured")
-            st.switch_page("viz/pages/coreference/page.py")
+        if view.key == "antecedent":
+            st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)
         return
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(_("Sentences in which **{name}** of this head is highest", name=shown(name).lower()))
     if not numbers:
         st.caption(_("None: no token of the corpus says anything about this metric here."))
         return
-    opened = None
     with st.container(gap="xsmall"):
         for number in numbers:
             text = " ".join(visible(atlas.texts[number]).split())
             cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
-            key = f"atlas-sentence-{number}"
-            if st.button(plain(cut), key=key, type="tertiary", icon=":material/grid_view:", wrap=True):
-                opened = number
+            st.button(
+                plain(cut), key=f"atlas-sentence-{number}", type="tertiary", icon=":material/grid_view:", wrap=True,
+                on_click=_open_sentence, args=(atlas.texts[number], view, layer, head),
+            )  # fmt: skip
     st.caption(_("A click opens the sentence on the Attention page at this head, with the model's own translation."))
-    if opened is not None:
-        state.choose(text=atlas.texts[opened])
-        state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)
-        # Chosen, so that the page shows this head and not its own finding.
-        state.change(site=view.site, layer=layer, head=head)
-        st.switch_page("viz/pages/attention/page.py")
+
+
+def _open_measured() -> None:
+    state.change(coreference_tab="Measured")
+    st.switch_page("viz/pages/coreference/page.py")
+
+
+def _open_sentence(text: str, view: View, layer: int, head: int) -> None:
+    """The sentence on the attention page, at the head of a view."""
+    state.choose(text=text)
+    state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)
+    # Chosen, so that the page shows this head and not its own finding.
+    state.change(site=view.site, layer=layer, head=head)
+    st.switch_page("viz/pages/attention/page.py")

@@ -1,14 +1,9 @@
 """What the browser says that was pressed in the head of a page."""
 
-from typing import Any
-
 import pytest
-import streamlit as st
-from streamlit.runtime.scriptrunner import RerunData, RerunException
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import sent_to
-from viz.components.head_tools import component
 from viz.components.head_tools.component import new_steps, read_total
 
 
@@ -36,9 +31,9 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
     def script() -> None:
         import streamlit as st
 
-        from viz.components.head_tools.component import Heard, head_tools
+        from viz.components.head_tools.component import head_tools
 
-        st.session_state.setdefault("head-tools/heard", Heard(("a", 4)))
+        st.session_state.setdefault("head-tools/heard", ("a", 4))
         head_tools(
             is_presented=False,
             is_pinned=False,
@@ -49,27 +44,3 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
 
     ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
     assert header["heard"] == ["a", 4]
-
-
-def test_a_press_whose_undo_is_cut_short_for_the_next_one_is_undone_all_the_same(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    undone: list[int] = []
-    callbacks: dict[str, Any] = {}
-    totals, cuts = iter((1, 1, 2)), [RerunException(RerunData())]
-
-    def undo(by: int) -> None:
-        if cuts:
-            raise cuts.pop()
-        undone.append(by)
-
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(component, "_COMPONENT", lambda **given: callbacks.update(given))
-    monkeypatch.setattr(component, "sent", lambda *path: {"name": "a", "total": next(totals)})
-    component.head_tools(
-        is_presented=False, is_pinned=False, on_undo=undo, on_pin=lambda: None, on_present=lambda to: None
-    )
-    with pytest.raises(RerunException):
-        callbacks["on_undo_change"]()
-    callbacks["on_undo_change"]()
-    assert undone == [1, 1]

@@ -90,10 +90,8 @@ def show(trace: "Trace", site: str) -> None:
     with st.container(horizontal=True, gap="xsmall"):
         for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
             # A key by rank: with other words the same button says another head.
-            if st.button(_button_label(weight, link, layer, head), key=f"linked-{rank}"):
-                _open(link, layer, head)
-                # The choice of an attention stands outside of this part of the page.
-                st.rerun()
+            label = _button_label(weight, link, layer, head)
+            st.button(label, key=f"linked-{rank}", on_click=_press, args=(link, layer, head))
     how_counted = _how(trace, question, [each[1] for each in ranked[:MOST]])
     if how_counted:
         st.caption(how_counted)
@@ -134,6 +132,12 @@ def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
         _, link, layer, head = ranked[0]
         _open(link, layer, head)
         state.change(metric=KEPT, order="highest")
+
+
+def _press(link: Link, layer: int, head: int) -> None:
+    _open(link, layer, head)
+    # The choice of an attention stands outside of this part of the page.
+    st.rerun()
 
 
 def _open(link: Link, layer: int, head: int) -> None:

@@ -15,6 +15,7 @@ from viz.components.declare import declare
 from viz.components.player.exchange import Command, Exchange, converse, last_exchange, next_command
 from viz.core import payload as wire
 from viz.core.messages import _
+from viz.core.widget_values import sent
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
 
 _COMPONENT = declare("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
@@ -134,11 +135,10 @@ def pack_player(
 
 
 def wished(data: PlayerData, *, key: str) -> Wished | None:
-    """What a person wishes in this run, of the decoding drawn last, known before the player is drawn."""
-    sent = st.session_state.get(key, {})
+    """What a person wishes of the decoding drawn last, known before the player is drawn, which ends it."""
     last = last_exchange(key)
-    wish = read_wish(sent.get("wish"), data)
-    return None if wish is None or last is None else Wished(wish, read_state(sent.get("view"), data, last.command))
+    wish = read_wish(st.session_state.get(_wish_key(key)), data)
+    return None if wish is None or last is None else Wished(wish, read_state(sent(key, "view"), data, last.command))
 
 
 def decode_player(
@@ -155,8 +155,13 @@ def decode_player(
 
     def show(last: Exchange[PlayerState] | None, value: object) -> tuple[Any, Command[PlayerState]]:
         payload, command = pack_player(data, last, asked, value, name, note, head_names)
-        return _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=_nothing), command
+        return _COMPONENT(data=payload, key=key, on_view_change=_nothing, on_wish_change=take), command
 
+    def take() -> None:
+        # Kept until it is done: a run that another cuts short knew of it and did nothing.
+        st.session_state[_wish_key(key)] = sent(key, "wish")
+
+    st.session_state.pop(_wish_key(key), None)
     reported = converse(show, partial(_read, data), asked, key=key)
     return asked if reported is None and asked != state else reported
 
@@ -167,6 +172,10 @@ def _read(data: PlayerData, value: object, command: Command[PlayerState]) -> Pla
 
 def _within(number: int, low: int, high: int) -> int:
     return min(max(number, low), high)
+
+
+def _wish_key(key: str) -> str:
+    return f"{key}/wish"
 
 
 def _nothing() -> None:

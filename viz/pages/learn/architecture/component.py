@@ -1,6 +1,6 @@
 """Send a model's shape and a translation to `architecture_player.js`; read back the step and what is opened."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from math import exp
@@ -119,21 +119,22 @@ def read_opened(value: object) -> Opened | None:
     return Opened(str(value["box"]), layer, row)
 
 
-def opened_box(key: str) -> Opened | None:
-    """The box that a person opened in this run, if any."""
-    return read_opened(sent(key, "box"))
-
-
-def architecture_player(shape: "Shape", trace: "Trace", asked: MapState, *, key: str, name: str) -> MapState | None:
-    """Show the map and its film; return where a person has moved it; `opened_box` says what they open."""
+def architecture_player(
+    shape: "Shape", trace: "Trace", asked: MapState, *, on_open: Callable[[Opened], None], key: str, name: str
+) -> MapState | None:
+    """Show the map and its film; return where a person has moved it; `on_open` is called with a box that they open."""
     content = content_of(shape, trace)
     digest = fingerprint.digest(repr(content))
+
+    def take() -> None:
+        if (opened := read_opened(sent(key, "box"))) is not None:
+            on_open(opened)
 
     def show(last: Exchange[MapState] | None, value: object) -> tuple[Any, Command[MapState]]:
         reported = None if last is None else read_state(digest, value, last.command)
         command = next_command(last, asked, reported, digest)
         packed = payload.pack({**content, "name": name, "digest": digest, "command": command.packed()})
-        return _COMPONENT(data=packed, key=key, on_view_change=_nothing, on_box_change=_nothing), command
+        return _COMPONENT(data=packed, key=key, on_view_change=_nothing, on_box_change=take), command
 
     return converse(show, partial(read_state, digest), asked, key=key)
 

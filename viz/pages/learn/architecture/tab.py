@@ -9,7 +9,7 @@ from viz.core.file_names import file_name
 from viz.core.messages import _
 from viz.core.sites import DECODER, ENCODER
 from viz.pages.learn.architecture import data, words
-from viz.pages.learn.architecture.component import MapState, Opened, architecture_player, opened_box
+from viz.pages.learn.architecture.component import MapState, Opened, architecture_player
 from viz.selection import state
 from viz.ui import frame, sentence
 from viz.ui.controls import plain
@@ -44,13 +44,10 @@ def show(head: "DeltaGenerator") -> None:
 
 @frame.fragment
 def _map(trace: "Trace") -> None:
-    opened = opened_box(KEY)
-    if opened is not None:
-        _open(opened)
     shape = data.shape_in(trace, models.reader(state.current().model))
     asked = MapState(state.current().learn.map_step)
     name = file_name("transformer", sentence=trace.text)
-    shown = architecture_player(shape, trace, asked, key=KEY, name=name)
+    shown = architecture_player(shape, trace, asked, on_open=_open, key=KEY, name=name)
     if shown is not None and shown.step != asked.step:
         state.change(map_step=shown.step)
     for caution in _cautions(shape, trace):

@@ -86,9 +86,9 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
         label_visibility="collapsed", on_change=_caption, args=(number, key),
     )  # fmt: skip
     with st.container(horizontal=True):
-        if st.button(_("Open"), key=f"pin-open-{number}", icon=":material/open_in_new:"):
-            state.put(view.changed(pins=state.current().learn.pins))
-            st.switch_page(f"viz/pages/{pin.page}/page.py")
+        st.button(
+            _("Open"), key=f"pin-open-{number}", icon=":material/open_in_new:", on_click=_open, args=(view, pin.page)
+        )
         for label, help_text, by in (
             (":material/arrow_back:", said("Earlier"), -1),
             (":material/arrow_forward:", said("Later"), 1),
@@ -102,6 +102,11 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             args=(number,),
         )  # fmt: skip
     return Card(shown(title), picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+
+
+def _open(view: "Selection", page: str) -> None:
+    state.put(view.changed(pins=state.current().learn.pins))
+    st.switch_page(f"viz/pages/{page}/page.py")
 
 
 def _selection(pin: "Pin") -> "Selection":

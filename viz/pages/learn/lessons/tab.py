@@ -186,15 +186,20 @@ def _found(view: View, claim: str) -> str:
 
 def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
-    if st.button(
+    st.button(
         _("Open on the page {page}", page=PAGE_NAMES[full.page]),
         key="lesson-full",
         icon=":material/open_in_new:",
         type="tertiary",
-    ):
-        # Without a name it is the server's first, on which lessons run; a view of another model names it.
-        state.choose(checkpoint="")
-        if "text" in full.choices:
-            state.choose(text=full.choices["text"])
-        state.change(**full.choices)
-        st.switch_page(f"viz/pages/{full.page}/page.py")
+        on_click=_open_full_page,
+        args=(full,),
+    )
+
+
+def _open_full_page(full: FullPage) -> None:
+    # Without a name it is the server's first, on which lessons run; a view of another model names it.
+    state.choose(checkpoint="")
+    if "text" in full.choices:
+        state.choose(text=full.choices["text"])
+    state.change(**full.choices)
+    st.switch_page(f"viz/pages/{full.page}/page.py")

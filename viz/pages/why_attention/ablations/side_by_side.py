@@ -214,13 +214,18 @@ def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
             (_("Film"), ":material/movie:", "decoding"),
         )
         for label, icon, page in pages:
-            if not st.button(label, key=f"ablation-{page}-{preset}", icon=icon, type="tertiary"):
-                continue
-            state.choose(checkpoint=_choice(preset).checkpoint)
-            state.change(decoding_tab="Film")
-            if opened is not None:
-                state.change(site=site, layer=opened.layer, head=opened.head)
-            st.switch_page(f"viz/pages/{page}/page.py")
+            st.button(
+                label, key=f"ablation-{page}-{preset}", icon=icon, type="tertiary",
+                on_click=_open, args=(page, preset, site, opened),
+            )  # fmt: skip
+
+
+def _open(page: str, preset: str, site: str, opened: OpenHead | None) -> None:
+    state.choose(checkpoint=_choice(preset).checkpoint)
+    state.change(decoding_tab="Film")
+    if opened is not None:
+        state.change(site=site, layer=opened.layer, head=opened.head)
+    st.switch_page(f"viz/pages/{page}/page.py")
 
 
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:

@@ -1,0 +1,251 @@
+"""Presses while the server is busy: python -m tests.benchmarks.presses [--presses 300] [--busy 8] [--seconds 480].
+
+A person presses tabs, tiles, buttons, Undo and links in Chromium, each while a run of the page is under way and processes
+that compute without a pause share the cores. A press is lost where the browser does not show what it chose, or the
+address, which Python writes, does not say it. Prints how many of each kind were lost, and how long both took to answer.
+Ends with an error if any was. The busy processes end by themselves after as many seconds as the benchmark may take.
+"""
+
+import argparse
+import random
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import TimeoutError as NotInTime
+
+from tests.benchmarks.browser import progress
+from tests.browser.conftest import FLAGS, find_executable, streamlit_server
+from tests.paths import ROOT
+
+#: A press that is not answered by then is lost.
+PATIENCE_MS: Final = 30_000
+#: Milliseconds between a press that begins a run and the one that is counted, and for which a button is held down.
+MOST_BETWEEN: Final = 700
+HELD: Final = 50
+#: Links by name, and the path of each in addresses: pages that need no long computation.
+LINKS: Final = {"Learn": "/learn", "Attention": "/", "Model": "/model", "Masks & positions": "/masks"}
+#: Tabs of one page, by what addresses call them; the first is the default, of which addresses are silent.
+TABS: Final = ("All heads", "Where a weight comes from", "Take it with you")
+NUM_TILES: Final = 16
+
+
+@dataclass
+class Presses:
+    """Those of one kind: seconds until the browser showed each, until the address said it, and what was lost.
+
+    `in_runs` of all were made while the browser knew of a run.
+    """
+
+    shown: list[float] = field(default_factory=list)
+    said: list[float] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    in_runs: int = 0
+
+    def line(self) -> str:
+        """The kind's line in the table."""
+        times = [f"{statistics.median(each):8.2f} {max(each):8.2f}" for each in (self.shown, self.said) if each]
+        return f"{len(self.shown) + len(self.lost):7} {self.in_runs:8} {len(self.lost):5} " + "  ".join(times)
+
+
+def press(page: Page, target: Locator) -> None:
+    """As a person presses: at the place where it is seen, without asking whether the page is ready for it."""
+    box = target.bounding_box()
+    assert box is not None, "what is pressed must be seen"
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, delay=HELD)
+
+
+def param(name: str, value: str | None) -> str:
+    """The condition that the address says so; None where it must be silent."""
+    return f"new URLSearchParams(location.search).get('{name}') === {'null' if value is None else repr(value)}"
+
+
+@dataclass
+class Person:
+    """One who presses; `chance` is seeded, so that two runs press the same."""
+
+    page: Page
+    url: str
+    chance: random.Random
+    kinds: dict[str, Presses] = field(default_factory=dict)
+
+    def begin_run(self) -> None:
+        """Streamlit's own key for another run of the page, and a moment that may fall anywhere into that run."""
+        self.page.evaluate("document.activeElement?.blur()")
+        self.page.keyboard.press("r")
+        self.page.wait_for_timeout(self.chance.uniform(0, MOST_BETWEEN))
+
+    def pressed(self, kind: str, target: Locator, shown: Callable[[int], object], said: str) -> bool:
+        """Press, and note when the browser shows it and when the address says it; whether both came."""
+        presses = self.kinds.setdefault(kind, Presses())
+        presses.in_runs += self.page.get_by_test_id("stApp").get_attribute("data-test-script-state") == "running"
+        before = time.monotonic()
+        press(self.page, target)
+        stage = "shown"
+        try:
+            shown(PATIENCE_MS)
+            seen = time.monotonic() - before
+            stage = "said"
+            self.page.wait_for_function(said, timeout=PATIENCE_MS)
+            heard = time.monotonic() - before
+            stage = "kept"
+            shown(PATIENCE_MS)
+        except NotInTime:
+            presses.lost.append(f"{kind}: not {stage}: {target}, {self.page.url}")
+            progress(presses.lost[-1])
+            return False
+        presses.shown.append(seen)
+        presses.said.append(heard)
+        return True
+
+    def opened(self, query: str = "") -> None:
+        self.page.goto(f"{self.url}/{query}")
+        self.page.locator(".head-grid[data-ready='1']").wait_for(timeout=4 * PATIENCE_MS)
+
+    def tabs(self, count: int) -> None:
+        self.opened()
+        open_tab = TABS[0]
+        for _ in range(count):
+            name = self.chance.choice([each for each in TABS if each != open_tab])
+            tab = self.page.get_by_role("tab", name=name)
+            selected = self.page.get_by_role("tab", name=name, selected=True)
+            self.begin_run()
+            said = param("view", None if name == TABS[0] else name)
+            if self.pressed("tabs", tab, lambda most, tab=selected: tab.wait_for(timeout=most), said):
+                open_tab = name
+            else:
+                self.opened()
+                open_tab = TABS[0]
+
+    def tiles(self, count: int) -> None:
+        self.opened("?layer=0&head=0")
+        at = 0
+        for _ in range(count):
+            at = (at + self.chance.randrange(1, NUM_TILES)) % NUM_TILES
+            if not self.tile("tiles", at):
+                self.opened("?layer=0&head=0")
+                at = 0
+
+    def tile(self, kind: str, number: int, *, is_busy: bool = True) -> bool:
+        tile = self.page.get_by_role("gridcell").nth(number)
+        layer, head = (tile.get_attribute(f"data-{name}") for name in ("layer", "head"))
+        selected = self.page.locator(f".head-grid .cell[aria-selected='true'][data-layer='{layer}'][data-head='{head}']")
+        if is_busy:
+            self.begin_run()
+        said = f"{param('layer', layer)} && {param('head', head)}"
+        return self.pressed(kind, tile, lambda most: selected.wait_for(timeout=most), said)
+
+    def undo(self, count: int) -> None:
+        self.opened("?layer=0&head=0")
+        for number in range(count):
+            # Two heads, of which the second is undone: the first of another row than the one that was open.
+            first, second = 1 + number % 7, 8 + number % 7
+            if not (self.tile("tiles", first, is_busy=False) and self.tile("tiles", second, is_busy=False)):
+                self.opened("?layer=0&head=0")
+                continue
+            before = self.page.get_by_role("gridcell").nth(first)
+            layer, head = (before.get_attribute(f"data-{name}") for name in ("layer", "head"))
+            selected = self.page.locator(f".cell[aria-selected='true'][data-layer='{layer}'][data-head='{head}']")
+            self.begin_run()
+            said = f"{param('layer', layer)} && {param('head', head)}"
+            button = self.page.get_by_role("button", name="Undo the last choice")
+            if not self.pressed("Undo", button, lambda most, at=selected: at.wait_for(timeout=most), said):
+                self.opened("?layer=0&head=0")
+
+    def buttons(self, count: int) -> None:
+        """The steps of a lesson, to and fro: each is drawn with its picture."""
+        step = 0
+        for _ in range(count):
+            if not step:
+                self.page.goto(f"{self.url}/learn")
+                self.page.locator(".st-key-lesson-next button").wait_for(timeout=4 * PATIENCE_MS)
+                step = 1
+            forward = step < 3 and (step == 1 or self.chance.random() < 0.5)
+            wanted = step + (1 if forward else -1)
+            self.begin_run()
+            said = param("step_of_lesson", None if wanted == 1 else str(wanted))
+            # A button with a tip stands there twice, once for touch.
+            button = self.page.locator(f".st-key-lesson-{'next' if forward else 'back'} button:visible")
+
+            def shown(most: int, said: str = said) -> None:
+                self.page.wait_for_function(said, timeout=most)
+
+            step = wanted if self.pressed("buttons", button, shown, said) else 0
+
+    def links(self, count: int) -> None:
+        self.opened()
+        at = "Attention"
+        for _ in range(count):
+            at = self.chance.choice([name for name in LINKS if name != at])
+            heading = self.page.get_by_role("heading", name=at, level=1, exact=True)
+            self.begin_run()
+            link = self.page.get_by_role("link", name=at, exact=True)
+            said = f"location.pathname === '{LINKS[at]}'"
+            if not self.pressed("links", link, lambda most, title=heading: title.wait_for(timeout=most), said):
+                self.opened()
+                at = "Attention"
+
+
+@contextmanager
+def busy_processes(count: int, seconds: float) -> Iterator[None]:
+    """So many processes that compute without a pause; they end by themselves, and sooner where the benchmark does."""
+    spin = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def measure(person: Person, presses: int, seconds: float) -> None:
+    """Kind after kind, a few at a time, until all are done or the time is over."""
+    walks = (person.tabs, person.tiles, person.undo, person.buttons, person.links)
+    end, rounds = time.monotonic() + seconds, 5
+    for number in range(rounds):
+        for walk in walks:
+            walk(presses // len(walks) // rounds)
+            done = sum(len(each.shown) + len(each.lost) for each in person.kinds.values())
+            progress(f"round {number + 1}: {done} presses, {sum(len(each.lost) for each in person.kinds.values())} lost")
+            if time.monotonic() > end:
+                return
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--presses", type=int, default=300)
+    parser.add_argument("--busy", type=int, default=8, help="processes that share the cores")
+    parser.add_argument("--seconds", type=float, default=480, help="the most that it takes, and the busy processes live")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kinds", nargs="+", default=["tabs", "tiles", "undo", "buttons", "links"])
+    arguments = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sync_playwright() as playwright,
+        streamlit_server(ROOT / "app.py", (), Path(folder) / "server.log") as url,
+        busy_processes(arguments.busy, arguments.seconds),
+    ):
+        browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
+        page = browser.new_page(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
+        person = Person(page, url, random.Random(arguments.seed))
+        measure(person, arguments.presses, arguments.seconds)
+        browser.close()
+    print(f"{'':10}presses  in runs  lost    shown, s: median, most   said, s: median, most")
+    for kind, presses in person.kinds.items():
+        print(f"{kind:10}{presses.line()}")
+    lost = [line for presses in person.kinds.values() for line in presses.lost]
+    if lost:
+        raise SystemExit("\n".join(lost))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""A press that falls into a run of the page is not lost, whatever the browser has drawn of it by then."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from tests.browser.test_app import opened
+
+
+class Held:
+    """What server and browser say to each other.
+
+    Attributes:
+        is_last: chooses a message of the server, all that follow which are held back.
+        follows_a_link: what the browser says of the old page, once, right after it has asked for another.
+        told: what the browser said last.
+        loses_next: whether what the browser says next does not arrive.
+    """
+
+    def __init__(self, page: Page) -> None:
+        self.is_last: Callable[[ForwardMsg], bool] = lambda message: False
+        self.follows_a_link: bytes | None = None
+        self.told = b""
+        self.loses_next = False
+        self._waiting: list[str | bytes] | None = None
+        page.route_web_socket(re.compile("/_stcore/stream"), self._connect)
+
+    def _connect(self, route: WebSocketRoute) -> None:
+        self._route, self._server = route, route.connect_to_server()
+        self._server.on_message(self._take)
+        route.on_message(self._tell)
+
+    def _take(self, message: str | bytes) -> None:
+        if self._waiting is not None:
+            self._waiting.append(message)
+            return
+        self._route.send(message)
+        if isinstance(message, bytes) and self.is_last(ForwardMsg.FromString(message)):
+            self._waiting = []
+
+    def _tell(self, message: str | bytes) -> None:
+        assert isinstance(message, bytes)
+        if self.loses_next:
+            self.loses_next = False
+            return
+        self._server.send(message)
+        page = BackMsg.FromString(message).rerun_script.page_script_hash
+        if self.follows_a_link and page != BackMsg.FromString(self.follows_a_link).rerun_script.page_script_hash:
+            self._server.send(self.follows_a_link)
+            self.follows_a_link = None
+        self.told = message
+
+    def release(self) -> None:
+        """All that was held back comes at once."""
+        waiting, self._waiting = self._waiting or [], None
+        self.is_last = lambda message: False
+        for message in waiting:
+            self._route.send(message)
+
+
+def begins_tabs(message: ForwardMsg) -> bool:
+    return message.delta.add_block.WhichOneof("type") == "tab_container"
+
+
+@pytest.fixture
+def held(page: Page) -> Held:
+    return Held(page)
+
+
+def test_a_press_on_a_tab_while_its_bar_is_drawn_anew_is_not_lost(page: Page, url: str, held: Held) -> None:
+    opened(page, url)
+    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    held.is_last = begins_tabs
+    page.keyboard.press("r")
+    tab = page.get_by_role("tab", name="QK and OV")
+    expect(tab).to_have_attribute("aria-disabled", "true")
+    tab.click(force=True)
+    held.release()
+    expect(tab).to_have_attribute("aria-selected", "true", timeout=20_000)
+    expect(page).to_have_url(re.compile("view=QK"))
+    expect(page.get_by_role("tabpanel")).not_to_be_empty()
+
+
+def test_a_tab_is_open_at_once_and_python_is_told_until_it_has_heard(page: Page, url: str, held: Held) -> None:
+    opened(page, url)
+    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    held.loses_next = True
+    tab = page.get_by_role("tab", name="QK and OV")
+    tab.click()
+    expect(tab).to_have_attribute("aria-selected", "true", timeout=1_000)
+    expect(page.get_by_role("tabpanel")).to_be_empty()
+    expect(page).to_have_url(re.compile("view=QK"))
+    expect(page.get_by_role("tabpanel")).not_to_be_empty()
+    expect(tab).to_have_attribute("aria-selected", "true")
+
+
+def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_is_not_lost(
+    page: Page, url: str, held: Held
+) -> None:
+    opened(page, url)
+    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    page.keyboard.press("r")
+    page.wait_for_timeout(300)
+    held.follows_a_link = held.told
+    page.get_by_role("link", name="Model", exact=True).click()
+    expect(page.get_by_role("heading", name="Model", level=1)).to_be_visible(timeout=20_000)
+    assert held.follows_a_link is None
+    page.wait_for_timeout(1_000)
+    expect(page).to_have_url(re.compile("/model"))
