@@ -23,7 +23,7 @@ def run() -> None:
     from viz.ui.add_model import say_missing
     from viz.ui.page_style import page_style
     from viz.ui.sidebar import sidebar
-    from viz.ui.tools import follow_undo
+    from viz.ui.tools import follow
 
     callbacks.run_to_their_end()
     st.logo(str(MARK), size="large")
@@ -48,7 +48,7 @@ def run() -> None:
     title = f"{page.title} – Headlight"
     st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": about})
     page_style()
-    follow_undo(pages, page)
+    follow(pages, page)
     sidebar(names)
     say_missing(names)
     with frame.page_run():

@@ -1,12 +1,16 @@
 """Presses while the server is busy: python -m tests.benchmarks.presses [--presses 300] [--busy 8] [--seconds 480].
 
-A person presses tabs, tiles, buttons, Undo and links in Chromium, each while a run of the page is under way and processes
-that compute without a pause share the cores. A press is lost where the browser does not show what it chose, or the
-address, which Python writes, does not say it. Prints how many of each kind were lost, and how long both took to answer.
-Ends with an error if any was. The busy processes end by themselves after as many seconds as the benchmark may take.
+A person presses tabs, tiles, Undo, the buttons of a lesson and links in Chromium, each while a run of the page is under
+way and processes that compute without a pause share the cores. A press is lost where the browser does not show what it
+chose, or the address, which Python writes, does not say it. Prints how many of each kind were lost, and how long both
+took to answer. Ends with an error if any was. The busy processes end by themselves when the time is over.
+
+First, without a browser (--pairs 200): a tile is pressed and another message follows within 20 ms, which begins a run
+of the page; how many of these presses the address does not say.
 """
 
 import argparse
+import asyncio
 import random
 import statistics
 import subprocess
@@ -23,19 +27,25 @@ from playwright.sync_api import Locator, Page, sync_playwright
 from playwright.sync_api import TimeoutError as NotInTime
 
 from tests.benchmarks.browser import progress
+from tests.benchmarks.wire_viewer import WireViewer
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
 
 #: A press that is not answered by then is lost.
 PATIENCE_MS: Final = 30_000
 #: Milliseconds between a press that begins a run and the one that is counted, and for which a button is held down.
-MOST_BETWEEN: Final = 700
+MOST_BETWEEN: Final = 400
 HELD: Final = 50
+#: How often each kind comes, and how many kinds there are.
+ROUNDS: Final = 3
+NUM_KINDS: Final = 5
 #: Links by name, and the path of each in addresses: pages that need no long computation.
 LINKS: Final = {"Learn": "/learn", "Attention": "/", "Model": "/model", "Masks & positions": "/masks"}
 #: Tabs of one page, by what addresses call them; the first is the default, of which addresses are silent.
 TABS: Final = ("All heads", "Where a weight comes from", "Take it with you")
-NUM_TILES: Final = 16
+#: The tiles that are pressed: of two layers.
+HEADS: Final = 8
+NUM_TILES: Final = 2 * HEADS
 
 
 @dataclass
@@ -126,39 +136,31 @@ class Person:
                 open_tab = TABS[0]
 
     def tiles(self, count: int) -> None:
+        """As many are pressed, and then as many undone, one by one."""
+        path = [0]
         self.opened("?layer=0&head=0")
-        at = 0
         for _ in range(count):
-            at = (at + self.chance.randrange(1, NUM_TILES)) % NUM_TILES
-            if not self.tile("tiles", at):
+            path.append((path[-1] + self.chance.randrange(1, NUM_TILES)) % NUM_TILES)
+            if not self.head("tiles", path[-1], self.tile(path[-1])):
                 self.opened("?layer=0&head=0")
-                at = 0
+                path = [0]
+        undo = self.page.get_by_role("button", name="Undo the last choice")
+        while len(path) > 1:
+            path.pop()
+            if not self.head("Undo", path[-1], undo):
+                return
 
-    def tile(self, kind: str, number: int, *, is_busy: bool = True) -> bool:
-        tile = self.page.get_by_role("gridcell").nth(number)
-        layer, head = (tile.get_attribute(f"data-{name}") for name in ("layer", "head"))
-        selected = self.page.locator(f".head-grid .cell[aria-selected='true'][data-layer='{layer}'][data-head='{head}']")
-        if is_busy:
-            self.begin_run()
-        said = f"{param('layer', layer)} && {param('head', head)}"
-        return self.pressed(kind, tile, lambda most: selected.wait_for(timeout=most), said)
+    def tile(self, number: int) -> Locator:
+        layer, head = divmod(number, HEADS)
+        return self.page.locator(f".head-grid .cell[data-layer='{layer}'][data-head='{head}']")
 
-    def undo(self, count: int) -> None:
-        self.opened("?layer=0&head=0")
-        for number in range(count):
-            # Two heads, of which the second is undone: the first of another row than the one that was open.
-            first, second = 1 + number % 7, 8 + number % 7
-            if not (self.tile("tiles", first, is_busy=False) and self.tile("tiles", second, is_busy=False)):
-                self.opened("?layer=0&head=0")
-                continue
-            before = self.page.get_by_role("gridcell").nth(first)
-            layer, head = (before.get_attribute(f"data-{name}") for name in ("layer", "head"))
-            selected = self.page.locator(f".cell[aria-selected='true'][data-layer='{layer}'][data-head='{head}']")
-            self.begin_run()
-            said = f"{param('layer', layer)} && {param('head', head)}"
-            button = self.page.get_by_role("button", name="Undo the last choice")
-            if not self.pressed("Undo", button, lambda most, at=selected: at.wait_for(timeout=most), said):
-                self.opened("?layer=0&head=0")
+    def head(self, kind: str, number: int, target: Locator) -> bool:
+        """Press what opens the head of a tile."""
+        layer, head = divmod(number, HEADS)
+        opened = self.tile(number).and_(self.page.locator("[aria-selected='true']"))
+        self.begin_run()
+        said = f"{param('layer', str(layer))} && {param('head', str(head))}"
+        return self.pressed(kind, target, lambda most: opened.wait_for(timeout=most), said)
 
     def buttons(self, count: int) -> None:
         """The steps of a lesson, to and fro: each is drawn with its picture."""
@@ -194,6 +196,21 @@ class Person:
                 at = "Attention"
 
 
+async def lost_pairs(url: str, count: int, chance: random.Random) -> int:
+    """How many of so many presses on tiles are lost that a message which begins a run of the page follows at once."""
+    lost, number = 0, 0
+    async with WireViewer(url) as viewer:
+        await viewer.open("", {"layer": "0", "head": "0"})
+        for _ in range(count):
+            number = (number + chance.randrange(1, NUM_TILES)) % NUM_TILES
+            layer, head = divmod(number, HEADS)
+            wanted = {"layer": str(layer), "head": str(head)}
+            pause, value = chance.uniform(0, 0.02), {"layer": layer, "head": head}
+            told = await viewer.trigger_and_rerun("heads", "head", value, pause)
+            lost += not wanted.items() <= told.items()
+    return lost
+
+
 @contextmanager
 def busy_processes(count: int, seconds: float) -> Iterator[None]:
     """So many processes that compute without a pause; they end by themselves, and sooner where the benchmark does."""
@@ -209,13 +226,14 @@ def busy_processes(count: int, seconds: float) -> Iterator[None]:
 
 def measure(person: Person, presses: int, seconds: float) -> None:
     """Kind after kind, a few at a time, until all are done or the time is over."""
-    walks = (person.tabs, person.tiles, person.undo, person.buttons, person.links)
-    end, rounds = time.monotonic() + seconds, 5
-    for number in range(rounds):
+    walks = (person.tabs, person.tiles, person.buttons, person.links)
+    end = time.monotonic() + seconds
+    for number in range(ROUNDS):
         for walk in walks:
-            walk(presses // len(walks) // rounds)
+            walk(presses // NUM_KINDS // ROUNDS)
             done = sum(len(each.shown) + len(each.lost) for each in person.kinds.values())
-            progress(f"round {number + 1}: {done} presses, {sum(len(each.lost) for each in person.kinds.values())} lost")
+            lost = sum(len(each.lost) for each in person.kinds.values())
+            progress(f"round {number + 1}: {done} presses, {lost} lost")
             if time.monotonic() > end:
                 return
 
@@ -224,27 +242,34 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--presses", type=int, default=300)
     parser.add_argument("--busy", type=int, default=8, help="processes that share the cores")
-    parser.add_argument("--seconds", type=float, default=480, help="the most that it takes, and the busy processes live")
+    parser.add_argument(
+        "--seconds", type=float, default=480, help="the most that it takes, and the busy processes live"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", nargs="+", default=["tabs", "tiles", "undo", "buttons", "links"])
     arguments = parser.parse_args()
+    lost = 0
     with (
         tempfile.TemporaryDirectory() as folder,
         sync_playwright() as playwright,
         streamlit_server(ROOT / "app.py", (), Path(folder) / "server.log") as url,
         busy_processes(arguments.busy, arguments.seconds),
     ):
+        chance = random.Random(arguments.seed)
+        if arguments.pairs:
+            lost = asyncio.run(lost_pairs(url, arguments.pairs, chance))
+            print(f"{lost} of {arguments.pairs} presses lost that another message followed within 20 ms", flush=True)
         browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1400, "height": 1000}, reduced_motion="reduce")
-        person = Person(page, url, random.Random(arguments.seed))
+        person = Person(page, url, chance)
         measure(person, arguments.presses, arguments.seconds)
         browser.close()
     print(f"{'':10}presses  in runs  lost    shown, s: median, most   said, s: median, most")
     for kind, presses in person.kinds.items():
         print(f"{kind:10}{presses.line()}")
-    lost = [line for presses in person.kinds.values() for line in presses.lost]
-    if lost:
-        raise SystemExit("\n".join(lost))
+    told = [line for presses in person.kinds.values() for line in presses.lost]
+    if lost or told:
+        raise SystemExit("\n".join(told) or "A press was lost.")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,13 @@
 Speaks Streamlit's own protocol through its own classes. What a page is about knows who uses it.
 """
 
+import asyncio
 import json
 import time
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 from urllib.request import urlopen
 
 from streamlit.proto.Alert_pb2 import Alert
@@ -114,13 +115,28 @@ class WireViewer:
             WidgetState(id=place.id, json_value=json.dumps(state)),
         )
 
-    async def _send(self, place: Place, *states: WidgetState) -> Run:
+    async def trigger_and_rerun(self, key: str, event: str, value: dict[str, Any], pause: float) -> dict[str, str]:
+        """What a person wants of a component, and after a pause another run; what the address says when all is done."""
+        place = self.places[key]
+        wanted = json.dumps([{"event": event, "value": value}])
+        trigger = WidgetState(id=_TRIGGER.format(place.id), json_trigger_value=wanted)
+        await self._socket.send(self._asked(place.fragment, trigger).SerializeToString())
+        await asyncio.sleep(pause)
+        await self._run(self._asked(""))
+        # The first may have run alone, before the other: then its end was that.
+        await self._run(self._asked(""))
+        return dict(parse_qsl(self._query))
+
+    def _asked(self, fragment: str, *states: WidgetState) -> BackMsg:
         asked = BackMsg()
         asked.rerun_script.query_string = self._query
         asked.rerun_script.page_script_hash = self._page
-        asked.rerun_script.fragment_id = place.fragment
+        asked.rerun_script.fragment_id = fragment
         asked.rerun_script.widget_states.widgets.extend(states)
-        return await self._run(asked)
+        return asked
+
+    async def _send(self, place: Place, *states: WidgetState) -> Run:
+        return await self._run(self._asked(place.fragment, *states))
 
     async def _run(self, asked: BackMsg) -> Run:
         seen, began = Run(), time.perf_counter()

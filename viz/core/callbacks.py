@@ -31,4 +31,4 @@ def run_to_their_end() -> None:
         finally:
             object.__setattr__(session, "_yield_callback", end_if_another_waits)
 
-    SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign]
+    SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign, assignment]

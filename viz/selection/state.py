@@ -44,7 +44,7 @@ class _Past:
     Attributes:
         history: the choices; None before the first run has come to its end.
         begun: what held when the last run began, if it has not come to its end.
-        wanted: the page that an undo leads to.
+        wanted: the page that an undo, or a button, leads to.
     """
 
     history: History | None = None
@@ -271,8 +271,13 @@ def undo(by: int) -> bool:
     return True
 
 
+def want_page(page: str) -> None:
+    """The next run leads to this page, by its name in addresses."""
+    _past().wanted = page
+
+
 def page_wanted(page: str) -> str | None:
-    """The page to which an undo leads from the one that is opened, where it is another one; else None. Once.
+    """The page to which `want_page` or an undo leads from the one that is opened, if that is another; else None. Once.
 
     Args:
         page: its name in addresses, which the history takes for that of the choices that follow.

@@ -13,17 +13,18 @@ from viz.ui import downloads, present
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
-#: The section of each page in the selection, by its name in addresses.
-_SECTIONS: Final = {
-    "": "attention",
-    "decode": "decoding",
-    "compare": "coreference",
+#: Each page's name in addresses, by its folder, which is also its section of the selection.
+ADDRESSES: Final = {
+    "attention": "",
+    "decoding": "decode",
+    "coreference": "compare",
     "atlas": "atlas",
-    "masks": "masks_positions",
-    "why": "why_attention",
-    "model": "model_card",
+    "masks_positions": "masks",
+    "why_attention": "why",
+    "model_card": "model",
     "learn": "learn",
 }
+_SECTIONS: Final = {address: section for section, address in ADDRESSES.items()}
 
 
 def show() -> None:
@@ -37,8 +38,14 @@ def show() -> None:
     )
 
 
-def follow_undo(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
-    """Open the page of a choice that was undone, or done again, if it is another one than the one that is opened."""
+def open_page(page: str) -> None:
+    """Open a page, by its folder's name: called at the end of a callback, whose choices are then seen there."""
+    state.want_page(ADDRESSES[page])
+    st.rerun()
+
+
+def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
+    """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again."""
     wanted = state.page_wanted(opened.url_path)
     for page in pages:
         if page.url_path == wanted:

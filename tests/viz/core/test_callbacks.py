@@ -57,7 +57,7 @@ def test_what_a_button_does_is_done_to_its_end_before_the_run_that_waits() -> No
     # And then the run that waits begins.
     with pytest.raises(RerunException):
         session["head"] = 4
-    assert session.filtered_state == {"head": 3, "heads": [3]}
+    assert session.filtered_state == {"button": True, "head": 3, "heads": [3]}
 
 
 def test_after_an_error_in_a_callback_the_run_that_waits_begins_too() -> None:

@@ -12,7 +12,7 @@ from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
-from viz.ui import controls
+from viz.ui import controls, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
 
 def _open_measured() -> None:
     state.change(coreference_tab="Measured")
-    st.switch_page("viz/pages/coreference/page.py")
+    tools.open_page("coreference")
 
 
 def _open_sentence(text: str, view: View, layer: int, head: int) -> None:
@@ -99,4 +99,4 @@ def _open_sentence(text: str, view: View, layer: int, head: int) -> None:
     state.change(attention_tab=ALL_HEADS, measure=view.read_off, from_atlas=True)
     # Chosen, so that the page shows this head and not its own finding.
     state.change(site=view.site, layer=layer, head=head)
-    st.switch_page("viz/pages/attention/page.py")
+    tools.open_page("attention")

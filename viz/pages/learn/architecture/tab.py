@@ -11,7 +11,7 @@ from viz.core.sites import DECODER, ENCODER
 from viz.pages.learn.architecture import data, words
 from viz.pages.learn.architecture.component import MapState, Opened, architecture_player
 from viz.selection import state
-from viz.ui import frame, sentence
+from viz.ui import frame, sentence, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -58,9 +58,7 @@ def _open(opened: Opened) -> None:
     """Go where the box leads, with the current sentence."""
     lead = words.lead(opened.box, opened.layer, opened.row)
     state.choose(**lead.choices)
-    if lead.page == "learn":
-        st.rerun()
-    st.switch_page(f"viz/pages/{lead.page}/page.py")
+    tools.open_page(lead.page)
 
 
 def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:

@@ -1,7 +1,7 @@
 """The views that a person pinned, side by side: each with its picture, its caption and the way back to it."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,7 +12,7 @@ from viz.core.widget_values import sent
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
 from viz.selection import catalogue, pins, state
-from viz.ui import downloads, frame, long_work
+from viz.ui import downloads, frame, long_work, tools
 from viz.ui.controls import plain
 from viz.ui.downloads import Offer
 
@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
     from viz.selection.pins import Pin
     from viz.selection.selection import Selection
-
-#: Each page's name in addresses.
-ADDRESSES: Final = {
-    "attention": "",
-    "decoding": "decode",
-    "coreference": "compare",
-    "atlas": "atlas",
-    "masks_positions": "masks",
-    "why_attention": "why",
-    "model_card": "model",
-    "learn": "learn",
-}
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -101,12 +89,12 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             ":material/delete:", key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
             args=(number,),
         )  # fmt: skip
-    return Card(shown(title), picture, pin.caption, f"/{ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+    return Card(shown(title), picture, pin.caption, f"/{tools.ADDRESSES[pin.page]}?{urlencode(pin.params)}")
 
 
 def _open(view: "Selection", page: str) -> None:
     state.put(view.changed(pins=state.current().learn.pins))
-    st.switch_page(f"viz/pages/{page}/page.py")
+    tools.open_page(page)
 
 
 def _selection(pin: "Pin") -> "Selection":

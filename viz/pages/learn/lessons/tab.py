@@ -16,7 +16,7 @@ from viz.pages.learn.lessons.pictures import FullPage, View
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
 from viz.selection.option_names import PAGE_NAMES
-from viz.ui import controls, frame, long_work, present
+from viz.ui import controls, frame, long_work, present, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -202,4 +202,4 @@ def _open_full_page(full: FullPage) -> None:
     if "text" in full.choices:
         state.choose(text=full.choices["text"])
     state.change(**full.choices)
-    st.switch_page(f"viz/pages/{full.page}/page.py")
+    tools.open_page(full.page)

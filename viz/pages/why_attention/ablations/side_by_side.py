@@ -17,7 +17,7 @@ from viz.pages.why_attention.ablations.data.compared import Comparison, Measured
 from viz.pages.why_attention.shortened import shortened
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
-from viz.ui import controls, frame, long_work
+from viz.ui import controls, frame, long_work, tools
 from viz.ui.controls import plain
 from viz.ui.word_differences import marked
 
@@ -225,7 +225,7 @@ def _open(page: str, preset: str, site: str, opened: OpenHead | None) -> None:
     state.change(decoding_tab="Film")
     if opened is not None:
         state.change(site=site, layer=opened.layer, head=opened.head)
-    st.switch_page(f"viz/pages/{page}/page.py")
+    tools.open_page(page)
 
 
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
