@@ -6,6 +6,7 @@ Speaks Streamlit's own protocol through its own classes. What a page is about kn
 import asyncio
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -23,6 +24,9 @@ from tests.benchmarks.wire_session import LARGEST
 
 #: How Streamlit names the widget that carries what a component triggers.
 _TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
+
+#: After a run, seconds without a message until nothing more comes.
+QUIET: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -123,8 +127,10 @@ class WireViewer:
         await self._socket.send(self._asked(place.fragment, trigger).SerializeToString())
         await asyncio.sleep(pause)
         await self._run(self._asked(""))
-        # The first may have run alone, before the other: then its end was that.
-        await self._run(self._asked(""))
+        # The first may have run alone, before the other: then this was its end.
+        with suppress(TimeoutError):
+            while True:
+                self._hear(ForwardMsg.FromString(await asyncio.wait_for(self._socket.recv(decode=False), QUIET)))
         return dict(parse_qsl(self._query))
 
     def _asked(self, fragment: str, *states: WidgetState) -> BackMsg:
@@ -144,17 +150,21 @@ class WireViewer:
         async for message in self._socket:
             received = ForwardMsg.FromString(message)
             at = time.perf_counter() - began
+            self._hear(received)
             match received.WhichOneof("type"):
-                case "navigation":
-                    self._page = received.navigation.page_script_hash
-                case "page_info_changed":
-                    self._query = received.page_info_changed.query_string
                 case "delta" if received.delta.WhichOneof("type") == "new_element":
                     self._take(received.delta.new_element, received.delta.fragment_id, seen, at)
                 case "script_finished" if received.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     seen.done = at
                     return seen
         raise ConnectionError("the server ended the session before the run was over")
+
+    def _hear(self, received: ForwardMsg) -> None:
+        match received.WhichOneof("type"):
+            case "navigation":
+                self._page = received.navigation.page_script_hash
+            case "page_info_changed":
+                self._query = received.page_info_changed.query_string
 
     def _take(self, element: Any, fragment: str, seen: Run, at: float) -> None:
         kind = element.WhichOneof("type")
