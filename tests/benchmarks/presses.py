@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,11 @@ class Presses:
         """The kind's line in the table."""
         times = [f"{statistics.median(each):8.2f} {max(each):8.2f}" for each in (self.shown, self.said) if each]
         return f"{len(self.shown) + len(self.lost):7} {self.in_runs:8} {len(self.lost):5} " + "  ".join(times)
+
+
+def waited(target: Locator, most: float) -> None:
+    """Wait until it is seen, milliseconds at most."""
+    target.wait_for(timeout=most)
 
 
 def press(page: Page, target: Locator) -> None:
@@ -129,7 +135,7 @@ class Person:
             selected = self.page.get_by_role("tab", name=name, selected=True)
             self.begin_run()
             said = param("view", None if name == TABS[0] else name)
-            if self.pressed("tabs", tab, lambda most, tab=selected: tab.wait_for(timeout=most), said):
+            if self.pressed("tabs", tab, partial(waited, selected), said):
                 open_tab = name
             else:
                 self.opened()
@@ -191,7 +197,7 @@ class Person:
             self.begin_run()
             link = self.page.get_by_role("link", name=at, exact=True)
             said = f"location.pathname === '{LINKS[at]}'"
-            if not self.pressed("links", link, lambda most, title=heading: title.wait_for(timeout=most), said):
+            if not self.pressed("links", link, partial(waited, heading), said):
                 self.opened()
                 at = "Attention"
 

@@ -140,7 +140,7 @@ def test_a_link_made_between_check_and_opening_is_noticed_where_links_are_follow
     monkeypatch.setattr(os, "open", open_later)
     monkeypatch.setattr(os, "supports_dir_fd", set())
     with pytest.raises(CheckpointError, match=r"has just changed|outside of the folder"):
-        open_file(folder, "README.md")
+        open_file(folder, "README.md", 6)
     with pytest.raises(OSError, match="file descriptor"):
         os.fstat(opened[0])
 

@@ -5,7 +5,7 @@ from streamlit.util import calc_hash
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.pages.learn.collection.tab import ADDRESSES
+from viz.ui.tools import ADDRESSES
 
 
 def app_of(**params: object) -> AppTest:
