@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import chdir
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -147,8 +148,9 @@ def check_pip(words: list[str]) -> None:
 def check_server(words: list[str]) -> None:
     app, *options = words
     assert (ROOT / app).is_file()
-    for option in options[: options.index("--")] if "--" in options else options:
-        if option.startswith("--"):
+    own = options[: options.index("--")] if "--" in options else options
+    with chdir(ROOT):  # Streamlit reads its settings once, from where it is first asked.
+        for option in (word for word in own if word.startswith("--")):
             streamlit_config.get_option(option.removeprefix("--"))
 
 
