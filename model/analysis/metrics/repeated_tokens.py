@@ -1,4 +1,4 @@
-"""What the heads of a decoder do on random tokens that come again: the standard metrics of induction heads.
+"""What the heads of a decoder do on random tokens that come again: how much they repeat.
 
 Olsson et al. 2022 ("In-context Learning and Induction Heads", §"head activation evaluators") read 25 random tokens four
 times over, so that nothing but the repetition can be of use. They leave out the least common tokens; here tokens are
@@ -10,7 +10,7 @@ drawn from those of our own 200 sentences, for a vocabulary may hold many that n
 - copying: whether what the head writes for a token speaks for that token. v_j W_O of each key j of the first 25 is
   read by the model's final norm (without its scale, which changes no rank) and output embedding; the score is the share
   of the vocabulary that it ranks below token j: 1 where it always speaks for the token itself, ½ by chance, 0 where it
-  speaks against it.
+  speaks against it. Olsson et al. measure copying otherwise, as a ratio of logits.
 
 Prefix matching and previous token are means over all rows of the later copies, and so is duplicate token.
 """

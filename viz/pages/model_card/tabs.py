@@ -164,14 +164,15 @@ def scores(selection: Selection) -> None:
                     _measurement(number, measurement)
     st.subheader(_("Published results, for orientation"), anchor=False)
     columns = [Column(t) for t in (_("System"), _("Trained on"), _("Test set"))]
-    columns += [Column(_("BLEU"), is_number=True), Column(_("Kind of BLEU"))]
-    published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind) for p in PUBLISHED]
+    columns += [Column(_("BLEU"), is_number=True), Column(_("Kind of BLEU")), Column(_("Source"))]
+    published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind, p.source) for p in PUBLISHED]
     st.html(table(columns, published, label=_("Published English-to-German results")))
     st.caption(
         _(
             "Only scores of the same test set and the same BLEU can be compared, so none of these can be set beside "
-            "a number above. They are of other test sets; tokenised BLEU cuts the reference into other words than "
-            "sacreBLEU does; and but for the first, which knows captions only, they had far more data and parameters."
+            "this checkpoint's own. They are of other test sets; tokenised BLEU cuts the reference into other words "
+            "than sacreBLEU does; and but for the first, which knows captions only, they had far more data and "
+            "parameters."
         )
     )
 
@@ -232,9 +233,7 @@ def whole_card(selection: Selection) -> None:
     for paragraph in limits:
         st.text(paragraph)
     if limits:
-        st.caption(
-            _("This is a part of the card. Where it says “above”, that is in the whole card, which stands below.")
-        )
+        st.caption(_("This is a part of the card; the whole card is below."))
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
     with st.expander(_("The whole card, as it was written"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)

@@ -43,7 +43,7 @@ def show(controls_row: "DeltaGenerator") -> None:
     st.markdown(
         _(
             "{formula}: the rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then falls "
-            "with the square root of the step, to {rate:.2e} at {last:,}.",
+            "as 1/√step, to {rate:.2e} at {last:,}.",
             formula=FORMULA,
             warmup=warmup,
             peak=peak,
