@@ -1,7 +1,8 @@
-"""What every method of attribution gives each word, and how it does in the deletion test, as a job."""
+"""What every method of attribution gives each word, and what hiding words does to the choice, as a job."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.attribution.choice import TokenChoice
     from model.analysis.attribution.choice_run import ChoiceRun
-    from model.analysis.attribution.deletion import Deletion
+    from model.analysis.attribution.deletion import Deletion, HiddenAlone
+    from model.analysis.attribution.gradients import Integration
     from model.analysis.attribution.methods import Method
-    from model.reader import Reader
-    from model.word_choice import WordChoice
+    from model.word_choice import Chooser, WordChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,9 @@ class Explained:
             None where it looks at the source alone.
         deletions: method → the words hidden in its order.
         random: the same in random orders.
-        missing: how far integrated gradients are from adding up (nats); 0 where they cannot be had.
+        alone: each word hidden alone.
+        tokens: the token that the model says there without each word.
+        integration: how well integrated gradients add up; None where they cannot be had.
         lacking: the other methods → why this model has none of it.
     """
 
@@ -41,7 +44,9 @@ class Explained:
     rest: "Mapping[Method, float | None]"
     deletions: "Mapping[Method, Deletion]"
     random: "tuple[Deletion, ...]"
-    missing: float
+    alone: "HiddenAlone"
+    tokens: tuple[str, ...]
+    integration: "Integration | None"
     lacking: "Mapping[Method, str]"
 
     @property
@@ -53,44 +58,53 @@ class Explained:
         """How many random orders fall more slowly than a method's."""
         return sum(drawn.fall < self.deletions[method].fall for drawn in self.random)
 
+    def rank(self, method: "Method") -> int:
+        """At which place, from 1, a method names the word whose loss alone costs the choice most."""
+        return self.deletions[method].order.index(self.alone.most_needed) + 1
 
-def explaining_step(reader: "Reader", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
+
+def explaining_step(reader: "Chooser", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
     """Every method on the token of a step, from 0, alone or against another."""
     from model.analysis.attribution.choice import choice_at
 
     return _explaining(reader, choice_at(trace, step, against), trace.text)
 
 
-def explaining_words(reader: "Reader", choice: "WordChoice", text: str) -> Task[Explained]:
+def explaining_words(reader: "Chooser", choice: "WordChoice", text: str) -> Task[Explained]:
     """Every method on the right word rather than the wrong one, in a text that holds the choice."""
     from model.analysis.attribution.choice import TokenChoice
 
     return _explaining(reader, TokenChoice(choice.place, choice.right, choice.wrong), text)
 
 
-def _explaining(reader: "Reader", choice: "TokenChoice", text: str) -> Task[Explained]:
+def _explaining(reader: "Chooser", choice: "TokenChoice", text: str) -> Task[Explained]:
     def compute(progress: Progress) -> Explained:
         from model.analysis.attribution.methods import choice_run
 
-        return _explain(choice_run(reader, choice, text), progress)
+        return _explain(choice_run(reader, choice, text), reader, progress)
 
     return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute)
 
 
-def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
+def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explained:
     from model.analysis.attribution.deletion import DRAWS, delete, most_runs, order_of, random_orders
+    from model.analysis.attribution.gradients import MOST_POINTS
     from model.analysis.attribution.methods import METHODS, attribute
 
     words, groups = _words(run)
     found, lacking = {}, {}
-    # How many sets of hidden words differ is known once there are orders of them.
-    most = len(METHODS) + most_runs(len(words), len(METHODS) + DRAWS)
-    for number, method in enumerate(METHODS, start=1):
+    # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
+    most = len(METHODS) + MOST_POINTS + most_runs(len(words), len(METHODS) + DRAWS)
+
+    def points_taken(before: int, points: int) -> None:
+        progress.reached(before + points, most)
+
+    for method in METHODS:
         try:
-            found[method] = attribute(run, method)
+            found[method] = attribute(run, method, partial(points_taken, progress.done))
         except TraceError as error:
             lacking[method] = error.message
-        progress.reached(number, most)
+        progress.reached(progress.done + 1, most)
     scores = {
         method: np.array([float(each.read[list(group)].sum()) for group in groups]) for method, each in found.items()
     }
@@ -101,16 +115,17 @@ def _explain(run: "ChoiceRun", progress: Progress) -> Explained:
         for method, each in found.items()
     }
     orders = [*(order_of(of_words.tolist()) for of_words in scores.values()), *random_orders(len(words))]
-    hidden = delete(
-        run, groups, orders, lambda done, total: progress.reached(len(METHODS) + done, len(METHODS) + total)
-    )
+    begun = progress.done
+    hidden, alone = delete(run, groups, orders, lambda done, total: progress.reached(begun + done, begun + total))
     return Explained(
         words=words,
         scores=scores,
         rest=rest,
         deletions=dict(zip(found, hidden, strict=False)),
         random=tuple(hidden[len(found) :]),
-        missing=(found["integrated"].missing or 0.0) if "integrated" in found else 0.0,
+        alone=alone,
+        tokens=tuple(reader.vocabulary.tokens(alone.said)),
+        integration=found["integrated"].integration if "integrated" in found else None,
         lacking=lacking,
     )
 

@@ -48,6 +48,12 @@ def display_token(token: str) -> str:
     return f"◌{shown}" if unicodedata.category(first).startswith("M") and shown.startswith(first) else shown
 
 
+def spoken(token: str) -> str:
+    """A token as a sentence names it, without the sign of the space before it."""
+    shown = display_token(token)
+    return shown.lstrip("▁Ġ") or shown
+
+
 def display_word(word: str) -> str:
     """A word of a sentence as typed, control characters as pictures; as a token where nothing of it would be seen."""
     if all(unicodedata.category(character) in _UNSEEN or character in _BLANK for character in word):

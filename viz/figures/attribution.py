@@ -1,4 +1,4 @@
-"""What each method gives each word, as a map, and the deletion test as lines."""
+"""What each word is worth alone and to each method, as a map, and the deletion test as lines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,12 +29,12 @@ _SCALE: Final = Scale(
 
 
 def word_map(explained: "Explained", names: "Mapping[Method, str]") -> go.Figure:
-    """A row a method, a column a word; warm where a word speaks for the choice, cold where it speaks against it."""
-    values = np.stack(list(explained.scores.values()))
+    """A column a word, a row for each hidden alone and for each method; warm where it speaks for the choice."""
+    values = np.stack([explained.alone.losses, *explained.scores.values()])
     largest = np.abs(values).max(1, keepdims=True)
     colours = values / np.where(largest > 0, largest, 1)
     hover = "<b>%{x}</b><br>%{y}: %{customdata:.4f}"
-    rows = [names[method] for method in explained.scores]
+    rows = [_("Hidden alone"), *(names[method] for method in explained.scores)]
     scale = replace(_SCALE, title=_(_SCALE.title))
     return matrix(values, colours, rows, token_labels(explained.words), scale=scale, hover=hover)
 

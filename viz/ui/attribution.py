@@ -1,4 +1,4 @@
-"""Show which words a token comes from, by every method of attribution, and which of them is to be trusted there."""
+"""Show which words a token comes from: by hiding each alone, by every method of attribution, and by their test."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -9,9 +9,10 @@ import streamlit as st
 from viz.access import models
 from viz.core import html
 from viz.core.background_jobs import Task
-from viz.core.joined import with_commas
-from viz.core.messages import _, said
-from viz.core.token_text import display_token
+from viz.core.joined import in_a_row, with_commas
+from viz.core.messages import _, plural, said
+from viz.core.numbers import signed
+from viz.core.token_text import spoken
 from viz.figures import attribution as figures
 from viz.selection import state
 from viz.ui import frame, long_work, number_controls
@@ -20,6 +21,7 @@ from viz.ui.trace_tables import cell, digits, table
 
 if TYPE_CHECKING:
     from model.abilities import Kind
+    from model.analysis.attribution.gradients import Integration
     from model.analysis.attribution.methods import Method
     from viz.access.attribution import Explained
 
@@ -32,6 +34,7 @@ NAMES: "Final[Mapping[Method, str]]" = {
     "alti": said("ALTI"),
 }
 METHODS_IN_WORDS: Final = said("""\
+- **Hidden alone** (leave one out; Li et al. 2016): what the choice loses, in nats, while nothing attends to the word.
 - **Attention**: the weights of the row that says the token, the mean of all heads of all layers; of cross-attention
   where there is one.
 - **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed back through the layers below, or through the
@@ -83,88 +86,152 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     if kind == "encoder-decoder":
         names["weights"] = _("Cross-attention, all heads")
     alt = _(
-        "What {num_methods} methods give each word of the text for {choice}",
+        "What hiding each word costs {choice}, and what {num_methods} methods give each word",
         num_methods=len(explained.scores),
         choice=choice,
     )
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
-    st.markdown(_answer(explained, names, choice))
+    st.markdown(answer(explained, names, choice))
     st.caption(
         _(
             "Warm: the word speaks for this choice; cold: against it. Each row has its own scale, to its largest "
-            "number. Gradients know what the token is compared with; the other methods say what the row that writes "
-            "it is made of, whatever is written there."
+            "number. “Hidden alone” is measured. Gradients know what the token is compared with; the other methods "
+            "say what the row that writes it is made of, whatever is written there."
         )
     )
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
     frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
     st.caption(
         _(
-            "The deletion test: log-probability of {choice}, while the words that a method names are hidden one "
-            "after the other, so that nothing attends to them. The sooner it falls, the more the words were needed "
-            "that the method names first. Grey: the range of {num_random} random orders.",
+            "The deletion test of {choice}: its log-probability (of two tokens, the difference) while words are hidden "
+            "one after the other, so that nothing attends to them. It measures the order of a method, with several "
+            "words hidden at once; it does not measure what each word does alone. Grey: the range of {num_random} "
+            "random orders.",
             choice=choice,
             num_random=len(explained.random),
         )
     )
     title, what = _REST[kind]
-    columns = (*_COLUMNS, html.Column(title, is_number=True))
+    most_needed = _("Place of “{word}”", word=explained.words[explained.alone.most_needed])
+    columns = (*_COLUMNS, html.Column(most_needed, is_number=True), html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
     st.html(html.table(columns, rows, label=_("What each method names")))
-    st.caption(_("Falls: on average over 1, 2 … all words hidden. {what}", what=what))
+    st.caption(
+        _(
+            "Falls: on average over 1, 2 … all words hidden. Place: where a method names the word that costs most when "
+            "it is hidden alone. {what}",
+            what=what,
+        )
+    )
     for method, why in explained.lacking.items():
         st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
     with st.expander(_("What each method is"), key=f"{key}-methods"):
         st.markdown(_(METHODS_IN_WORDS))
-        if "integrated" in explained.scores:
-            st.caption(
-                _(
-                    "Integrated gradients miss what they should add up to by {missing:+.2f} nats here (32 points, "
-                    "from a zero embedding at each position). Norms that only divide (RMS) jump at zero, so that in "
-                    "models with them they miss more.",
-                    missing=explained.missing,
-                )
-            )
+        if explained.integration is not None:
+            st.caption(integration_sentence(explained.integration))
     number_controls.table_button(_("Table (CSV)"), partial(numbers, explained), name)
 
 
 def choice_in_words(token: str, other: str | None) -> str:
     """A token, or it rather than another, as Markdown."""
-    quoted = f"“{plain(_spoken(token))}”"
-    return quoted if other is None else _("{token} rather than “{other}”", token=quoted, other=plain(_spoken(other)))
+    quoted = f"“{plain(spoken(token))}”"
+    return quoted if other is None else _("{token} rather than “{other}”", token=quoted, other=plain(spoken(other)))
 
 
 def numbers(explained: "Explained") -> bytes:
-    """A row for each method and word: its score, its place in the method's order, and the choice once it is hidden."""
-    titles = ("method", "word", "text", "score", "hidden_as", "choice_nats", "choice_nats_before")
+    """A row for each method and word: its score, its place in the method's order, and the choice once it is hidden;
+    then the choice, and the token that is said, with this word alone hidden."""
+    titles = (
+        "method", "word", "text", "score", "hidden_as", "choice_nats", "choice_nats_before", "alone_nats", "alone_says",
+    )  # fmt: skip
+    alone = list(zip(digits(explained.alone.values), map(cell, explained.tokens), strict=True))
     rows = []
     for method, scores in explained.scores.items():
         deletion = explained.deletions[method]
         for word, score in enumerate(digits(scores)):
             place = deletion.order.index(word)
             before, after = digits(deletion.values[place : place + 2])
-            rows.append((method, word, cell(explained.words[word]), score, place + 1, after, before))
+            rows.append((method, word, cell(explained.words[word]), score, place + 1, after, before, *alone[word]))
     return table(titles, rows)
 
 
-def _answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> str:
-    best, falls = explained.best, [drawn.fall for drawn in explained.random]
-    if explained.deletions[best].fall <= max(0.0, sum(falls) / len(falls)):
-        return _(
-            "Why {choice}? None of these methods is to be trusted here: hide the words that they name, and the choice "
-            "falls no further than with words in random order, or not at all.",
-            choice=choice,
+def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> str:
+    """What hiding each word alone does to the choice, and which order does best in the deletion test, as Markdown."""
+    alone, best, falls = _alone(explained, choice), explained.best, [drawn.fall for drawn in explained.random]
+    mean = sum(falls) / len(falls)
+    if explained.deletions[best].fall <= max(0.0, mean):
+        no_better = _(
+            "In the deletion test no method does better than chance: in no method’s order does the choice fall further "
+            "than in random orders."
         )
-    return _(
-        "Why {choice}? **{method}** is to be trusted most here: hide the words that it names, first {words}, and the "
-        "choice falls by {fall:.1f} nats on average; in random orders by {random:.1f} ({least:.1f} to {most:.1f}).",
-        choice=choice,
+        return in_a_row((alone, no_better))
+    test = _(
+        "In the deletion test it falls most in the order of **{method}**: by {fall:.1f} nats on average, in random "
+        "orders by {random:.1f} ({least:.1f} to {most:.1f}). First in that order: {words}.",
         method=names[best],
         words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
         fall=explained.deletions[best].fall,
-        random=sum(falls) / len(falls),
+        random=mean,
         least=min(falls),
         most=max(falls),
+    )
+    late = _(
+        "But “{word}”, which costs most alone, has place {rank} of {total} there: that order does not show what the "
+        "choice depends on most.",
+        word=plain(explained.words[explained.alone.most_needed]),
+        rank=explained.rank(best),
+        total=len(explained.words),
+    )
+    return in_a_row((alone, test, late if explained.rank(best) > 1 else ""))
+
+
+def integration_sentence(found: "Integration") -> str:
+    """How well integrated gradients add up."""
+    if found.is_converged:
+        return _(
+            "Integrated gradients add up here: {points} points between zero embeddings and the real ones; at most "
+            "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing.",
+            points=found.points,
+            missing=found.missing,
+            gained=found.gained,
+        )
+    return _(
+        "Integrated gradients do not add up here: with {points} points between zero embeddings and the real ones up to "
+        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of them "
+        "next to zero embeddings. No more points are taken.",
+        points=found.points,
+        missing=found.missing,
+        gained=found.gained,
+        at_zero=found.at_zero,
+    )
+
+
+def _alone(explained: "Explained", choice: str) -> str:
+    """What the loss of a single word does to the choice."""
+    alone = explained.alone
+    changed = alone.changes
+    if not changed:
+        return _(
+            "Why {choice}? No word changes this when it is hidden alone; “{word}” costs most, {loss:.1f} nats.",
+            choice=choice,
+            word=plain(explained.words[alone.most_needed]),
+            loss=float(alone.losses.max()),
+        )
+    of_words = with_commas(
+        _(
+            "“{word}” (then “{token}”, {loss} nats)",
+            word=plain(explained.words[word]),
+            token=plain(spoken(explained.tokens[word])),
+            loss=signed(-float(alone.losses[word]), 1),
+        )
+        for word in changed
+    )
+    return plural(
+        "Why {choice}? **One word, hidden alone, changes the choice: {words}.**",
+        "Why {choice}? **{count} words, each hidden alone, change the choice: {words}.**",
+        len(changed),
+        choice=choice,
+        words=of_words,
     )
 
 
@@ -179,10 +246,6 @@ def _row(explained: "Explained", method: "Method", names: "Mapping[Method, str]"
         ", ".join(_named(explained, method)),
         f"{explained.deletions[method].fall:.2f}".replace("-", "−"),
         _("{count} of {total}", count=explained.beaten(method), total=len(explained.random)),
+        str(explained.rank(method)),
         "—" if rest is None else f"{rest:+.2f}".replace("-", "−"),
     )
-
-
-def _spoken(token: str) -> str:
-    shown = display_token(token)
-    return shown.lstrip("▁Ġ") or shown

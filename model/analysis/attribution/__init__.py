@@ -1,1 +1,1 @@
-"""Which words of a sentence a written token comes from, by several methods, and which of them is to be trusted."""
+"""Which words of a sentence a written token comes from, by several methods, and what hiding words does to it."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.errors import DataError
@@ -52,6 +52,13 @@ class TokenChoice:
         log_probs = logits.float().log_softmax(-1)
         chosen: Tensor = log_probs[:, self.token]
         return chosen if self.against is None else chosen - log_probs[:, self.against]
+
+    def said(self, logits: Float[Tensor, "batch vocab"]) -> Int[Tensor, "batch"]:
+        """The token that the model says at the place: the likelier of both, or of all where none is set against it."""
+        if self.against is None:
+            return logits.argmax(-1)
+        both = torch.tensor([self.token, self.against], device=logits.device)
+        return both[logits[:, both].argmax(-1)]
 
 
 class TokenScores(NamedTuple):

@@ -84,8 +84,8 @@ class ChoiceRun(Protocol):
     def of_embeddings(self, *vectors: Float[Tensor, "batch _ _"]) -> Float[Tensor, "batch"]:
         """The choice (nats) with these vectors in place of `embeddings`; positions are added as ever."""
 
-    def of_seen(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch"]:
-        """The choice (nats) for variants of `choice.read` of which only some tokens can be attended to.
+    def seen_logits(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch vocab"]:
+        """The logits of the place for variants of `choice.read` of which only some tokens can be attended to.
 
         A token that is not seen keeps its place: no row of any attention attends to it.
         """

@@ -1,5 +1,6 @@
 """Every method of attribution on the same choice: what each gives the tokens that were read."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -11,7 +12,7 @@ from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.choice_run import ChoiceRun
 from model.analysis.attribution.contributions import alti
-from model.analysis.attribution.gradients import gradient_times_input, integrated_gradients
+from model.analysis.attribution.gradients import Integration, gradient_times_input, integrated_gradients
 from model.analysis.attribution.of_library import LibraryRun
 from model.analysis.attribution.of_translator import TranslatorRun
 from model.analysis.attribution.value_zeroing import value_zeroing
@@ -37,12 +38,12 @@ class Attribution:
         read: of the text whose tokens can be hidden, `TokenChoice.read`; shares of 1, or with a sign.
         prefix: of what a decoder had written beside; None for methods that look at the source alone, and of models
             that read one text only.
-        missing: of integrated gradients, how far the scores are from adding up (nats).
+        integration: of integrated gradients, how well the scores add up.
     """
 
     read: Float[Tensor, "token"]
     prefix: Float[Tensor, "prefix"] | None = None
-    missing: float | None = None
+    integration: Integration | None = None
 
 
 def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
@@ -62,13 +63,18 @@ def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
             most_tokens=MOST_TOKENS,
             longest=longest,
         )
+    return run_of(reader, choice, text)
+
+
+def run_of(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
+    """The same of texts of any length."""
     if isinstance(reader, Translator):
         return TranslatorRun(reader, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]), choice)
     assert isinstance(reader, TextReader), "whoever chooses between words is one of these"
     return LibraryRun(reader, choice)
 
 
-def attribute(run: ChoiceRun, method: Method) -> Attribution:
+def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = lambda points: None) -> Attribution:
     """What a method gives each token.
 
     Args:
@@ -77,6 +83,7 @@ def attribute(run: ChoiceRun, method: Method) -> Attribution:
             cross-attention where there is one, else of self-attention; "rollout" are the last layer's, followed back
             through those below (`metrics.rollout`); the others are those of this folder. Those of `OF_CHOICE` know of
             the token it is set against.
+        progress: called with the number of points that integrated gradients have taken so far.
 
     Raises:
         TraceError: a method cannot take this model apart; it says why.
@@ -84,6 +91,7 @@ def attribute(run: ChoiceRun, method: Method) -> Attribution:
     choice, trace = run.choice, run.trace
     site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)
     layers = range(trace.layers_of(site))
+    integration = None
     match method:
         case "weights":
             rows = [mean_over_heads(trace.attention(site, layer))[choice.place.row] for layer in layers]
@@ -91,13 +99,13 @@ def attribute(run: ChoiceRun, method: Method) -> Attribution:
         case "rollout":
             return Attribution(rollout_at(trace, site, layers[-1])[choice.place.row].cpu()[: len(choice.read)])
         case "gradient":
-            scores, missing = gradient_times_input(run), None
+            scores = gradient_times_input(run)
         case "integrated":
-            scores, missing = integrated_gradients(run)
+            scores, integration = integrated_gradients(run, progress)
         case "zeroing":
-            scores, missing = value_zeroing(run), None
+            scores = value_zeroing(run)
         case "alti":
-            scores, missing = alti(run), None
+            scores = alti(run)
     if choice.own is None:
-        return Attribution(scores.source, scores.prefix, missing)
-    return Attribution(scores.source if choice.source else scores.prefix, None, missing)
+        return Attribution(scores.source, scores.prefix, integration)
+    return Attribution(scores.source if choice.source else scores.prefix, None, integration)

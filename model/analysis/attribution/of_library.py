@@ -62,12 +62,11 @@ class LibraryRun:
         self._each(used)
         return self.choice.of_logits(logits)
 
-    def of_seen(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch"]:
-        """The choice for variants of what is read, as `ChoiceRun` says."""
+    def seen_logits(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch vocab"]:
+        """The logits for variants of what is read, as `ChoiceRun` says."""
         seen = seen.to(self.reader.device)
         sites = ("encoder.self", "decoder.cross") if self.choice.source else ("decoder.self",)
-        logits = self.reader.place_logits(self.choice.place, len(seen), seen=dict.fromkeys(sites, seen))
-        return self.choice.of_logits(logits)
+        return self.reader.place_logits(self.choice.place, len(seen), seen=dict.fromkeys(sites, seen))
 
     def layers(self) -> Iterator[LayerRun]:
         """Every layer, as `ChoiceRun` says."""

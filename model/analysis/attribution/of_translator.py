@@ -55,13 +55,15 @@ class TranslatorRun:
         model = self.translator.model
         edits = {point: partial(_put, vector) for point, vector in zip(EMBEDDINGS, vectors, strict=True)}
         with listen(edits=edits):
-            return self._of_hidden(model.decode(prefix, model.encode(source)))
+            hidden = model.decode(prefix, model.encode(source))
+        return self.choice.of_logits(model.projection(hidden[:, -1]))
 
-    def of_seen(self, seen: Bool[Tensor, "batch source"]) -> Float[Tensor, "batch"]:
-        """The choice for variants of the source, as `ChoiceRun` says."""
+    def seen_logits(self, seen: Bool[Tensor, "batch source"]) -> Float[Tensor, "batch vocab"]:
+        """The logits for variants of the source, as `ChoiceRun` says."""
         model, seen = self.translator.model, seen.to(self.translator.device)
         source, prefix = self._ids(len(seen))
-        return self._of_hidden(model.decode(prefix, model.encode(source, seen), seen))
+        logits: Tensor = model.projection(model.decode(prefix, model.encode(source, seen), seen)[:, -1])
+        return logits
 
     def layers(self) -> Iterator[LayerRun]:
         """Every layer, as `ChoiceRun` says."""
@@ -98,9 +100,6 @@ class TranslatorRun:
             for ids in (self.choice.source, self.choice.prefix)
         )
         return source, prefix
-
-    def _of_hidden(self, hidden: Float[Tensor, "batch row d_model"]) -> Float[Tensor, "batch"]:
-        return self.choice.of_logits(self.translator.model.projection(hidden[:, -1]))
 
 
 def attention_sum(run: CapturedRun, sublayer: Sublayer) -> AttentionSum:

@@ -1,5 +1,6 @@
 """What is explained: as a trace says it, and with tokens hidden."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -31,9 +32,9 @@ def test_tokens_hidden_at_the_end_are_as_if_the_sentence_had_ended_before(either
     whole = choice_at(trace, STEP)
     length = len(whole.source)
     for gone in (1, 3, 5):
-        hidden = TranslatorRun(either, trace, whole).of_seen(visible(length, [range(length - gone, length)]))
+        hidden = whole_but(either, trace, whole, range(length - gone, length))
         shorter = replace(whole, place=replace(whole.place, source=whole.source[: length - gone]))
-        assert float(hidden) == pytest.approx(intact(either, trace, shorter), abs=1e-4)
+        assert hidden == pytest.approx(intact(either, trace, shorter), abs=1e-4)
 
 
 def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace) -> None:
@@ -44,4 +45,9 @@ def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace)
 
 
 def intact(translator: Translator, trace: Trace, choice: TokenChoice) -> float:
-    return float(TranslatorRun(translator, trace, choice).of_seen(visible(len(choice.source), [[]])))
+    return whole_but(translator, trace, choice, ())
+
+
+def whole_but(translator: Translator, trace: Trace, choice: TokenChoice, hidden: Sequence[int]) -> float:
+    logits = TranslatorRun(translator, trace, choice).seen_logits(visible(len(choice.source), [hidden]))
+    return float(choice.of_logits(logits))

@@ -12,7 +12,7 @@ from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, visible
 from model.analysis.attribution.contributions import alti
-from model.analysis.attribution.gradients import gradient_times_input, integrated_gradients
+from model.analysis.attribution.gradients import MOST_POINTS, POINTS, gradient_times_input, integrated_gradients
 from model.analysis.attribution.methods import METHODS, OF_CHOICE, attribute, choice_run
 from model.analysis.attribution.of_library import LibraryRun, through_norm
 from model.analysis.attribution.value_zeroing import distances
@@ -68,7 +68,7 @@ def _choice(run: LibraryRun, model: nn.Module, seen: Sequence[bool] | None = Non
 @torch.no_grad()
 def test_hidden_tokens_are_those_that_the_librarys_mask_hides(run: LibraryRun, theirs: nn.Module) -> None:
     length = len(run.choice.read)
-    all_seen, some = run.of_seen(visible(length, [[], HIDDEN]))
+    all_seen, some = run.choice.of_logits(run.seen_logits(visible(length, [[], HIDDEN])))
     assert float(all_seen) == pytest.approx(float(_choice(run, theirs)), abs=1e-4)
     seen = [position not in HIDDEN for position in range(length)]
     assert float(some) == pytest.approx(float(_choice(run, theirs, seen)), abs=1e-4)
@@ -87,12 +87,15 @@ def test_gradients_are_those_by_the_librarys_own_embeddings(run: LibraryRun, the
 
 
 def test_integrated_gradients_say_what_they_miss(run: LibraryRun) -> None:
-    scores, missing = integrated_gradients(run, steps=8)
+    scores, found = integrated_gradients(run)
     with torch.no_grad():
         nothing = run.of_embeddings(*(torch.zeros_like(own) for own in run.embeddings()))
-        whole = run.of_seen(visible(len(run.choice.read), [[]]))
+        whole = run.choice.of_logits(run.seen_logits(visible(len(run.choice.read), [[]])))
     total = float(sum(each.sum() for each in scores))
-    assert total - missing == pytest.approx(float(whole - nothing), abs=1e-3)
+    assert found.gained == pytest.approx(float(whole - nothing), abs=1e-4)
+    assert abs(total - found.gained) <= found.missing + 1e-4
+    assert found.at_zero <= found.missing
+    assert found.is_converged or found.points + 2 * POINTS > MOST_POINTS
 
 
 @torch.no_grad()

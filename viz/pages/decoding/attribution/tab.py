@@ -1,4 +1,4 @@
-"""Attribution, of the decoding page: which words a written token comes from, and which method to trust here."""
+"""Attribution, of the decoding page: which words a written token comes from, and what hiding them does."""
 
 from typing import TYPE_CHECKING
 

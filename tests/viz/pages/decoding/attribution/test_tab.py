@@ -60,7 +60,7 @@ def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, run
         scores = [explained.scores[method][word] for word in deletion.order]
         assert scores == sorted(scores, reverse=True)
         hidden = [list(word_links.words(trace).groups[deletion.order[0]])]
-        alone = run.of_seen(visible(len(run.choice.source), hidden)).detach()
+        alone = run.choice.of_logits(run.seen_logits(visible(len(run.choice.source), hidden))).detach()
         assert deletion.values[1] == pytest.approx(float(alone), abs=1e-4)
     assert explained.deletions[explained.best].fall == max(each.fall for each in explained.deletions.values())
     assert explained.beaten(explained.best) == sum(
@@ -71,8 +71,10 @@ def test_words_are_hidden_in_the_order_of_their_scores(explained: Explained, run
 def test_the_page_explains_the_token_of_the_step_against_the_one_that_is_chosen(app: AppTest, trace: Trace) -> None:
     opened(app, step=STEP)
     words, lines = charts(app)
-    assert words["layout"]["yaxis"]["ticktext"] == ["Cross-attention, all heads", *list(NAMES.values())[1:]]
-    assert [line["name"] for line in lines["data"][2:]] == words["layout"]["yaxis"]["ticktext"]
+    assert words["layout"]["yaxis"]["ticktext"] == [
+        "Hidden alone", "Cross-attention, all heads", *list(NAMES.values())[1:],
+    ]  # fmt: skip
+    assert [line["name"] for line in lines["data"][2:]] == words["layout"]["yaxis"]["ticktext"][1:]
     rivals = app.selectbox(key="rival")
     # The page has proposed another token; a person may ask for none.
     assert rivals.value != ALONE

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import word_links
-from viz.core.token_text import display_token
+from viz.core.token_text import spoken
 
 if TYPE_CHECKING:
     from model import Trace
@@ -35,9 +35,3 @@ def word_of_key(trace: "Trace", site: str, key: int) -> str:
     words = word_links.words(trace)
     at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
     return spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
-
-
-def spoken(token: str) -> str:
-    """A token as a sentence names it, without the sign of the space before it."""
-    shown = display_token(token)
-    return shown.lstrip("▁") or shown

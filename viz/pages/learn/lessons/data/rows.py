@@ -8,8 +8,8 @@ from viz.access import attention
 from viz.core.html import Column
 from viz.core.messages import Message, said
 from viz.core.sites import NAMES, head_label
-from viz.core.token_text import display_token, display_tokens
-from viz.pages.learn.lessons.data.row_facts import of_weights, spoken
+from viz.core.token_text import display_token, display_tokens, spoken
+from viz.pages.learn.lessons.data.row_facts import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 
 if TYPE_CHECKING:
