@@ -45,16 +45,22 @@ def mean_head_outputs(reader: Chooser, choices: Sequence[WordChoice]) -> Replace
     return {at: (total / rows[at]).float() for at, total in totals.items()}
 
 
-@torch.inference_mode()
 def recorded_outputs(reader: Chooser, choice: WordChoice) -> tuple[float, dict[SiteAndLayer, Tensor]]:
     """The log-odds, and every head's output [1, head, row, d_v] by site and layer."""
+    logits, outputs = outputs_at(reader, choice.place)
+    return float(logits[choice.right] - logits[choice.wrong]), outputs
+
+
+@torch.inference_mode()
+def outputs_at(reader: Chooser, place: TokenPlace) -> tuple[Float[Tensor, "vocab"], dict[SiteAndLayer, Tensor]]:
+    """The logits of a place, and every head's output [1, head, row, d_v] by site and layer."""
     outputs: dict[SiteAndLayer, Tensor] = {}
 
     def keep(site: str, layer: int, output: Tensor) -> Tensor:
         outputs[site, layer] = output
         return output
 
-    return float(log_odds(reader, choice, outputs=keep)), outputs
+    return reader.place_logits(place, outputs=keep)[0], outputs
 
 
 @torch.inference_mode()

@@ -136,10 +136,17 @@ def _received(heard: Mapping[HeadName, Tensor], site: str, layer: int, output: T
 
 
 def _aligned(reader: Chooser, pair: ChoicePair) -> tuple[tuple[float, Outputs], tuple[float, Outputs]]:
-    """The log-odds and outputs of A, and those of B at the rows of A; A's own where a row has no counterpart."""
+    """The log-odds and outputs of A, and those of B at the rows of A."""
     (a, own), (b, taken) = recorded_outputs(reader, pair.a), recorded_outputs(reader, pair.b)
+    return (a, own), (b, at_rows_of(pair.a.place, pair.b.place, own, taken))
+
+
+def at_rows_of(
+    a: TokenPlace, b: TokenPlace, own: Mapping[SiteAndLayer, Tensor], taken: Mapping[SiteAndLayer, Tensor]
+) -> dict[SiteAndLayer, Tensor]:
+    """The outputs [1, head, row, d_v] for B at the rows of A; A's own where a row has no counterpart."""
     stacks = {site.partition(".")[0] for site, _ in own}
-    matches = {stack: row_matches(pair.a.place, pair.b.place, is_source=stack == "encoder") for stack in stacks}
+    matches = {stack: row_matches(a, b, is_source=stack == "encoder") for stack in stacks}
     aligned = {}
     for at, output in own.items():
         positions = torch.tensor(matches[at[0].partition(".")[0]], device=output.device)
@@ -147,7 +154,7 @@ def _aligned(reader: Chooser, pair: ChoicePair) -> tuple[tuple[float, Outputs], 
         rows = output.clone()
         rows[:, :, matched] = taken[at][:, :, positions[matched]]
         aligned[at] = rows
-    return (a, own), (b, aligned)
+    return aligned
 
 
 def row_matches(a: TokenPlace, b: TokenPlace, *, is_source: bool) -> list[int]:

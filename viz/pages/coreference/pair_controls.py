@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import models
+from viz.access import models, twins
 from viz.core.marks import Marks, guessed, last_word, word_spans
 from viz.core.messages import Message, _, said
 from viz.core.widget_values import sent
-from viz.pages.coreference import twins
 from viz.pages.coreference.data import Pair, marked_case, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state

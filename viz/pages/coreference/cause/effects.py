@@ -17,7 +17,7 @@ from viz.pages.coreference.cause import site_maps, switched_heads, tables, verdi
 from viz.pages.coreference.cause.data.asked import Asked, rank_correlation
 from viz.pages.coreference.cause.figures import SITE_COLOURS, two_metrics
 from viz.selection import state
-from viz.ui import frame, long_work, number_controls
+from viz.ui import frame, head_verdict, long_work, number_controls
 
 if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import HeadEffects
@@ -51,6 +51,9 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
         alt=lambda site: _("How much the log-odds fall when each head of {site} is switched off", site=site),
     )
     st.markdown(verdicts.sweep_sentence(measured, heads, asked.words))
+    if asked.tested is not None:
+        task = asked.tested(heads[verdicts.strongest(measured)])
+        head_verdict.show(task, key="cause-verdict")
     show_pair()
     st.caption(
         _(

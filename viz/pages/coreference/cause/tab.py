@@ -19,7 +19,7 @@ from viz.pages.coreference.cause.data import pronouns, words
 from viz.pages.coreference.cause.data.asked import Asked
 from viz.selection import state
 from viz.ui import attribution as pictures
-from viz.ui import controls, formulas, frame, long_work, number_controls
+from viz.ui import controls, formulas, frame, head_verdict, long_work, number_controls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -169,6 +169,8 @@ def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) 
     st.markdown(patching_sentence(patching, asked.heads))
     if np.isnan(values).all():
         return
+    if asked.tested is not None and what == "patching":
+        head_verdict.show(asked.tested(asked.heads[int(np.nanargmax(values))]), key="cause-patched-verdict")
     name = file_name(what, asked.name)
     alt, file = _OF_PATHS if what == "paths" else _OF_PATCHING
     site_maps.show(
@@ -200,7 +202,7 @@ def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
     best = int(np.nanargmax(values))
     largest, head = float(values[best]), heads[best]
     if largest <= 0:
-        return in_a_row((start, _("No single head moves the choice towards B.")))
+        return in_a_row((start, _("No single head moves the choice towards B by its output.")))
     carried = _MOST_IS_CARRIED
     if a <= b:
         carried = _MOST_IS_CARRIED_UNTOLD

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from jaxtyping import Int
 
 from viz.core.joined import clauses_with_and, in_a_row
 from viz.core.messages import Message, _, plural, said
@@ -42,17 +43,15 @@ def chosen_words(words: tuple[str, str], intact: float, without: float) -> tuple
 def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: Sequence[tuple[str, str]]) -> str:
     """Which heads flip a choice when each is switched off alone; as Markdown. `words`: right and wrong of each case."""
     flips = effects.flips.numpy()
-    flipped = flips.sum(0)
-    importance = effects.importance.numpy()
-    order = np.lexsort((-importance, -flipped))
+    flipped, order = flips.sum(0), _by_flips(effects)
     most, count = int(order[0]), int((flipped > 0).sum())
     if count == 0:
-        strongest = int(importance.argmax())
-        change = float(effects.mean_changes[strongest])
+        change = float(effects.mean_changes[most])
         return _(
-            "**No single head of {num_heads} flips the choice.** {head} moves it most: {change} nats on average.",
+            "**Switched off alone, no head of {num_heads} flips the choice.** The loss of {head} moves it most: "
+            "{change} nats on average.",
             num_heads=len(heads),
-            head=_begin(name(heads[strongest])),
+            head=name(heads[most]),
             change=signed(change),
         )
     if len(words) > len(LETTERS):
@@ -83,6 +82,16 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
         changes=change_of_words,
     )
     return in_a_row((flip, rest if others else _("No other head does.")))
+
+
+def strongest(effects: "HeadEffects") -> int:
+    """The number of the head that the sentence names: the one that flips most choices, of these the one that matters
+    most."""
+    return int(_by_flips(effects)[0])
+
+
+def _by_flips(effects: "HeadEffects") -> Int[np.ndarray, "head"]:
+    return np.lexsort((-effects.importance.numpy(), -effects.flips.numpy().sum(0)))
 
 
 def words_sentence(removal: "Removal", words: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from viz.access import models, texts
+from viz.access import head_verdict as stated
+from viz.access import long_texts, models, texts, twins
 from viz.core.file_names import file_name, head_name
 from viz.core.html import word_changes
 from viz.core.messages import _
@@ -17,7 +18,7 @@ from viz.pages.decoding.data import effects
 from viz.pages.decoding.edit_attention.tried import Tried
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
-from viz.ui import controls, frame, long_work, token_labels
+from viz.ui import controls, frame, head_verdict, long_work, token_labels
 from viz.ui.controls import plain
 
 
@@ -50,6 +51,19 @@ def show_row(tried: Tried, action: EditHead) -> None:
     )
     is_off = action.edit == "off"
     st.caption(_("{sentence} Switched off, it gives no weight to anything.", sentence=sums) if is_off else sums)
+
+
+def show_verdict(tried: Tried, site: str, layer: int, head: int) -> None:
+    """Whether the token of the step depends on the head, in the model as it is."""
+    selection, original = state.current(), tried.original
+    if original.edits or "word choice" in models.abilities(selection.model).lacks:
+        return
+    other = selection.coreference.other_text or twins.known_twin(original.text)
+    head_verdict.show(
+        stated.on_step(models.chooser(selection.model), original, tried.choice.step, (site, layer, head), other),
+        key="edit-verdict",
+        start=not long_texts.is_long(original, site),
+    )
 
 
 def show_all_heads(tried: Tried, site: str) -> None:

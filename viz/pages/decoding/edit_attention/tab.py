@@ -11,7 +11,7 @@ from viz.core.token_text import display_token
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, EditHead
 from viz.pages.decoding.data import effects
-from viz.pages.decoding.edit_attention.results import show_all_heads, show_numbers, show_row
+from viz.pages.decoding.edit_attention.results import show_all_heads, show_numbers, show_row, show_verdict
 from viz.pages.decoding.edit_attention.tried import Tried, try_edit
 from viz.selection import state
 from viz.selection.decoding import EDITS
@@ -61,6 +61,7 @@ def show(trace: "Trace") -> None:
         show_row(tried, action)
         show_numbers(tried)
         _keep(made, tried)
+    show_verdict(tried, site, layer, head)
     show_all_heads(tried, site)
 
 

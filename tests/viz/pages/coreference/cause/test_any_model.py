@@ -54,7 +54,7 @@ def test_every_head_is_switched_off_exchanged_and_followed(app: AppTest, folders
         drawn = np.concatenate([table[~np.isnan(table)] for table in shown])
         assert drawn == pytest.approx(expected, abs=2e-3, rel=1e-3)
     assert any("heads** is off" in one.value for one in app.markdown)
-    app.segmented_control(key="cause_text").set_value("B").run()
+    settled(app.segmented_control(key="cause_text").set_value("B").run())
     assert app.query_params["explain"] == "B"
     right, wrong = (choice_in_words(word, None) for word in reversed(own_pair(reader, A, B).words))
     assert any(one.value.startswith(f"Why {right} rather than {wrong}") for one in app.markdown)

@@ -16,14 +16,17 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
+from viz.core.background_jobs import Progress
 from viz.core.numbers import signed
 from viz.core.sites import SITES
-from viz.pages.coreference.cause import switched_heads, tab
+from viz.pages.coreference.cause import switched_heads, tab, verdicts
 from viz.pages.coreference.cause.data import pronouns
 from viz.pages.coreference.cause.data.asked import all_heads
 from viz.pages.coreference.data import Pair
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
+from viz.ui.controls import plain
+from viz.ui.head_verdict import sentence
 
 
 @pytest.fixture
@@ -39,7 +42,8 @@ def opened(app: AppTest, **params: str) -> AppTest:
 
 def settled(app: AppTest) -> AppTest:
     """Wait for whatever is under way."""
-    keys = [f"long-work/cause-{name}" for name in ("removal", "effects", "patching", "paths")]
+    names = ("removal", "effects", "patching", "paths", "verdict", "patched-verdict", "attribution")
+    keys = [f"long-work/cause-{name}" for name in names]
     assert all(app.session_state[key].wait(PATIENCE) for key in keys if key in app.session_state)
     app.run()
     assert not app.exception, app.exception[0].value
@@ -93,6 +97,17 @@ def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_
     settled(app)
     heads = all_heads(models.translator(Selection().model))
     assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(heads[i]) for i in order)
+
+
+def test_the_head_that_a_sentence_names_is_put_to_all_three_tests(app: AppTest, chosen: Selection) -> None:
+    settled(opened(app))
+    asked = pronouns.asked(models.translator(chosen.model), [pronouns.choice_pairs()[0]], "zero")
+    assert asked.tested is not None
+    measured, carried = (task.compute(Progress(0, "runs")) for task in (asked.effects, asked.patching))
+    named = verdicts.strongest(measured[0]), int(np.nanargmax(carried.overall.numpy()))
+    for head in (asked.heads[number] for number in named):
+        stated = asked.tested(head).compute(Progress(1, "heads"))
+        assert f"**{plain(sentence(stated))}**" in [one.value for one in app.markdown]
 
 
 def test_one_head_a_layer_leaves_six_of_24_on_and_shows_what_is_written_then(app: AppTest) -> None:

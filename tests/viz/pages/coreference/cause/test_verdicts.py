@@ -34,7 +34,7 @@ def test_the_head_that_flips_a_choice_is_named_with_both_pronouns() -> None:
 
 def test_that_no_head_flips_the_choice_is_said_with_the_one_that_moves_it_most() -> None:
     said = verdicts.sweep_sentence(effects({(0, 4): -3.0, (1, 4): -1.0}), HEADS, [ES, SIE])
-    assert "No single head of 6 flips the choice" in said
+    assert "Switched off alone, no head of 6 flips the choice" in said
     assert "−2.00" in said
 
 

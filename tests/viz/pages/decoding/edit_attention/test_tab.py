@@ -8,7 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import SwitchOff, Translator
+from model.analysis.attribution.choice import choice_at
 from model.analysis.interventions.edit_comparison import compare_edit
+from model.analysis.interventions.head_verdict import against_other, head_verdict
+from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, opened
@@ -16,11 +19,13 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.core.background_jobs import Progress
+from viz.core.numbers import signed
 from viz.core.sites import SITES
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches, effects
 from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.selection.selection import Selection
+from viz.ui.controls import plain
 
 TEXT = "Tom was late again."
 
@@ -45,6 +50,20 @@ def test_the_numbers_are_those_of_the_models_own_comparison(saved: Translator) -
     shown = numbers(editing()).replace("−", "-")
     assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
     assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+
+
+def test_the_verdict_of_the_head_is_that_of_the_model_without_the_edit(saved: Translator) -> None:
+    app = editing(other="Tom was here again.")
+    assert app.session_state["long-work/edit-verdict"].wait(60)
+    healthy(app.run())
+    trace, head = saved.trace(TEXT), HeadName("decoder.cross", 1, 2)
+    choice, place = against_other(saved, choice_at(trace, 5), TEXT, "Tom was here again.")
+    verdict = head_verdict(saved, choice, head, trace, place)
+    assert verdict.swapped is not None
+    (shown,) = [one.value for one in app.markdown if "switched off" in one.value and "nats" in one.value]
+    for found in (verdict.off, verdict.swapped, verdict.pointed):
+        assert found is not None
+        assert plain(f"({signed(found.change, 1)} nats)") in shown
 
 
 def keys_to_point_at(app: AppTest) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access.attribution import Explained
+from viz.access.head_verdict import Stated
 from viz.core.background_jobs import Task
 from viz.core.messages import Message
 from viz.selection.coreference import OthersOf
@@ -57,6 +58,7 @@ class Asked:
         compared: which token is compared when a head's output is taken from the other sentence, as a sentence.
         patching: every head's output taken from the other sentence.
         direct: the same, by the direct path alone; None where it is not asked.
+        tested: head → three interventions on it in A; None of more pairs than one.
         explained: number of a sentence → every method of attribution on its right word rather than the wrong one.
         accuracy: of every head by its weights on the curated set, if that was measured.
     """
@@ -74,6 +76,7 @@ class Asked:
     compared: Message
     patching: "Task[Patching]"
     explained: Callable[[int], Task[Explained]]
+    tested: "Callable[[HeadName], Task[Stated]] | None" = None
     direct: "Task[Patching] | None" = None
     accuracy: Float[np.ndarray, "head"] | None = None
 

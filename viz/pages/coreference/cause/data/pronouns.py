@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import attribution
+from viz.access import attribution, head_verdict
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
@@ -80,6 +80,7 @@ def asked(
         compared=said("Compared is the first German token that differs."),
         patching=patching(translator, pairs),
         explained=lambda sentence: _explained(translator, cases[sentence]),
+        tested=(lambda head: _tested(translator, pairs[0], head)) if len(pairs) == 1 else None,
         accuracy=accuracy,
     )
 
@@ -88,6 +89,13 @@ def _explained(translator: "Translator", case: "PronounCase") -> Task[attributio
     assert case.german is not None
     choice = translator.word_choice(case.sentence, case.german.right, case.german.wrong)
     return attribution.explaining_words(translator, choice, case.sentence)
+
+
+def _tested(translator: "Translator", pair: Pair, head: "HeadName") -> Task[head_verdict.Stated]:
+    a, b = pair.cases
+    assert a.german is not None
+    of_a, of_b = (translator.word_choice(case.sentence, a.german.right, a.german.wrong) for case in (a, b))
+    return head_verdict.on_words(translator, of_a, of_b, a.sentence, head)
 
 
 def removal(

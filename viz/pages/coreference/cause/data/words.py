@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from model.errors import InputTextError
-from viz.access import attribution
+from viz.access import attribution, head_verdict
 from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
@@ -85,6 +85,7 @@ def asked(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Asked:
         patching=_patching(reader, pairs),
         direct=_patching(reader, pairs, is_direct=True),
         explained=partial(_explained, reader, pairs),
+        tested=partial(_tested, reader, pairs[0]) if len(pairs) == 1 else None,
     )
 
 
@@ -102,6 +103,10 @@ def _choices(pairs: Sequence[TextPair]) -> list["WordChoice"]:
 def _explained(reader: "Chooser", pairs: Sequence[TextPair], sentence: int) -> Task[attribution.Explained]:
     text = [text for _, pair in pairs for text in pair.texts][sentence]
     return attribution.explaining_words(reader, _choices(pairs)[sentence], text)
+
+
+def _tested(reader: "Chooser", pair: TextPair, head: "HeadName") -> Task[head_verdict.Stated]:
+    return head_verdict.on_words(reader, pair.pair.pair.a, pair.pair.pair.b, pair.pair.texts[0], head)
 
 
 def _effects(reader: "Chooser", pairs: Sequence[TextPair], instead: str) -> Task[tuple["HeadEffects", "HeadEffects"]]:

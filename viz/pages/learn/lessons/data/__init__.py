@@ -37,7 +37,7 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         functions.pooling, functions.saturation,
         masks.mask, masks.shifted, masks.padding,
         outputs.without_heads, outputs.without_each, outputs.without_part,
-        outputs.hidden_words,
+        outputs.hidden_words, outputs.three_interventions,
         stream.fired, stream.units, stream.additions, stream.normed, stream.pre_and_post,
         embeddings.lengths, embeddings.neighbours, embeddings.logits, embeddings.shared, embeddings.arithmetic,
         positions.backwards, positions.encodings, positions.waves, positions.likeness, positions.shift,

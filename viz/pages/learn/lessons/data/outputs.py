@@ -1,18 +1,21 @@
 """Views of what the model writes: as it is, and with heads or parts taken out."""
 
-from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from viz.access import word_links
+from viz.access import head_verdict, word_links
+from viz.core.background_jobs import Progress
 from viz.core.html import Column, Marked
 from viz.core.messages import said
+from viz.core.numbers import signed
 from viz.core.sites import DECODER, head_label
+from viz.core.token_text import spoken
 from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.data.row_facts import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.ui.head_verdict import sentence
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
@@ -102,6 +105,41 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
     return View(picture, found, caption, FullPage("decoding", choices))
 
 
+def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str, word: str) -> View:
+    """What becomes of a written word when a head is switched off, given its output of another sentence, or pointed."""
+    trace = shipped.trace(text)
+    site, layer, number = shipped.head(trace, head)
+    step = shipped.row(trace, DECODER, word)
+    task = head_verdict.on_step(shipped.translator, trace, step, (site, layer, number), other)
+    stated = task.compute(Progress(task.total, task.unit))
+    verdict = stated.verdict
+    tried = [each for each in (verdict.off, verdict.swapped, verdict.pointed) if each is not None]
+    assert len(tried) == 3, "own Transformers allow all three"
+    tokens = [spoken(token) for token in (stated.off, stated.swapped, stated.pointed)]
+    found: dict[str, float | str] = {
+        "head": head_of(site, layer, number), "word": word, "verdict": sentence(stated),
+        "dependence": verdict.dependence, "off": tokens[0], "swapped": tokens[1], "pointed": tokens[2],
+    }  # fmt: skip
+    names = (
+        said("switched off"),
+        said("its output from the other sentence"),
+        said("pointed at “{key}”", key=spoken(stated.key)),
+    )
+    changes = [signed(each.change, 1) for each in tried]
+    columns = (
+        Column(said("intervention")), Column(said("log-odds change (nats)"), is_number=True),
+        Column(said("then it chooses"), language=_GERMAN),
+    )  # fmt: skip
+    caption = said(
+        "Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is {before} nats "
+        "as the model is.",
+        word=word, other=spoken(stated.against), before=signed(verdict.before, 1),
+    )  # fmt: skip
+    choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
+    rows = tuple(zip(names, changes, tokens, strict=True))
+    return View(Rows(columns, rows), found, caption, FullPage("decoding", choices))
+
+
 def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
     """How likely a written word and another one are with each word of the sentence hidden from every attention."""
     from model.analysis.attribution.choice import choice_at, visible
@@ -112,10 +150,9 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
     known = word_links.words(trace)
     labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
     seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
-    own, instead = (
-        choice_run(shipped.translator, replace(choice, token=token), text).of_seen(seen).detach().exp().cpu().numpy()
-        for token in (choice.token, shipped.translator.tokenizer.token_id(f"▁{other}"))
-    )
+    logits = choice_run(shipped.translator, choice, text).seen_logits(seen).detach()
+    tokens = [choice.token, shipped.translator.tokenizer.token_id(f"▁{other}")]
+    own, instead = logits.float().softmax(-1)[:, tokens].T.cpu().numpy()
     most, named = int(own[1:].argmin()), labels.index(hidden)
     found: dict[str, float | str] = {
         "word": word, "other": other, "before": float(own[0]), "other_before": float(instead[0]),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.pages.coreference import twins
+from viz.access import twins
 from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import EXAMPLES
 

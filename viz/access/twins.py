@@ -7,7 +7,6 @@ from typing import Final
 
 from viz.access.findings import set_of
 from viz.core.marks import word_spans
-from viz.pages.coreference.data import curated_pairs
 from viz.selection.examples import ALL_EXAMPLES
 
 #: Twins differ in a run of at most so many words.
@@ -61,8 +60,12 @@ def _examples() -> Mapping[str, str]:
 
 @cache
 def _curated(language: str) -> Mapping[str, str]:
-    pairs = curated_pairs(language).values()
-    return _both_ways([(pair.cases[0].sentence, pair.cases[1].sentence) for pair in pairs])
+    from model.analysis.coreference.case_files import curated_cases
+
+    of_pair: dict[str, list[str]] = {}
+    for case in curated_cases(language).cases:
+        of_pair.setdefault(case.pair, []).append(case.sentence)
+    return _both_ways([(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2])
 
 
 def _both_ways(pairs: list[tuple[str, str]]) -> dict[str, str]:

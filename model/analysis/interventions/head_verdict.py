@@ -1,0 +1,172 @@
+"""State for one head whether a choice between tokens depends on it, from three interventions side by side.
+
+Each puts another output in place of the head's own, in every row, and asks what the model says then:
+
+| intervention | what the head gives instead | what it asks |
+|---|---|---|
+| off | nothing (Michel et al. 2019) | does the choice need the head? |
+| swapped | its output for the other sentence of a pair (Vig et al. 2020) | can what it says change the choice? |
+| pointed | the value of one key, as if that had all weight; of all keys the costliest | can attention change it? |
+
+The answers differ: a choice that survives the loss of a head may still be changed through it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.interventions.choice_effects import TOKENS_AT_ONCE, outputs_at
+from model.analysis.interventions.choice_patching import at_rows_of
+from model.analysis.metrics.head_names import HeadName, check_heads
+from model.errors import TraceError
+from model.trace.trace import Trace
+from model.word_choice import Chooser, TokenPlace
+
+Dependence = Literal["needs", "can change", "stays"]
+#: What a head puts out and weights × values may differ by so much of its largest number.
+CLOSE: Final = 1e-3
+
+
+@dataclass(frozen=True)
+class Intervention:
+    """What one intervention does.
+
+    Attributes:
+        change: what is added to the choice (nats).
+        said: the id of the token that the model says under it, as `TokenChoice.said` has it.
+    """
+
+    change: float
+    said: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadVerdict:
+    """Three interventions on one head, and what follows.
+
+    Attributes:
+        head: whose output was replaced.
+        before: the choice (nats) as the model makes it.
+        said: the id of the token that it says.
+        off: without the head.
+        swapped: with its output for the other sentence; None where there is none.
+        pointed: at the key that costs the choice most; None where its values are not known, or its output is not what
+            weights × values give.
+        key: that key's position.
+    """
+
+    head: HeadName
+    before: float
+    said: int
+    off: Intervention
+    swapped: Intervention | None = None
+    pointed: Intervention | None = None
+    key: int | None = None
+
+    @property
+    def dependence(self) -> Dependence:
+        """Whether the model says another token without the head, or only with another output of it, or never."""
+        if self.off.said != self.said:
+            return "needs"
+        others = [each for each in (self.swapped, self.pointed) if each is not None]
+        return "can change" if any(each.said != self.said for each in others) else "stays"
+
+
+@torch.inference_mode()
+def head_verdict(
+    reader: Chooser, choice: TokenChoice, head: HeadName, trace: Trace, other: TokenPlace | None = None
+) -> HeadVerdict:
+    """Intervene on one head.
+
+    Args:
+        reader: the model.
+        choice: what it says at a place, alone or against another token.
+        head: whose output is replaced.
+        trace: a run of this model, without edits, in which the choice is made; it may have gone on after it.
+        other: where the model makes the same choice in the other sentence of a pair.
+
+    Raises:
+        EditError: there is no such head.
+    """
+    check_heads(reader.abilities.heads, [head])
+    at = head.site, head.layer
+    logits, outputs = outputs_at(reader, choice.place)
+    own = outputs[at][0, head.head]
+    before, said = float(choice.of_logits(logits[None])), int(choice.said(logits[None]))
+    swapped: list[Tensor] = []
+    if other is not None:
+        swapped = [at_rows_of(choice.place, other, outputs, outputs_at(reader, other)[1])[at][0, head.head]]
+    pointed = _pointed(trace, head, own, choice.place.row)
+    instead = torch.stack([torch.zeros_like(own), *swapped, *pointed.values()])
+    off, *rest = _under(reader, choice, head, instead, before)
+    of_keys = dict(zip(pointed, rest[len(swapped) :], strict=True))
+    key = min(of_keys, key=lambda position: of_keys[position].change, default=None)
+    return HeadVerdict(
+        head=head,
+        before=before,
+        said=said,
+        off=off,
+        swapped=rest[0] if swapped else None,
+        pointed=None if key is None else of_keys[key],
+        key=key,
+    )
+
+
+@torch.inference_mode()
+def against_other(reader: Chooser, choice: TokenChoice, text: str, other: str) -> tuple[TokenChoice, TokenPlace]:
+    """A written token against the one that the model says in its place after another text, and where that is.
+
+    The same tokens have been written before; where both are the same token, it stays alone.
+
+    Raises:
+        InputTextError: a text is blank or too long.
+    """
+    own, begun = reader.place(text), reader.place(other)
+    target = (*begun.target, *choice.place.target[len(own.target) :])
+    place = TokenPlace(begun.source, target, len(target) - 1)
+    said = int(reader.place_logits(place)[0].argmax())
+    return replace(choice, against=None if said == choice.token else said), place
+
+
+def _under(
+    reader: Chooser, choice: TokenChoice, head: HeadName, instead: Float[Tensor, "copy row d_v"], before: float
+) -> list[Intervention]:
+    """The choice with each of these outputs in place of the head's own."""
+    found: list[Intervention] = []
+    for some in torch.split(instead, max(1, TOKENS_AT_ONCE // choice.place.length)):
+
+        def put(site: str, layer: int, output: Tensor, some: Tensor = some) -> Tensor:
+            if (site, layer) != (head.site, head.layer):
+                return output
+            changed = output.clone()
+            changed[:, head.head] = some.to(output)
+            return changed
+
+        logits = reader.place_logits(choice.place, len(some), put)
+        both = zip(choice.of_logits(logits).tolist(), choice.said(logits).tolist(), strict=True)
+        found += [Intervention(value - before, token) for value, token in both]
+    return found
+
+
+def _pointed(
+    trace: Trace, head: HeadName, own: Float[Tensor, "row d_v"], row: int
+) -> dict[int, Float[Tensor, "row d_v"]]:
+    """Key → what the head gives where every row that sees this key gives it all weight.
+
+    Of a decoder's self-attention these are the keys that the row of the choice sees.
+    """
+    inputs = trace.attention(head.site, head.layer)
+    try:
+        values = inputs.values([head.head])[0].to(own)
+    except TraceError:
+        return {}
+    rows = slice(0, len(own))
+    weights, seen = inputs.weights([head.head], rows)[0].to(own), inputs.mask.rows(rows)[0].to(own.device)
+    if float((weights @ values - own).abs().max()) > CLOSE * float(own.abs().max()):
+        return {}
+    keys = range(len(values)) if head.site != "decoder.self" else seen[row].nonzero()[:, 0].tolist()
+    return {key: torch.where(seen[:, key, None], values[key], own) for key in keys}

@@ -1,0 +1,148 @@
+"""Three interventions on one head: each is what its own analysis computes, and the verdict follows from them."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from model import Translator
+from model.adapters.text_reader import TextReader
+from model.analysis.attribution.choice import TokenChoice, choice_at
+from model.analysis.attribution.methods import run_of
+from model.analysis.interventions.choice_effects import measure_choices
+from model.analysis.interventions.choice_patching import ChoicePair, patch_choices
+from model.analysis.interventions.head_verdict import (
+    Dependence,
+    HeadVerdict,
+    Intervention,
+    against_other,
+    head_verdict,
+)
+from model.analysis.metrics.head_names import HeadName, all_heads
+from model.errors import EditError
+from model.nn.edits import PointAt
+from model.word_choice import Chooser
+from tests.conftest import SENTENCES
+from tests.model.analysis.interventions.cases import CASES, HEADS
+from tests.model.analysis.interventions.test_choices import pair_of, reader_of
+
+#: A decoder, an encoder, both stacks; with shared keys and values, sinks and a soft cap.
+TYPES = ["gpt2", "llama", "gpt_oss", "bert", "t5"]
+
+
+def ours(translator: Translator) -> tuple[Chooser, ChoicePair, str]:
+    case = CASES[0]
+    a, b = (translator.word_choice(text, case.right, case.wrong) for text in (case.source, SENTENCES[4]))
+    return translator, ChoicePair(a, b), case.source
+
+
+def verdict_of(reader: Chooser, pair: ChoicePair, text: str, head: HeadName) -> HeadVerdict:
+    choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
+    return head_verdict(reader, choice, head, run_of(reader, choice, text).trace, pair.b.place)
+
+
+@pytest.fixture(params=["ours", *TYPES])
+def asked(request: pytest.FixtureRequest, translator: Translator) -> tuple[Chooser, ChoicePair, str]:
+    if request.param == "ours":
+        return ours(translator)
+    return reader_of(request.param), pair_of(request.param), SENTENCES[0]
+
+
+def test_off_and_swapped_are_what_the_maps_of_all_heads_have(asked: tuple[Chooser, ChoicePair, str]) -> None:
+    reader, pair, text = asked
+    off, swapped = measure_choices(reader, [pair.a]).changes[0], patch_choices(reader, [pair]).changes[0]
+    heads = all_heads(reader.abilities.heads)
+    for number in range(0, len(heads), 5):
+        verdict = verdict_of(reader, pair, text, heads[number])
+        assert verdict.swapped is not None
+        assert verdict.off.change == pytest.approx(float(off[number]), abs=2e-4)
+        assert verdict.swapped.change == pytest.approx(float(swapped[number]), abs=2e-4)
+        for found in (verdict.off, verdict.swapped):
+            assert found.said == (pair.a.right if verdict.before + found.change > 0 else pair.a.wrong)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_pointed_is_the_edit_that_costs_most_of_all_keys(translator: Translator, head: HeadName) -> None:
+    _, pair, text = ours(translator)
+    verdict, choice = verdict_of(translator, pair, text, head), pair.a
+    keys = range(choice.place.row + 1 if head.site == "decoder.self" else len(choice.place.source))
+
+    def value(edits: list[PointAt]) -> float:
+        # Rows of a decoder before a key do not see it.
+        right, wrong = (
+            translator.trace_tokens(text, [*choice.place.target[1:], token], edits=edits).steps[choice.place.row]
+            for token in (choice.right, choice.wrong)
+        )
+        return right.log_prob - wrong.log_prob
+
+    of_keys = [value([PointAt(*head, key, since=key if head.site == "decoder.self" else 0)]) for key in keys]
+    assert verdict.before == pytest.approx(value([]), abs=1e-4)
+    assert verdict.pointed is not None
+    assert verdict.pointed.change == pytest.approx(min(of_keys) - value([]), abs=2e-4)
+    assert verdict.key == of_keys.index(min(of_keys))
+
+
+def test_a_head_whose_output_is_not_weights_times_values_is_pointed_nowhere(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, pair, text = ours(translator)
+    whole = translator.place_logits
+    halved = lambda outputs: lambda site, layer, output: outputs(site, layer, output / 2)  # noqa: E731
+
+    def otherwise(place: object, copies: int = 1, outputs: Callable[..., torch.Tensor] | None = None) -> torch.Tensor:
+        return whole(place, copies, None if outputs is None else halved(outputs))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(translator, "place_logits", otherwise)
+    verdict = verdict_of(translator, pair, text, HEADS[2])
+    assert verdict.pointed is None
+    assert verdict.key is None
+
+
+RIGHT, WRONG = Intervention(-1.0, 5), Intervention(-9.0, 6)
+
+
+@pytest.mark.parametrize(
+    ("off", "swapped", "pointed", "dependence"),
+    [
+        (WRONG, RIGHT, RIGHT, "needs"),
+        (WRONG, WRONG, WRONG, "needs"),
+        (RIGHT, WRONG, RIGHT, "can change"),
+        (RIGHT, RIGHT, WRONG, "can change"),
+        (RIGHT, None, WRONG, "can change"),
+        (RIGHT, RIGHT, RIGHT, "stays"),
+        (RIGHT, None, None, "stays"),
+    ],
+)
+def test_a_choice_needs_a_head_whose_loss_changes_it_and_not_one_that_only_could(
+    off: Intervention, swapped: Intervention | None, pointed: Intervention | None, dependence: Dependence
+) -> None:
+    verdict = HeadVerdict(head=HEADS[0], before=4.0, said=5, off=off, swapped=swapped, pointed=pointed)
+    assert verdict.dependence == dependence
+
+
+def test_the_other_token_is_what_is_said_after_the_other_text(translator: Translator) -> None:
+    trace, other = translator.trace(SENTENCES[0]), SENTENCES[4]
+    for step in range(len(trace.steps)):
+        choice, place = against_other(translator, choice_at(trace, step), SENTENCES[0], other)
+        assert place.source == tuple(translator.source_ids(other))
+        assert place.target == choice.place.target
+        there = int(translator.place_logits(place)[0].argmax())
+        assert choice.against == (None if there == choice.token else there)
+
+
+def test_a_decoder_reads_the_other_text_before_the_same_written_tokens() -> None:
+    reader = reader_of("gpt2")
+    assert isinstance(reader, TextReader)
+    own = reader.place(SENTENCES[0])
+    written = (11, 12)
+    place = own.__class__((), (*own.target, *written), len(own.target) + 1)
+    choice, other = against_other(reader, TokenChoice(place, 13), SENTENCES[0], SENTENCES[4])
+    assert other.target == (*reader.place(SENTENCES[4]).target, *written)
+    assert other.row == len(other.target) - 1
+    assert choice.token == 13
+
+
+def test_a_head_that_is_not_is_refused(translator: Translator) -> None:
+    _, pair, text = ours(translator)
+    with pytest.raises(EditError, match="no head 99"):
+        verdict_of(translator, pair, text, HeadName("decoder.cross", 0, 99))

@@ -1,0 +1,77 @@
+"""One sentence says whether a choice depends on a head; every page that asks gets the same one."""
+
+import pytest
+
+from model import Translator
+from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
+from model.analysis.metrics.head_names import HeadName
+from tests.shipped import FOLDER, TIRED, WIDE, link_of
+from viz.access import head_verdict as stated
+from viz.access.head_verdict import Stated
+from viz.core.background_jobs import Progress, Task
+from viz.core.messages import _, speaking
+from viz.pages.coreference.cause.data import pronouns
+from viz.pages.coreference.data import Pair, marked_case
+from viz.pages.learn.lessons.data.outputs import three_interventions
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.selection.examples import known_marks
+from viz.selection.model_choice import ModelChoice
+from viz.ui.head_verdict import sentence
+
+HEAD = HeadName("decoder.cross", 4, 1)
+STAYS, CHANGES = Intervention(-1.26, 5), Intervention(-9.0, 6)
+
+
+def of(off: Intervention, swapped: Intervention | None, pointed: Intervention | None) -> str:
+    names = {5: "▁es", 6: "▁sie"}
+    verdict = HeadVerdict(head=HEAD, before=4.0, said=5, off=off, swapped=swapped, pointed=pointed, key=2)
+    tokens = ["" if each is None else names[each.said] for each in (off, swapped, pointed)]
+    return sentence(Stated(verdict, "▁es", "▁sie", *tokens, key="▁street" if pointed else ""))
+
+
+def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_them() -> None:
+    assert of(STAYS, CHANGES, CHANGES) == (
+        "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not need it: switched off, "
+        "“es” stays (−1.3 nats); with its output from the other sentence, it becomes “sie” (−9.0 nats); pointed at "
+        "“street”, it becomes “sie” (−9.0 nats)."
+    )
+    needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
+    assert needed.startswith("The choice of “es” rather than “sie” needs cross L5 H2: switched off, it becomes “sie”")
+    assert unmoved.startswith("cross L5 H2 alone does not change the choice of “es” rather than “sie”: switched off")
+
+
+def test_an_intervention_that_cannot_be_made_is_named() -> None:
+    said = of(STAYS, None, None)
+    assert said.endswith("; there is no other sentence to take its output from; it cannot be pointed at a word.")
+
+
+def test_it_is_whole_in_chinese() -> None:
+    with speaking("zh"):
+        said = _(of(STAYS, CHANGES, CHANGES))
+    assert "指向“street”时，变成“sie”（−9.0 奈特）" in said
+    assert "nats" not in said
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(FOLDER, device="cpu")
+
+
+def test_edit_attention_cause_and_the_lesson_say_the_same_of_the_pronouns_head(translator: Translator) -> None:
+    def said(task: Task[Stated]) -> str:
+        return sentence(task.compute(Progress(task.total, task.unit)))
+
+    link, trace = link_of(), translator.trace(TIRED)
+    head = HeadName(link.site, link.layer, link.head)
+    step = next(number for number, step in enumerate(trace.steps) if step.token == "▁es")
+    a, b = (marked_case(text, marks) for text in (TIRED, WIDE) if (marks := known_marks(text)) is not None)
+    assert a is not None
+    assert b is not None
+    pair = pronouns.own_pair(translator, (a, b))
+    assert isinstance(pair, Pair)
+    tested = pronouns.asked(translator, [pair], "zero").tested
+    assert tested is not None
+    lesson = three_interventions(Shipped(ModelChoice(), translator), text=TIRED, other=WIDE, head="finding", word="es")
+    by_edit = said(stated.on_step(translator, trace, step, head, WIDE))
+    assert by_edit == said(tested(head)) == lesson.found["verdict"]
+    assert "“es” rather than “sie”" in by_edit
