@@ -117,7 +117,8 @@ def choice_routes(reader: Chooser, choices: Sequence[TokenChoice], text: str) ->
         routes["attribution of embeddings"] = [float(run.of_embeddings(*run.embeddings())) for run in runs]
         whole = [visible(len(choice.read), [[]]) for choice in choices]
         routes["attribution of what is seen"] = [
-            float(run.of_seen(seen)) for run, seen in zip(runs, whole, strict=True)
+            float(run.seen_logits(seen)[0].log_softmax(-1)[run.choice.token])
+            for run, seen in zip(runs, whole, strict=True)
         ]
     return routes
 
