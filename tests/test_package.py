@@ -1,0 +1,103 @@
+"""The package that people install: one import name, one command, and nothing called `model` or `viz` beside it."""
+
+import re
+import subprocess
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.paths import ROOT
+from tests.patience import PATIENCE
+
+
+@pytest.fixture(scope="module")
+def hooks() -> ModuleType:
+    spec = spec_from_file_location("build_hooks", ROOT / ".packaging" / "build_hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def site(hooks: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the package is installed, with what pip writes beside it."""
+    folder = tmp_path_factory.mktemp("site")
+    hooks.write_package(ROOT, folder / "headlight")
+    (folder / "headlight-0.0.1.dist-info").mkdir()
+    (folder / "headlight-0.0.1.dist-info" / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: headlight\nVersion: 0.0.1\n", encoding="utf-8"
+    )
+    return folder
+
+
+def run(site: Path, *arguments: str) -> str:
+    """What a Python prints that knows the package and not the repository, in the folder with the app's settings."""
+    prelude = f"import sys; sys.path.insert(0, {str(site)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", prelude + arguments[0], *arguments[1:]],
+        cwd=site / "headlight", capture_output=True, encoding="utf-8", timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2_000:]
+    return done.stdout
+
+
+def test_the_readmes_example_runs_and_the_package_imports_no_other_of_ours(site: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(import headlight\n.*?)```", readme, re.DOTALL)
+    found = run(
+        site,
+        f"{example}\nprint(headlight.__version__, reader.trace('A cat.').weights('decoder.cross', 3).shape[0])\n"
+        "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('model', 'viz')))",
+    )
+    assert found.splitlines() == ["0.0.1 8", "[]"]
+
+
+def test_every_name_that_it_offers_is_there(site: Path) -> None:
+    found = run(
+        site, "import headlight\nprint([type(getattr(headlight, name)).__name__ for name in headlight.__all__])"
+    )
+    assert "Trace" not in found
+    assert found.count("'") // 2 == 16
+
+
+def test_the_command_translates_and_tells_its_own_name(site: Path) -> None:
+    command = "from headlight.__main__ import main\nmain()"
+    assert run(site, command, "translate", "The cat sleeps.") == "Die Katze schläft.\n"
+    assert "python -m model" not in run(site, command, "translate", "--help")
+
+
+def test_the_app_begins_and_knows_its_pages_by_the_packages_names(site: Path) -> None:
+    script = (
+        "from pathlib import Path\nfrom streamlit.testing.v1 import AppTest\nimport headlight\n"
+        "app = AppTest.from_file(str(Path(headlight.__file__).with_name('app.py')), default_timeout=300).run()\n"
+        "print([each.value for each in (*app.exception, *app.error)], len(app.get('bidi_component')) > 3)\n"
+        "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('model', 'viz')))"
+    )
+    assert run(site, script).splitlines()[-2:] == ["[] True", "[]"]
+
+
+@pytest.mark.parametrize(
+    ("written", "packaged"),
+    [
+        ("from model.nn import hooks", "from headlight.model.nn import hooks"),
+        ("    from viz import locale", "    from headlight.viz import locale"),
+        ("import model.errors", "import headlight.model.errors"),
+        ("from modelling import a", "from modelling import a"),
+        ("from . import model", "from . import model"),
+        ("run `python -m model train`", "run `headlight train`"),
+    ],
+)
+def test_only_imports_of_ours_and_the_command_change(hooks: ModuleType, written: str, packaged: str) -> None:
+    assert hooks.packaged(written) == packaged
+
+
+def test_a_pinned_version_is_the_least_one_of_the_package(hooks: ModuleType) -> None:
+    metadata: dict[str, list[str]] = {}
+    hooks.CustomMetadataHook(str(ROOT), {}).update(metadata)
+    assert all(re.fullmatch(r"[\w.-]+~=\d+\.\d+", line) for line in metadata["dependencies"])
+    assert "torch~=2.13" in metadata["dependencies"]
