@@ -6,7 +6,6 @@ Speaks Streamlit's own protocol through its own classes. What a page is about kn
 import asyncio
 import json
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Final, Self
@@ -25,8 +24,8 @@ from tests.benchmarks.wire_session import LARGEST
 #: How Streamlit names the widget that carries what a component triggers.
 _TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 
-#: After a run, seconds without a message until nothing more comes.
-QUIET: Final = 0.5
+#: Seconds without a message after which none is expected any more, however slow the server is.
+QUIET: Final = 8.0
 
 
 @dataclass(frozen=True)
@@ -119,19 +118,21 @@ class WireViewer:
             WidgetState(id=place.id, json_value=json.dumps(state)),
         )
 
-    async def trigger_and_rerun(self, key: str, event: str, value: dict[str, Any], pause: float) -> dict[str, str]:
-        """What a person wants of a component, and after a pause another run; what the address says when all is done."""
+    async def is_heard(self, key: str, event: str, value: dict[str, Any], pause: float, said: dict[str, str]) -> bool:
+        """Trigger what a person wants, and after a pause another run: whether the address then says so."""
         place = self.places[key]
         wanted = json.dumps([{"event": event, "value": value}])
         trigger = WidgetState(id=_TRIGGER.format(place.id), json_trigger_value=wanted)
         await self._socket.send(self._asked(place.fragment, trigger).SerializeToString())
         await asyncio.sleep(pause)
-        await self._run(self._asked(""))
-        # The first may have run alone, before the other: then this was its end.
-        with suppress(TimeoutError):
-            while True:
-                self._hear(ForwardMsg.FromString(await asyncio.wait_for(self._socket.recv(decode=False), QUIET)))
-        return dict(parse_qsl(self._query))
+        await self._socket.send(self._asked("").SerializeToString())
+        while not said.items() <= dict(parse_qsl(self._query)).items():
+            try:
+                message = await asyncio.wait_for(self._socket.recv(decode=False), QUIET)
+            except TimeoutError:
+                return False
+            self._hear(ForwardMsg.FromString(message))
+        return True
 
     def _asked(self, fragment: str, *states: WidgetState) -> BackMsg:
         asked = BackMsg()
