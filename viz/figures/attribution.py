@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from viz.core import theme
 from viz.core.messages import _, said
-from viz.figures.axes import token_labels
+from viz.figures.axes import token_labels, whole_numbers
 from viz.figures.matrix import Scale, matrix
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
         for number, (method, deletion) in enumerate(explained.deletions.items())
     ]
     axes = {
-        "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
+        "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False}
+        | whole_numbers(hidden[-1]),
         "yaxis": {"title": {"text": choice}},
         "showlegend": True,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},

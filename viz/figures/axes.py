@@ -18,6 +18,14 @@ MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32
 #: So many labels can be large.
 MAX_LARGE: Final = 20
 
+#: Of so many whole numbers plotly does not find the ticks by itself.
+MAX_ONE_BY_ONE: Final = 8
+
+
+def whole_numbers(most: int) -> PlotlySpec:
+    """The ticks of an axis of whole numbers up to `most`: plotly would divide a short one, and write "1" twice."""
+    return {"tickformat": ",d"} | ({"dtick": 1} if most <= MAX_ONE_BY_ONE else {})
+
 
 def token_labels(tokens: Sequence[str]) -> list[str]:
     """Tokens as plotly must be given them to draw them literally.

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from viz.core.token_text import display_token
-from viz.figures.axes import MAX_COLUMN_LABELS, MAX_ROW_LABELS, column_axis, full_axis, row_axis, token_labels
+from viz.figures.axes import (
+    MAX_COLUMN_LABELS,
+    MAX_ONE_BY_ONE,
+    MAX_ROW_LABELS,
+    column_axis,
+    full_axis,
+    row_axis,
+    token_labels,
+    whole_numbers,
+)
 
 QUERIES = ("▁it", "▁was", "▁it")
 
@@ -49,3 +58,9 @@ def test_labels_are_thinned_out_evenly_and_never_too_many(count: int) -> None:
 
 def test_the_hover_knows_every_label_also_where_ticks_are_thinned_out() -> None:
     assert full_axis([str(i) for i in range(500)], shares="x")["ticktext"] == [str(i) for i in range(500)]
+
+
+def test_a_short_axis_of_whole_numbers_has_a_tick_for_each_and_a_long_one_those_that_plotly_finds() -> None:
+    assert whole_numbers(1)["dtick"] == 1
+    assert whole_numbers(MAX_ONE_BY_ONE)["dtick"] == 1
+    assert "dtick" not in whole_numbers(MAX_ONE_BY_ONE + 1)

@@ -11,7 +11,7 @@ from jaxtyping import Float
 from viz.core import theme
 from viz.core.messages import _
 from viz.core.sites import head_numbers, layer_labels
-from viz.figures.axes import column_axis, full_axis, token_labels
+from viz.figures.axes import column_axis, full_axis, token_labels, whole_numbers
 from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
 from viz.figures.matrix import matrix, signed_scale
 
@@ -51,7 +51,8 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
         )
     if leaves_at is not None:
         figure.add_vline(x=leaves_at + 0.5, line={"color": theme.HEAD_COLOURS[7], "width": 1, "dash": "dash"})
-    figure.update_xaxes(title_text=_("step"), zeroline=False, showgrid=False, tickformat="d")
+    most = max(len(shown.tokens), len(other.tokens))
+    figure.update_xaxes(whole_numbers(most), title_text=_("step"), zeroline=False, showgrid=False)
     figure.update_yaxes(title_text=_("probability"), range=[-0.03, 1.03], zeroline=False)
     figure.update_layout(
         showlegend=True, legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, hovermode="closest"

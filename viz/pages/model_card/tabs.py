@@ -113,8 +113,12 @@ def curves(selection: Selection) -> None:
     with frame.errors_shown():
         training = data.training(selection.model)
     limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
+    figure = training_curves(log)
+    if figure is None:
+        frame.note(_("The log of this training has no entries."))
+        return
     frame.chart(
-        training_curves(log),
+        figure,
         "training-curves",
         file_name("training curves", models.identity(selection.model)[0]),
         _("Loss, learning rate and BLEU of each dev set over the training steps"),

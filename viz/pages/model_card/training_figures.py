@@ -9,38 +9,49 @@ from plotly.subplots import make_subplots
 from viz.core import theme
 from viz.core.html import visible
 from viz.core.messages import _, said
+from viz.figures.axes import whole_numbers
 
 if TYPE_CHECKING:
     from model.training_record import Curve, TrainingLog
 
 PANELS: Final = (said("loss"), said("learning rate"), said("BLEU"))
-HEIGHT: Final = 640
+FORMATS: Final = ("%{y:.3f}", "%{y:.3e}", "%{y:.2f}")
+PANEL_HEIGHT: Final = 213
 #: Few points are marked, many would run into one another.
 MAX_MARKED: Final = 60
 
 
-def training_curves(log: "TrainingLog") -> go.Figure:
-    """Loss, learning rate and BLEU of each dev set below one another, over the same steps."""
-    figure = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.09)
-    figure.update_layout(theme.figure_layout(HEIGHT))
-    panels = ((log.loss,), (log.learning_rate,), log.bleu)
-    formats = ("%{y:.3f}", "%{y:.3e}", "%{y:.2f}")
+def training_curves(log: "TrainingLog") -> go.Figure | None:
+    """Those of loss, learning rate and BLEU of each dev set that were logged, below one another, over the same steps;
+    None if nothing was.
+    """
+    every = ((log.loss,), (log.learning_rate,), log.bleu)
+    panels = [
+        (title, shown, known)
+        for title, shown, curves in zip(PANELS, FORMATS, every, strict=True)
+        if (known := [curve for curve in curves if curve.steps])
+    ]
+    if not panels:
+        return None
+    figure = make_subplots(rows=len(panels), cols=1, shared_xaxes=True, vertical_spacing=0.09)
+    figure.update_layout(theme.figure_layout(PANEL_HEIGHT * len(panels)))
     colours = iter(theme.HEAD_COLOURS * 2)
-    for row, (curves, title, shown) in enumerate(zip(panels, PANELS, formats, strict=True), start=1):
+    for row, (title, shown, curves) in enumerate(panels, start=1):
         for curve in curves:
             label = escape(visible(curve.name), quote=False) if title == "BLEU" else _(title)
             figure.add_trace(_line(curve, label, shown, next(colours), in_legend=title == "BLEU"), row=row, col=1)
-        figure.update_yaxes(title_text=_(title), zeroline=False, row=row, col=1)
-    # "200μ" is how plotly would write a learning rate.
-    figure.update_yaxes(exponentformat="power", rangemode="tozero", row=2, col=1)
-    figure.update_yaxes(rangemode="tozero", row=3, col=1)
-    figure.update_xaxes(zeroline=False, tickformat=",d")
-    figure.update_xaxes(theme.AXIS_TEXT)
+        # "200μ" is how plotly would write a learning rate.
+        written = {"exponentformat": "power"} if title == "learning rate" else {}
+        mode = "normal" if title == "loss" else "tozero"
+        figure.update_yaxes(title_text=_(title), zeroline=False, rangemode=mode, row=row, col=1, **written)
+    last = max(step for _title, _shown, curves in panels for curve in curves for step in curve.steps)
+    figure.update_xaxes(whole_numbers(last) | {"zeroline": False} | theme.AXIS_TEXT)
     figure.update_yaxes(theme.AXIS_TEXT)
-    figure.update_xaxes(title_text=_("step"), row=3, col=1)
+    figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
+    top = list(figure.select_yaxes())[-1].domain[1]
     figure.update_layout(
-        showlegend=bool(log.bleu),
-        legend={"orientation": "h", "x": 0, "y": figure.layout.yaxis3.domain[1] + 0.005, "yanchor": "bottom"},
+        showlegend=panels[-1][0] == "BLEU",
+        legend={"orientation": "h", "x": 0, "y": top + 0.005, "yanchor": "bottom"},
     )
     return figure
 

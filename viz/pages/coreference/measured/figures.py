@@ -60,17 +60,12 @@ def head_ladder(
         + "<extra></extra>",
     )
     lines = [
-        go.Scatter(
-            x=[ranked[0], ranked[-1]],
-            y=[height, height],
-            mode="lines",
-            line={"color": LINES[name][0], "dash": LINES[name][1], "width": 2},
-            hovertemplate=f"{_(name)} {height:.3f}<extra></extra>",
-        )
+        {"type": "line", "layer": "below", "xref": "paper", "x0": 0, "x1": 1, "y0": height, "y1": height}
+        | {"line": {"color": LINES[name][0], "dash": LINES[name][1], "width": 2}}
         for name, height in baselines.items()
     ]
     return go.Figure(
-        [*lines, points],
+        points,
         theme.figure_layout(HEIGHT)
         | {
             "xaxis": {
@@ -86,6 +81,8 @@ def head_ladder(
                 "automargin": True,
             },
             "yaxis": {"title": {"text": _("accuracy")}, "tickformat": ".0%", "zeroline": False},
+            # Across the whole picture, which of a single head has no two points to lead a line between.
+            "shapes": lines,
         },
     )
 

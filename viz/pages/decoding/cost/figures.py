@@ -9,7 +9,7 @@ from jaxtyping import Int, UInt8
 
 from viz.core import theme
 from viz.core.messages import _, said, shown
-from viz.figures.axes import token_labels
+from viz.figures.axes import token_labels, whole_numbers
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def cost_curve(
         theme.figure_layout(HEIGHT)
         | {
             "yaxis": _count_axis() | {"rangemode": "tozero"},
-            "xaxis": {"title": {"text": _("step")}, "zeroline": False, "showgrid": False, "tickformat": ",d"},
+            "xaxis": {"title": {"text": _("step")}, "zeroline": False, "showgrid": False} | whole_numbers(len(cached)),
         },
     )
     figure.add_vline(x=step + 1, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})

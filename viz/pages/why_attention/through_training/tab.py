@@ -217,7 +217,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     )
     st.caption(
         _(
-            "The jobs of heads are those of the other pages, by the same thresholds; six sentences are few, so a "
+            "The jobs of heads are those of the other pages, by the same thresholds; a film has few sentences, so a "
             "head near its threshold may gain and lose its job from frame to frame.{aligned}",
             aligned=aligned if site == CROSS else "",
         )
@@ -240,12 +240,12 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     st.caption(
         controls.plain(
             _(
-                "A film of a training ({told}): {total} frames up to step {steps:,}, closest together at first. At "
-                "each the model reads {num_sentences} sentences with a translation that is given, and writes its "
-                "own; weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the mean of "
-                "the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of each "
-                "dev set. {rows_note}",
-                told=joined.with_commas(told),
+                "A film of a training{told}. Frames: {total}, up to step {steps:,}, closest together at first. "
+                "Sentences: {num_sentences}; at each frame the model reads them with a translation that is given, and "
+                "writes its own. Weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
+                "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of "
+                "each dev set. {rows_note}",
+                told=_(" ({settings})", settings=joined.with_commas(told)) if told else "",
                 total=total,
                 steps=film.steps[-1],
                 num_sentences=len(film.sentences),

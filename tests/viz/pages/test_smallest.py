@@ -1,0 +1,129 @@
+"""Every view draws the smallest that its models read: one layer, one head, a text of one token, one step.
+
+Of a Headlight model `</s>` is a token of the source beside it, and one step reads `<s>` and ends the translation.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pytest
+import transformers
+from streamlit.testing.v1 import AppTest
+
+from model import Translator, open_reader
+from model.tokenizer import Tokenizer
+from tests.benchmarks.forged import TABS
+from tests.model.adapters import zoo
+from tests.viz.page_run import app_of, healthy
+from tests.viz.sent import charts, numbers, unpack
+from tests.viz.smallest import TEXT, save_smallest
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import FIELDS
+
+#: Page → its tabs that show something of a text or of a model.
+OF_EVERY: Final = {
+    "attention": FIELDS["attention_tab"].options,
+    "decoding": FIELDS["decoding_tab"].options,
+    "masks_positions": FIELDS["masks_tab"].options,
+    "why_attention": ("Scores",),
+    "learn": ("Follow one token",),
+}
+OF_OURS: Final = OF_EVERY | {
+    "coreference": ("Side by side", "Cause"),
+    "why_attention": ("Scores", "Table 1", "Live switches"),
+    "learn": ("The Transformer", "Follow one token", "Training"),
+    "model_card": ("Architecture", "Vocabulary"),
+}
+#: Other ways to see the first tab of the attention page.
+WAYS: Final = (
+    {"drawn": "Lines"},
+    {"measure": "norms"},
+    {"measure": "rollout"},
+    {"figure": "entropy", "order": "highest"},
+    {"special": "False"},
+    {"site": "decoder.self"},
+    {"site": "decoder.cross", "drawn": "Lines"},
+)
+NO_NUMBER: Final = re.compile(r"(?<!\w)(?:nan|inf|infinity)(?!\w)", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def smallest(tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer) -> Path:
+    root = tmp_path_factory.mktemp("smallest")
+    save_smallest(root / "en-de", tokenizer)
+    zoo.tiny("gpt2", changes={"n_layer": 1, "n_head": 1}).save_pretrained(root / "gpt2")
+    zoo.save_tokenizer(root / "gpt2", "bytes")
+    patch = {"num_hidden_layers": 1, "num_attention_heads": 1, "image_size": 8}
+    zoo.tiny("vit", changes=patch).save_pretrained(root / "vit")
+    transformers.ViTImageProcessorPil(size={"height": 8, "width": 8}).save_pretrained(root / "vit")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def listed(smallest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(smallest))
+
+
+def opened(model: str, page: str, tab: str, **choices: str) -> AppTest:
+    field = {path.split("/")[2]: field for path, field in TABS.items()}[page]
+    app = app_of(checkpoint=model, text=TEXT, **{FIELDS[field].param: tab}, **choices)
+    app.run()
+    return healthy(app if page == "attention" else app.switch_page(f"viz/pages/{page}/page.py").run())
+
+
+def without_numbers(value: Any) -> Iterator[str]:
+    """What of a chart is no number where a number belongs."""
+    if isinstance(value, dict) and "bdata" in value:
+        drawn = numbers(value)
+        if drawn.dtype.kind == "f" and not np.isfinite(drawn).all():
+            yield str(drawn)
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from without_numbers(part)
+    elif isinstance(value, str) and NO_NUMBER.search(value):
+        yield value
+
+
+def check(app: AppTest) -> None:
+    """It shows something, and nothing that is no number."""
+    shown = [*app.caption, *app.markdown, *app.html, *app.info, *app.warning]
+    said = [unescape(re.sub("<style.*?</style>|<[^>]*>", " ", str(one.value), flags=re.DOTALL)) for one in shown]
+    assert not [text for text in said if NO_NUMBER.search(text)]
+    drawn, components = charts(app), app.get("bidi_component")
+    assert not list(without_numbers(drawn))
+    assert all(chart["data"] for chart in drawn)
+    for component in components:
+        header, arrays = unpack(component.proto.bytes)
+        assert not NO_NUMBER.search(json.dumps(header)), component.proto.component_name
+        assert all(np.isfinite(array).all() for array in arrays), component.proto.component_name
+
+
+def test_these_are_the_smallest_there_are(smallest: Path) -> None:
+    ours, decoder = open_reader(smallest / "en-de"), open_reader(smallest / "gpt2")
+    assert isinstance(ours, Translator)
+    trace = ours.trace(TEXT)
+    assert (len(trace.source_tokens), len(trace.target_tokens), len(trace.steps)) == (2, 1, 1)
+    assert list(decoder.trace(TEXT).shapes.values()) == [(1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("model", "page", "tab"),
+    [
+        *(("en-de", page, tab) for page, tabs in OF_OURS.items() for tab in tabs),
+        *(("gpt2", page, tab) for page, tabs in OF_EVERY.items() for tab in tabs),
+        *(("vit", "attention", tab) for tab in OF_EVERY["attention"]),
+    ],
+)
+def test_every_view_of_the_smallest_is_drawn_in_numbers(model: str, page: str, tab: str) -> None:
+    check(opened(model, page, tab))
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+@pytest.mark.parametrize("model", ["en-de", "gpt2", "vit"])
+def test_every_way_to_see_all_heads_is_drawn_in_numbers(model: str, way: dict[str, str]) -> None:
+    check(opened(model, "attention", "All heads", **way))
