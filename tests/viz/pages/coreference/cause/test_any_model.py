@@ -31,7 +31,6 @@ def app(any_model: AppTest) -> AppTest:
 
 def maps_of(app: AppTest, name: str) -> list[np.ndarray]:
     settled(opened(app, name, "coreference"))
-    settled(app)
     assert not app.error, app.error[0].value
     *maps, explained, _ = charts(app)
     assert explained["layout"]["yaxis"]["ticktext"][-1] == "ALTI"

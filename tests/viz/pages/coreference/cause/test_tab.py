@@ -16,7 +16,7 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
-from viz.core.background_jobs import Progress
+from viz.core.background_jobs import Job, Progress
 from viz.core.numbers import signed
 from viz.core.sites import SITES
 from viz.pages.coreference.cause import switched_heads, tab, verdicts
@@ -40,13 +40,20 @@ def opened(app: AppTest, **params: str) -> AppTest:
     return settled(page_run.opened(app, "coreference", **params))
 
 
-def settled(app: AppTest) -> AppTest:
-    """Wait for whatever is under way."""
+def jobs_of(app: AppTest) -> list[Job[object]]:
     names = ("removal", "effects", "patching", "paths", "verdict", "patched-verdict", "attribution")
     keys = [f"long-work/cause-{name}" for name in names]
-    assert all(app.session_state[key].wait(PATIENCE) for key in keys if key in app.session_state)
-    app.run()
-    assert not app.exception, app.exception[0].value
+    return [app.session_state[key] for key in keys if key in app.session_state]
+
+
+def settled(app: AppTest) -> AppTest:
+    """Wait for whatever is under way, and for what begins after it."""
+    before = None
+    while (jobs := jobs_of(app)) != before:
+        assert all(job.wait(PATIENCE) for job in jobs)
+        before = jobs
+        app.run()
+        assert not app.exception, app.exception[0].value
     return app
 
 

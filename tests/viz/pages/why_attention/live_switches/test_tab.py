@@ -43,6 +43,7 @@ def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatc
             self.text = text
 
     monkeypatch.setattr("model.analysis.interventions.parts_off.read_text", lambda path: list(map(Line, corpus)))
+    monkeypatch.setattr(data, "SENTENCES", len(corpus))
     opened(app)
     assert "whole model's own translations" in said(app)
     started(app, "parts-off")
