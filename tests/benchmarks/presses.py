@@ -202,14 +202,14 @@ class Person:
                 at = "Attention"
 
 
-async def lost_pairs(url: str, count: int, chance: random.Random) -> int:
+async def lost_pairs(url: str, count: int, chance: random.Random, heads: int = HEADS) -> int:
     """How many of so many presses on tiles are lost that a message which begins a run of the page follows at once."""
     lost, number = 0, 0
     async with WireViewer(url) as viewer:
         await viewer.open("", {"layer": "0", "head": "0"})
         for _ in range(count):
-            number = (number + chance.randrange(1, NUM_TILES)) % NUM_TILES
-            layer, head = divmod(number, HEADS)
+            number = (number + chance.randrange(1, 2 * heads)) % (2 * heads)
+            layer, head = divmod(number, heads)
             said = {"layer": str(layer), "head": str(head)}
             pause, value = chance.uniform(0, 0.02), {"layer": layer, "head": head}
             lost += not await viewer.is_heard("heads", "head", value, pause, said)

@@ -1,13 +1,17 @@
 """A press that falls into a run of the page is not lost, whatever the browser has drawn of it by then."""
 
+import asyncio
+import random
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.benchmarks.presses import lost_pairs
 from tests.browser.test_app import opened
 
 
@@ -111,3 +115,10 @@ def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_i
     assert held.follows_a_link is None
     page.wait_for_timeout(1_000)
     expect(page).to_have_url(re.compile("/model"))
+
+
+def test_a_press_that_another_message_follows_at_once_is_heard(url: str) -> None:
+    # In a thread of its own: Playwright has a loop in this one.
+    with ThreadPoolExecutor(1) as thread:
+        lost = thread.submit(lambda: asyncio.run(lost_pairs(url, 20, random.Random(1), heads=4))).result()
+    assert lost == 0

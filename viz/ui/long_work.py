@@ -98,6 +98,8 @@ def awaited(task: Task[Result], *, key: str) -> Result:
     slot, bar, patience = st.empty(), None, LONGER_PATIENCE
     asks, count = False, 0
     while not job.wait(patience):
+        # A run that waits begins at any use of the session, and this may draw nothing for long.
+        st.session_state.get(_job_key(key))
         # A class that waits is told seldom enough to cost those who compute nothing.
         is_waiting = job.before is not None
         patience = INTERVAL if is_waiting else SHORTER_INTERVAL
