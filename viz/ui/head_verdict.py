@@ -75,7 +75,7 @@ def show(task: Task["Stated"], *, key: str, start: bool = True) -> None:
     st.markdown(f"**{plain(_(sentence(stated)))}**")
     st.caption(
         _(
-            "Three interventions on this head alone, in every row. Nats: the change of log p of the token (of two, of "
-            "their difference). Of all tokens it could point at, it is the one that costs most."
+            "Three interventions on this head alone, in every row. Nats: how log p of the first token − log p of the "
+            "second changes (of one token alone, its log p). Of all tokens that it could point at, this one costs most."
         )
     )

@@ -25,8 +25,9 @@ STAYS, CHANGES = Intervention(-1.26, 5), Intervention(-9.0, 6)
 def of(off: Intervention, swapped: Intervention | None, pointed: Intervention | None) -> str:
     names = {5: "▁es", 6: "▁sie"}
     verdict = HeadVerdict(head=HEAD, before=4.0, said=5, off=off, swapped=swapped, pointed=pointed, key=2)
-    first, second, third = ("" if each is None else names[each.said] for each in (off, swapped, pointed))
-    return sentence(Stated(verdict, "▁es", "▁sie", first, second, third, key="▁street" if pointed else ""))
+    said = ["" if each is None else names[each.said] for each in (off, swapped, pointed)]
+    key = "▁street" if pointed else ""
+    return sentence(Stated(verdict, "▁es", "▁sie", off=said[0], swapped=said[1], pointed=said[2], key=key))
 
 
 def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_them() -> None:

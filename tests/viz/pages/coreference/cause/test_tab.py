@@ -110,9 +110,9 @@ def test_the_head_that_a_sentence_names_is_put_to_all_three_tests(app: AppTest, 
     settled(opened(app))
     asked = pronouns.asked(models.translator(chosen.model), [pronouns.choice_pairs()[0]], "zero")
     assert asked.tested is not None
-    measured = asked.effects.compute(Progress(0, "runs"))
+    measured, _ = asked.effects.compute(Progress(0, "runs"))
     carried = asked.patching.compute(Progress(0, "runs"))
-    named = verdicts.strongest(measured[0]), int(np.nanargmax(carried.overall.numpy()))
+    named = verdicts.strongest(measured), int(np.nanargmax(carried.overall.numpy()))
     for head in (asked.heads[number] for number in named):
         stated = asked.tested(head).compute(Progress(1, "heads"))
         assert f"**{plain(sentence(stated))}**" in [one.value for one in app.markdown]
