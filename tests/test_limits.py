@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -202,7 +201,7 @@ def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
     field = "num_decoder_layers" if name == "decoder_layers" else name
     said = f"{name} must lie between 1"
     for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
-        assert is_refused(partial(replace, preset("base"), **{field: size}), said) == is_wrong, size
+        assert is_refused(partial(preset, "base", **{field: size}), said) == is_wrong, size
 
 
 @pytest.mark.parametrize("name", earlier_configs.LARGEST)
