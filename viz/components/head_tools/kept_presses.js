@@ -6,7 +6,8 @@
 /** Where Streamlit says whether a run is under way. */
 const APP = '[data-testid="stApp"]';
 const TAB = '[data-testid="stTab"]';
-const LINK = 'a:is([data-testid="stTopNavLink"], [data-testid="stTopNavDropdownLink"], [data-testid="stPageLink-NavLink"])';
+const LINK =
+  'a:is([data-testid="stTopNavLink"], [data-testid="stTopNavDropdownLink"], [data-testid="stPageLink-NavLink"])';
 /** How often a press is looked after, how long no run may be under way before it is told again, and how often it is. */
 const LOOK_MS = 50;
 const IDLE_MS = 500;
@@ -83,7 +84,9 @@ class TabPress {
     }
     if (!isIdle) return false;
     // Python draws in the open tab alone. Where that is empty it has not heard, and is told by way of another tab.
-    const isHeard = document.getElementById(tab.getAttribute("aria-controls") ?? "")?.querySelector(":scope > :not(:empty)");
+    const isHeard = document
+      .getElementById(tab.getAttribute("aria-controls") ?? "")
+      ?.querySelector(":scope > :not(:empty)");
     if (isHeard || ++this.told > MOST_TOLD) return true;
     tabs.find((each) => each !== tab)?.click();
     return false;
@@ -95,7 +98,8 @@ class LinkPress {
 
   /** @param {HTMLAnchorElement} pressed */
   constructor(pressed) {
-    [this.from, this.to] = [location.pathname, pressed.pathname];
+    this.from = location.pathname;
+    this.to = pressed.pathname;
   }
 
   /** @param {boolean} isIdle */
