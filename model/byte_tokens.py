@@ -14,9 +14,9 @@ _CHARACTERS: Final = 0x80
 
 
 def spelled_byte(piece: str) -> str:
-    """The token of a single byte, "<0x28>", as it is shown: "(", or as it is where the byte is no whole character."""
-    byte = int(piece[3:5], 16)
-    return chr(byte).translate(BLANKS) if byte < _CHARACTERS else piece
+    """The token of a single byte, "<0x28>", as it is shown: "(", or as it is where the byte is no visible character."""
+    character = chr(int(piece[3:5], 16))
+    return character if character.isascii() and character.isprintable() and character != " " else piece
 
 
 def byte_piece(character: str) -> str:

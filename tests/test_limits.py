@@ -227,10 +227,10 @@ def test_a_folder_may_hold_as_many_files_as_it_says(tmp_path: Path, monkeypatch:
 
 def test_a_file_of_a_record_may_be_as_large_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(training_record, "LARGEST", {"README.md": SMALL})
-    (tmp_path / "README.md").write_text("x" * SMALL)
+    (tmp_path / "README.md").write_text("x" * SMALL, encoding="utf-8")
     assert training_record.read_card(tmp_path) == "x" * SMALL
-    (tmp_path / "README.md").write_text("x" * (SMALL + 1))
-    assert is_refused(lambda: training_record.read_card(tmp_path), "at most 6 bytes")
+    (tmp_path / "README.md").write_text("x" * (SMALL + 1), encoding="utf-8")
+    assert is_refused(lambda: training_record.read_card(tmp_path), "more than 6 bytes")
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,12 @@ def on_words(
 def _task(
     key: tuple[object, ...], reader: "Chooser", head: tuple[str, int, int], compute: Callable[[Progress], Stated]
 ) -> Task[Stated]:
-    return Task(("head verdict", reader.key, tuple(head), *key), 1, said("heads"), compute)
+    def counted(progress: Progress) -> Stated:
+        stated = compute(progress)
+        progress(1)
+        return stated
+
+    return Task(("head verdict", reader.key, tuple(head), *key), 1, said("heads"), counted)
 
 
 def _stated(

@@ -244,7 +244,7 @@ def test_the_digest_names_the_content(bert: Path, folder: Folder) -> None:
     assert before == check_folder(folder("bert")).digest()
     (bert / "notes.md").write_text("hello", encoding="utf-8")
     assert check_folder(bert).digest() == before
-    (bert / "bpe.codes").write_text("a b 1")
+    (bert / "bpe.codes").write_text("a b 1", encoding="utf-8")
     with_codes = check_folder(bert).digest()
     assert with_codes != before, "a file that the tokenizer reads is content, whatever its name ends in"
     set_config(bert, note=1)

@@ -81,21 +81,21 @@ def watched(folder: Path) -> Iterator[Watch]:
 
 
 def test_the_watch_sees_a_file_that_is_opened_another_way(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{}")
+    (tmp_path / "a.json").write_text("{}", encoding="utf-8")
     with watched(tmp_path) as seen:
-        (tmp_path / "a.json").read_text()
+        (tmp_path / "a.json").read_text(encoding="utf-8")
     assert seen.others == {"a.json"}
     with watched(tmp_path) as seen, open_file(tmp_path, "a.json", 2):
-        (tmp_path / "a.json").read_text()
+        (tmp_path / "a.json").read_text(encoding="utf-8")
     assert (seen.ours, seen.held, seen.others) == ({"a.json"}, {"a.json"}, set())
 
 
 def test_every_file_of_a_checkpoint_is_opened_by_our_function(translator: Translator, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     save_checkpoint(folder, translator.model, translator.tokenizer, card="A card.")
-    (folder / "training.json").write_text('{"data": [], "settings": {}, "dev_limit": 1}')
-    (folder / "training_log.jsonl").write_text('{"step": 1, "loss": 2.0}\n')
-    (folder / "metrics.json").write_text('{"entries": []}')
+    (folder / "training.json").write_text('{"data": [], "settings": {}, "dev_limit": 1}', encoding="utf-8")
+    (folder / "training_log.jsonl").write_text('{"step": 1, "loss": 2.0}\n', encoding="utf-8")
+    (folder / "metrics.json").write_text('{"entries": []}', encoding="utf-8")
     saved(folder / "film.npz")
     save_atlas(build_atlas(translator, [CorpusSentence("The dog was tired.")]), folder / "atlas.npz")
     write_manifest(folder)
