@@ -216,7 +216,7 @@ def test_what_bertviz_needs_is_what_the_advised_requirements_bring() -> None:
 
     assert not missing_packages()
     assert {"bertviz", "ipython", "mpld3"} <= {
-        line.partition("==")[0] for line in (ROOT / "requirements.txt").read_text().splitlines()
+        line.partition("==")[0] for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     }
 
 
@@ -274,7 +274,7 @@ def pickled(line: str, root: Path) -> None:
 def damaged_tokenizer(line: str, root: Path) -> None:
     folder = save_model(root / "folder", "bert")
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
-    (folder / "tokenizer.json").write_text("{}")
+    (folder / "tokenizer.json").write_text("{}", encoding="utf-8")
     follow(line, error_of(folder), tokenizer=tokenizer, folder=folder)
     assert open_reader(folder).trace(TEXT).source_tokens
 

@@ -213,7 +213,7 @@ def test_evaluate_says_how_many_sources_it_cut(
     words: tuple[str, ...], cut: int, checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "long.tsv"
-    path.write_text("".join(f"{source}\tTom.\n" for source in words))
+    path.write_text("".join(f"{source}\tTom.\n" for source in words), encoding="utf-8")
     assert main(["evaluate", "--data", str(path), "--checkpoint", checkpoint, "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)["cut"] == cut
@@ -253,10 +253,16 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
     places = {"CHECKPOINT": checkpoint, "TEXT": str(pairs), "DATA": str(pairs), "RUN": "run", "NEW": "new"}
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
-    (tmp_path / "file").write_text("content")
+    (tmp_path / "file").write_text("content", encoding="utf-8")
     may = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path).name not in ("file", "folder") and may(path, mode))
-    for used in ("model.__main__.open_reader", "model.checkpoint.load_checkpoint", "model.training.command.read_pairs"):
+    # The first is imported here, before what it takes from another module is exchanged there.
+    for used in (
+        "model.analysis.ablations.measure.load_checkpoint",
+        "model.__main__.open_reader",
+        "model.checkpoint.load_checkpoint",
+        "model.training.command.read_pairs",
+    ):
         monkeypatch.setattr(used, lambda *_: pytest.fail("something was computed"))
 
     def said(place: str) -> str:

@@ -58,9 +58,9 @@ def test_a_folder_is_listed_up_to_its_limit(folder: Path, monkeypatch: pytest.Mo
 
 def test_a_library_that_opened_another_file_by_the_name_is_noticed(folder: Path) -> None:
     with named_file(folder, "README.md", 6) as path:
-        assert path.read_text() == "a card"
+        assert path.read_text(encoding="utf-8") == "a card"
     with pytest.raises(CheckpointError, match="has just changed"), named_file(folder, "README.md", 6) as path:
-        path.replace(folder / "aside").with_name("README.md").write_text(SECRET)
+        path.replace(folder / "aside").with_name("README.md").write_text(SECRET, encoding="utf-8")
 
 
 def test_a_folder_has_a_name_however_it_is_called(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
