@@ -87,8 +87,12 @@ def _stated(
     from model.analysis.attribution.methods import run_of
     from model.analysis.interventions.head_verdict import head_verdict
     from model.analysis.metrics.head_names import HeadName
+    from model.sequence_translator import SequenceTranslator
 
-    trace = run_of(reader, choice, text).trace
+    if isinstance(reader, SequenceTranslator):
+        trace = reader.trace_tokens(text, [*choice.prefix[1:], choice.token])
+    else:
+        trace = run_of(reader, choice, text).trace
     verdict = head_verdict(reader, choice, HeadName(*head), trace, other)
 
     def spelled(token_id: int | None) -> str:
