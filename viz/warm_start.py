@@ -19,6 +19,8 @@ _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.
 MODULES: Final = (
     "model.adapters.inspect_folder",
+    "viz.core.callbacks",
+    "viz.core.forged_widgets",
     "viz.core.gc_freeze",
     "viz.ui.address_code",
     "viz.ui.add_model",
