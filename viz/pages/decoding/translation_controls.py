@@ -98,11 +98,17 @@ def candidate(trace: "Trace") -> None:
     """The tokens that the model weighed at the chosen step; the one picked is written there."""
     at = min(state.current().decoding.step, len(trace.steps) - 1)
     candidates, written = trace.steps[at].candidates, trace.steps[at].log_prob
+    labels = [plain(_candidate_label(option, written)) for option in candidates]
+    # A byte and a piece can be the same character: those are told apart by their ids.
+    told = [
+        f"{label} · {option.token_id}" if labels.count(label) > 1 else label
+        for label, option in zip(labels, candidates, strict=True)
+    ]
     st.menu_button(
         _("Take another candidate"),
         range(len(candidates)),
         key="candidate",
-        format_func=lambda rank: plain(_candidate_label(candidates[rank], written)),
+        format_func=told.__getitem__,
         on_click=_take_candidate,
         args=([option.token_id for option in candidates],),
     )
