@@ -14,8 +14,10 @@ _CHARACTERS: Final = 0x80
 
 
 def spelled_byte(piece: str) -> str:
-    """The token of a single byte, "<0x28>", as it is shown: "(", or as it is where the byte is no visible character."""
+    """The token of a single byte, "<0x28>", as it is shown: "(", "⏎" for the end of a line; other bytes stay as they are."""
     character = chr(int(piece[3:5], 16))
+    if character in "\n\t\r":
+        return character.translate(BLANKS)
     return character if character.isascii() and character.isprintable() and character != " " else piece
 
 

@@ -30,7 +30,7 @@ def test_a_byte_that_is_a_whole_character_is_spelled_as_it_and_found_by_it(token
     assert whole_words(tokenizer.tokens(token_ids)).labels == tuple(text.split())
     spelled = tokenizer.tokens(sorted(tokenizer.byte_ids))
     assert [bytes([byte]).decode() for byte in range(0x21, 0x7F)] == list(spelled[0x21:0x7F])
-    assert (spelled[0x0A], spelled[0x20], spelled[0x80], spelled[0xFF]) == ("<0x0A>", "<0x20>", "<0x80>", "<0xFF>")
+    assert (spelled[0x0A], spelled[0x20], spelled[0x80], spelled[0xFF]) == ("⏎", "<0x20>", "<0x80>", "<0xFF>")
     for token_id, token in zip(token_ids, tokenizer.tokens(token_ids), strict=True):
         assert tokenizer.token_id(token) == token_id
 

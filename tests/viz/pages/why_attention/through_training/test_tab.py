@@ -138,7 +138,7 @@ def test_a_film_that_is_too_large_is_refused_before_anything_is_computed(
 def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTest, tmp_path: Path) -> None:
     at(app, TAB)
     assert "No film of a training" in app.info[0].value
-    assert "--film film.npz" in app.code[0].value
+    assert "--film FILE.npz" in app.code[0].value
     assert header(healthy(upload(app, saved(tmp_path / "own.npz"))))["layers"] == 2
 
 
