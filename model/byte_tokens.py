@@ -14,7 +14,7 @@ _CHARACTERS: Final = 0x80
 
 
 def spelled_byte(piece: str) -> str:
-    """The token of a single byte, "<0x28>", as it is shown: "(", "⏎" for the end of a line; other bytes stay as they are."""
+    """The token of a single byte as it is shown: "<0x28>" → "(", the end of a line → "⏎"; an invisible one as it is."""
     character = chr(int(piece[3:5], 16))
     if character in "\n\t\r":
         return character.translate(BLANKS)

@@ -107,6 +107,10 @@ class Tokenizer:
         """Token ids of many texts, without special tokens."""
         return [list(ids) for ids in self._processor.encode(list(texts))]
 
+    def segmentations(self, text: str, count: int) -> list[list[int]]:
+        """Up to `count` ways to cut a text into pieces, the likeliest first (Kudo 2018, §3.2)."""
+        return [list(ids) for ids in self._processor.nbest_encode_as_ids(without_surrogates(text), count)]
+
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters [begin, end) of the text behind each token id that `encode` gives, without white space.
 

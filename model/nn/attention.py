@@ -215,10 +215,10 @@ class AttentionSite(nn.Module):
         if allowed is not None:
             allowed = allowed[:, None]
         dropout = self.dropout if self.training else 0.0
-        # In training on a CPU the fused kernel's backward pass is slower than the explicit one on short sequences.
-        training_on_cpu = self.training and query.device.type == "cpu"
         score = self.score
-        is_fused = isinstance(score, DotProduct) and not training_on_cpu
+        # In training the explicit path is faster: on a CPU the fused kernel's backward pass is slow on short sequences,
+        # and on a GPU cuDNN's plans anew for every shape of batch, which takes as long as the step.
+        is_fused = isinstance(score, DotProduct) and not self.training
         if is_fused and not (self.hook_scores.is_wanted or self.hook_weights.is_wanted):
             return F.scaled_dot_product_attention(
                 query, key, value, attn_mask=allowed, dropout_p=dropout, scale=self.scale

@@ -4,8 +4,9 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Int
 from torch import Tensor
@@ -16,6 +17,9 @@ from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.processes import ALONE, Processes
+
+#: Cuts of a source that others are drawn from (Kudo 2018, table 1: l = 64).
+SEGMENTATIONS: Final = 64
 
 
 class Link(NamedTuple):
@@ -61,17 +65,30 @@ def link_in(source: str, antecedent: str, tokenizer: Tokenizer) -> Link | None:
     return Link(pronoun[-1], noun[0], noun[-1] + 1)
 
 
-def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int, *, weight: float = 1.0) -> list[Example]:
-    """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other."""
+def encode_pairs(
+    pairs: Sequence[Pair], tokenizer: Tokenizer, max_tokens: int, *, weight: float = 1.0, cuts: int = 0, seed: int = 0
+) -> list[Example]:
+    """Tokenize; leave out pairs of which a side is empty or longer than `max_tokens`, or one is thrice the other.
+
+    Args:
+        weight: of each pair.
+        cuts: how many further examples a pair becomes, with the source cut into other pieces; all share its weight.
+        seed: of which cuts are drawn.
+    """
+    rng = random.Random(f"cuts-{seed}")
     sources = tokenizer.encode_batch([pair.source for pair in pairs])
     targets = tokenizer.encode_batch([pair.target for pair in pairs])
-    return [
-        Example(source, target, weight)
-        for source, target in zip(sources, targets, strict=True)
-        if 0 < len(source) <= max_tokens
-        and 0 < len(target) <= max_tokens
-        and max(len(source), len(target)) <= 3 * min(len(source), len(target)) + 10
-    ]
+    examples = []
+    for pair, usual, target in zip(pairs, sources, targets, strict=True):
+        others = rng.choices(tokenizer.segmentations(pair.source, SEGMENTATIONS), k=cuts) if cuts and usual else []
+        examples += [
+            Example(source, target, weight / (cuts + 1))
+            for source in (usual, *others)
+            if 0 < len(source) <= max_tokens
+            and 0 < len(target) <= max_tokens
+            and max(len(source), len(target)) <= 3 * min(len(source), len(target)) + 10
+        ]
+    return examples
 
 
 @dataclass(frozen=True)
@@ -119,29 +136,23 @@ def plan_epoch(examples: Sequence[Example], tokens_per_batch: int, *, seed: int,
     An example of weight 2.3 comes twice, and a third time in three epochs of ten. The plan depends on its arguments
     alone, so that a resumed run goes on with the very next batch, and every process of a run makes the same one.
     """
-    rng = random.Random(f"{seed}-{epoch}")
-    chosen = [
-        index
-        for index, example in enumerate(examples)
-        for _ in range(int(example.weight) + (example.weight % 1 > 0 and rng.random() < example.weight % 1))
-    ]
+    rng = np.random.default_rng((seed, epoch))
+    weights = np.array([example.weight for example in examples])
+    chosen = np.repeat(np.arange(len(examples)), (weights + rng.random(len(weights))).astype(int))
+    widths = np.array([example.longest + 1 for example in examples])
     # Noise in the sort key makes every epoch group its sentences differently.
-    order = sorted(
-        chosen, key=lambda i: (examples[i].longest + rng.random(), len(examples[i].source) + 2 * rng.random())
-    )
+    order = chosen[np.argsort(widths[chosen] + rng.random(len(chosen)))]
     batches: list[list[int]] = []
-    batch: list[int] = []
-    longest = 0
-    for index in order:
-        width = examples[index].longest + 1
-        if batch and max(longest, width) * (len(batch) + 1) > tokens_per_batch:
-            batches.append(batch)
-            batch, longest = [], 0
-        batch.append(index)
-        longest = max(longest, width)
-    # An epoch of few examples with small weights may have none.
-    if batch:
-        batches.append(batch)
+    start, end = 0, len(order)
+    sorted_widths = widths[order].tolist()
+    while start < end:
+        stop = start + 1
+        longest = sorted_widths[start]
+        while stop < end and max(longest, sorted_widths[stop]) * (stop + 1 - start) <= tokens_per_batch:
+            longest = max(longest, sorted_widths[stop])
+            stop += 1
+        batches.append(order[start:stop].tolist())
+        start = stop
     rng.shuffle(batches)
     return batches
 

@@ -54,6 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--data", type=weighted_file, nargs="+", required=True, metavar="FILE[=WEIGHT]", help=text)
     text = "share of pairs that come a second time as people type them: lower-cased, no full stop, did not / didn't"
     parser.add_argument("--typed", type=SHARE, default=0.0, metavar="SHARE", help=text)
+    text = "further cuts of each source into pieces, drawn from its 64 likeliest, that a pair comes with (default 0)"
+    parser.add_argument("--cuts", type=WholeNumber(0, 100), default=0, metavar="N", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
     parser.add_argument("--pronouns", type=SHARE, default=0.0, metavar="SHARE", help=text)
     text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number, and those "
@@ -134,7 +136,7 @@ def train(arguments: argparse.Namespace) -> None:
     wait_for_all(processes)
     config, tokenizer = read_run(arguments.run)
     sets = {
-        name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight)
+        name: encode_with_variants(pairs, tokenizer, arguments.typed, settings.seed, weight, arguments.cuts)
         for name, (pairs, weight) in files.items()
     }
     shares = {"pronouns": arguments.pronouns, "copying": arguments.copying}
@@ -158,7 +160,7 @@ def train(arguments: argparse.Namespace) -> None:
     model = run.train(examples, dev, arguments.until, film)
     part(processes)
     if processes.is_first:
-        options = {name: getattr(arguments, name) for name in ("preset", "typed", "pronouns", "copying")}
+        options = {name: getattr(arguments, name) for name in ("preset", "typed", "cuts", "pronouns", "copying")}
         options["nouns"] = arguments.nouns if arguments.dictionary is not None else 0.0
         options |= {"processes": processes.count, "bf16": run.bf16}
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""

@@ -41,7 +41,7 @@ BOUNDS: Final[Mapping[str, WholeNumber | Number]] = {
     "smoothing": SHARE,
     "clip": Number(0, 1e6, without_least=True),
     "emphasis": Number(0, 1e3, without_least=True),
-    "taught": Number(0, 1e3),
+    **dict.fromkeys(("taught", "consistency"), Number(0, 1e3)),
     **dict.fromkeys(("taught_layer", "taught_head"), WholeNumber(0, 1_000)),
 }
 
@@ -60,6 +60,7 @@ class TrainSettings:
         taught: how often the row of an “it” whose antecedent is known counts, in the encoder head that is taught to
             look there; 0 teaches none.
         taught_layer, taught_head: that head of the encoder's self-attention, counted from 0.
+        consistency: how much two computations of each sentence must agree (R-Drop); 0 computes it once.
         optimizer: of the layers' matrices, see `TrainingOptimizer`.
         bf16: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
         dev_every: steps between dev scores.
@@ -79,6 +80,7 @@ class TrainSettings:
     taught: float = 0.0
     taught_layer: int = 0
     taught_head: int = 0
+    consistency: float = 0.0
     optimizer: OptimizerName = "adam"
     bf16: bool = True
     dev_every: int = 500
@@ -153,6 +155,7 @@ class TrainingRun:
             pronoun_pieces(self.tokenizer),
             bf16=self.bf16,
             taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, self.model.config),
+            consistency=settings.consistency,
         )
         if self.processes.count > 1:
             objective = DistributedDataParallel(objective, gradient_as_bucket_view=True)

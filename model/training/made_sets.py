@@ -91,8 +91,8 @@ class MadeSets:
 
 
 def encode_with_variants(
-    pairs: Sequence[Pair], tokenizer: Tokenizer, typed: float, seed: int, weight: float
+    pairs: Sequence[Pair], tokenizer: Tokenizer, typed: float, seed: int, weight: float, cuts: int = 0
 ) -> list[Example]:
-    """The pairs, and a share of them once more as people type them."""
+    """The pairs, and a share of them once more as people type them; `cuts` as in `encode_pairs`."""
     variants = list(typed_variants(pairs, typed, seed=seed))
-    return encode_pairs([*pairs, *variants], tokenizer, MAX_TRAINING_TOKENS, weight=weight)
+    return encode_pairs([*pairs, *variants], tokenizer, MAX_TRAINING_TOKENS, weight=weight, cuts=cuts, seed=seed)

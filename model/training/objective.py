@@ -50,7 +50,9 @@ def taught_head(weight: float, layer: int, head: int, config: ModelConfig) -> Ta
 class Objective(nn.Module):
     """A model together with what it is trained to minimise.
 
-    Pronouns count `emphasis` times: one word of a sentence, and the one that takes most learning.
+    Pronouns count `emphasis` times: one word of a sentence, and the one that takes most learning. With `consistency`
+    above 0 each sentence is computed twice, with dropout of its own, and the two predictions are drawn together
+    (R-Drop, Liang et al. 2021, arXiv 2106.14448).
     """
 
     token_weights: Tensor
@@ -64,9 +66,11 @@ class Objective(nn.Module):
         *,
         bf16: bool,
         taught: TaughtHead | None = None,
+        consistency: float = 0.0,
     ) -> None:
         super().__init__()
         self.model, self.smoothing, self.bf16, self.taught = model, smoothing, bf16, taught
+        self.consistency = consistency
         weights = torch.ones(model.config.vocab_size, device=model.device)
         weights[sorted(pronoun_ids)] = emphasis
         self.register_buffer("token_weights", weights, persistent=False)
@@ -83,6 +87,10 @@ class Objective(nn.Module):
         Args:
             links: see `Batch`; the label only: nothing of them is part of the model's input.
         """
+        if self.consistency:
+            if links is not None:
+                links = torch.cat([links, links + links.new_tensor([len(source), 0, 0, 0])])
+            source, target_in, target_out = (torch.cat([ids, ids]) for ids in (source, target_in, target_out))
         pad_id = self.model.config.pad_id
         real, padding = target_out != pad_id, source != pad_id
         with torch.autocast(source.device.type, torch.bfloat16, enabled=self.bf16):
@@ -92,6 +100,8 @@ class Objective(nn.Module):
             logits = self.model.projection(hidden[real])
         emitted = target_out[real]
         loss = smoothed_cross_entropy(logits, emitted, self.smoothing, self.token_weights[emitted])
+        if self.consistency:
+            loss = loss + self.consistency * divergence(*logits.chunk(2))
         if self.taught is None or links is None or not len(links):
             return loss
         site = site_path("encoder.self", self.taught.layer)
@@ -99,6 +109,12 @@ class Objective(nn.Module):
         scale = self.model.attention_site("encoder.self", self.taught.layer).scale
         losses = link_losses(query, key, padding, links, scale)
         return loss + self.taught.weight * losses.sum() / len(emitted)
+
+
+def divergence(first: Float[Tensor, "token vocab"], second: Float[Tensor, "token vocab"]) -> Float[Tensor, ""]:
+    """Mean over the tokens of (KL(p‖q) + KL(q‖p)) / 2, in nats, of two predictions given as logits."""
+    log_p, log_q = first.float().log_softmax(-1), second.float().log_softmax(-1)
+    return ((log_p.exp() - log_q.exp()) * (log_p - log_q)).sum(-1).mean() / 2
 
 
 def pronoun_pieces(tokenizer: Tokenizer) -> set[int]:

@@ -7,7 +7,7 @@ Adam's, so that both take the same learning rate.
 
 from collections.abc import Callable, Iterable, Mapping
 from math import sqrt
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import torch
 from jaxtyping import Float
@@ -24,8 +24,10 @@ NEWTON_SCHULZ_STEPS: Final = 5
 NEWTON_SCHULZ: Final = (3.4445, -4.7750, 2.0315)
 
 
-def orthogonalized(matrix: Float[Tensor, "row column"], dtype: torch.dtype) -> Float[Tensor, "row column"]:
-    """About U·Vᵀ of the matrix's singular value decomposition U·S·Vᵀ, by five steps of a Newton–Schulz iteration.
+def orthogonalized(
+    matrix: Float[Tensor, "*batch row column"], dtype: torch.dtype
+) -> Float[Tensor, "*batch row column"]:
+    """About U·Vᵀ of each matrix's singular value decomposition U·S·Vᵀ, by five steps of a Newton–Schulz iteration.
 
     Singular values end between 0.7 and 1.2, which is as good as 1 (Jordan et al. 2024).
 
@@ -33,20 +35,21 @@ def orthogonalized(matrix: Float[Tensor, "row column"], dtype: torch.dtype) -> F
         dtype: of the products; the result has it too.
     """
     a, b, c = NEWTON_SCHULZ
-    is_tall = matrix.size(0) > matrix.size(1)
-    x = (matrix.T if is_tall else matrix).to(dtype)
-    x = x / x.norm().clamp_min(1e-7)
+    is_tall = matrix.size(-2) > matrix.size(-1)
+    x = (matrix.mT if is_tall else matrix).to(dtype)
+    x = x / x.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)
     for _ in range(NEWTON_SCHULZ_STEPS):
-        gram = x @ x.T
-        x = torch.addmm(x, torch.addmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
-    return x.T if is_tall else x
+        gram = x @ x.mT
+        x = a * x + (b * gram + c * gram @ gram) @ x
+    return x.mT if is_tall else x
 
 
 class Muon(Optimizer):
     """W ← W − rate · 0.2 · √max(rows, columns) · orthogonalized(momentum).
 
     `torch.optim.Muon` with "match_rms_adamw", but for the number type of its products: there it is bfloat16 always,
-    which a processor without such products computes fifty times as slowly as float32.
+    which a processor without such products computes fifty times as slowly as float32. Matrices of one shape are
+    orthogonalized together.
     """
 
     def __init__(self, matrices: Iterable[nn.Parameter], dtype: torch.dtype) -> None:
@@ -57,14 +60,17 @@ class Muon(Optimizer):
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """Change every matrix by its gradient."""
         (group,) = self.param_groups
+        by_shape: dict[torch.Size, list[nn.Parameter]] = {}
         for matrix in group["params"]:
-            if matrix.grad is None:
-                continue
-            state: dict[str, Any] = self.state[matrix]
-            momentum = state.setdefault("momentum_buffer", torch.zeros_like(matrix))
-            momentum.lerp_(matrix.grad, 1 - MOMENTUM)
-            update = orthogonalized(matrix.grad.lerp(momentum, MOMENTUM), self._dtype)
-            matrix.add_(update.to(matrix.dtype), alpha=-group["lr"] * 0.2 * sqrt(max(matrix.shape)))
+            if matrix.grad is not None:
+                by_shape.setdefault(matrix.shape, []).append(matrix)
+        for shape, matrices in by_shape.items():
+            gradients = torch.stack([matrix.grad for matrix in matrices])
+            kept = [self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix)) for matrix in matrices]
+            momentum = torch.stack(kept).lerp_(gradients, 1 - MOMENTUM)
+            torch._foreach_copy_(kept, momentum.unbind())
+            updates = orthogonalized(gradients.lerp_(momentum, MOMENTUM), self._dtype).to(momentum.dtype).unbind()
+            torch._foreach_add_(matrices, updates, alpha=-group["lr"] * 0.2 * sqrt(max(shape)))
 
 
 class TrainingOptimizer:

@@ -127,3 +127,16 @@ def test_pairs_too_long_or_too_unequal_are_left_out(tokenizer: Tokenizer) -> Non
     pairs = [Pair("Tom.", "Tom."), Pair("word " * 200, "Wort"), Pair("Hi", "Ein Mann geht mit dem Hund " * 5)]
     examples = encode_pairs(pairs, tokenizer, max_tokens=100)
     assert [tokenizer.decode(example.source) for example in examples] == ["Tom."]
+
+
+def test_a_source_comes_in_other_pieces_too_and_counts_no_more_for_it(tokenizer: Tokenizer) -> None:
+    pairs = [Pair("The animal didn't cross the street.", "Das Tier."), Pair("word " * 200, "Wort")]
+    examples = encode_pairs(pairs, tokenizer, max_tokens=100, weight=2.0, cuts=7, seed=3)
+    assert len(examples) == 8
+    assert sum(example.weight for example in examples) == pytest.approx(2.0)
+    assert examples[0].source == tokenizer.encode(pairs[0].source)
+    assert {tokenizer.decode(example.source) for example in examples} == {pairs[0].source}
+    assert {tuple(example.target) for example in examples} == {tuple(tokenizer.encode("Das Tier."))}
+    assert len({tuple(example.source) for example in examples}) > 3
+    assert encode_pairs(pairs, tokenizer, max_tokens=100, weight=2.0, cuts=7, seed=3) == examples
+    assert encode_pairs(pairs, tokenizer, max_tokens=100, weight=2.0, cuts=7, seed=4) != examples

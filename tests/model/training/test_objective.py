@@ -10,9 +10,9 @@ import torch
 from model import TransformerConfig, Translator
 from model.errors import ConfigError
 from model.tokenizer import Tokenizer
-from model.training.batches import Example, collate, link_in
+from model.training.batches import Example, Link, collate, link_in
 from model.training.loop import TrainingRun, TrainSettings
-from model.training.objective import Objective, TaughtHead, pronoun_pieces, taught_head
+from model.training.objective import Objective, TaughtHead, divergence, pronoun_pieces, taught_head
 from model.training.optimizer import Muon, TrainingOptimizer, orthogonalized
 from model.training_record import LANGUAGES
 from tests.paths import ROOT
@@ -50,6 +50,42 @@ def test_a_taught_row_costs_what_the_head_withholds_from_the_antecedent(
         weights = translator.trace(source, "Das Tier.").weights("encoder.self", layer, [head])[0]
         lost -= math.log(float(weights[link.pronoun, link.begin : link.end].sum()))
     assert added == pytest.approx(3.0 * lost / int((batch.target_out != model.config.pad_id).sum()), rel=1e-4)
+
+
+def test_consistency_adds_how_far_two_computations_are_apart(translator: Translator, tokenizer: Tokenizer) -> None:
+    """With dropout each sentence is computed twice at once: its mean loss, and the symmetric divergence of both."""
+    model = copy.deepcopy(translator.model)
+    examples = [
+        Example(tokenizer.encode("The animal slept."), tokenizer.encode("Das Tier schlief."), link=Link(1, 0, 1)),
+        Example(tokenizer.encode("A dog."), tokenizer.encode("Ein Hund am Strand.")),
+    ]
+    batch = collate(examples, model.config)
+    sides = batch.source, batch.target_in, batch.target_out
+    taught = TaughtHead(3.0, 1, 2)
+    plain = Objective(model.eval(), 0.1, 1.0, (), bf16=False, taught=taught)
+    drawn = Objective(model, 0.1, 1.0, (), bf16=False, taught=taught, consistency=2.5)
+    with torch.inference_mode():
+        assert float(drawn(*sides, batch.links)) == pytest.approx(float(plain(*sides, batch.links)), rel=1e-5)
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.3
+        model.train()
+        losses = []
+        for weight in (0.0, 1.0, 2.0):
+            torch.manual_seed(8)
+            doubled = (torch.cat([ids, ids]) for ids in sides)
+            objective = Objective(model, 0.1, 1.0, (), bf16=False, consistency=weight)
+            losses.append(float(objective(*(sides if weight else doubled))))
+    assert losses[1] - losses[0] > 0.01
+    assert losses[2] - losses[1] == pytest.approx(losses[1] - losses[0], rel=1e-3)
+
+
+def test_the_divergence_of_two_predictions_is_the_mean_of_both_kullback_leibler_divergences() -> None:
+    torch.manual_seed(5)
+    first, second = torch.randn(2, 6, 9, dtype=torch.float64).unbind()
+    p, q = first.softmax(-1), second.softmax(-1)
+    expected = ((p * (p / q).log()).sum(-1) + (q * (q / p).log()).sum(-1)).mean() / 2
+    assert float(divergence(first, second)) == pytest.approx(float(expected), rel=1e-5)
 
 
 def test_a_head_is_taught_by_its_loss(
@@ -98,18 +134,22 @@ def test_the_optimizer_of_muon_has_the_layers_matrices_and_no_other_weight(trans
 
 @pytest.mark.parametrize("shape", [(24, 8), (8, 24), (16, 16)])
 def test_muon_changes_a_matrix_as_torch_does(shape: tuple[int, int]) -> None:
+    """Two matrices of one shape, which ours changes together, and one of another between them."""
     torch.manual_seed(3)
-    ours, theirs = (torch.nn.Parameter(torch.zeros(shape)) for _ in range(2))
-    own = Muon([ours], torch.bfloat16)
-    reference = torch.optim.Muon([theirs], lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    shapes = (shape, shape[::-1], shape)
+    ours, theirs = ([torch.nn.Parameter(torch.zeros(one)) for one in shapes] for _ in range(2))
+    own = Muon(ours, torch.bfloat16)
+    reference = torch.optim.Muon(theirs, lr=0.0, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
     for rate in (0.1, 0.3, 0.2):
-        ours.grad = torch.randn(shape)
-        theirs.grad = ours.grad.clone()
+        for our, their in zip(ours, theirs, strict=True):
+            our.grad = torch.randn(our.shape)
+            their.grad = our.grad.clone()
         for optimizer in (own, reference):
             optimizer.param_groups[0]["lr"] = rate
             optimizer.step()
-    torch.testing.assert_close(ours, theirs, rtol=2e-2, atol=2e-2)
-    assert float(ours.detach().abs().max()) > 0.1
+    for our, their in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(our, their, rtol=2e-2, atol=2e-2)
+        assert float(our.detach().abs().max()) > 0.1
 
 
 @pytest.mark.parametrize("shape", [(24, 8), (8, 24)])
