@@ -166,7 +166,10 @@ def train(arguments: argparse.Namespace) -> None:
         note = f"Began with the weights of {arguments.start_from.name} ({origin.digest[:12]})." if origin else ""
         # The record last: weights that cannot be saved leave what lies there as it was.
         save_checkpoint(arguments.out, model, tokenizer)
-        write_record(arguments.out, arguments.run, sets, {**asdict(settings), **options}, arguments.dev_limit, note)
+        given = {name: weight for name, (_, weight) in files.items()}
+        write_record(
+            arguments.out, arguments.run, sets, given, {**asdict(settings), **options}, arguments.dev_limit, note
+        )
         write_manifest(arguments.out)
         print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
 
@@ -198,13 +201,29 @@ def fill_in(arguments: argparse.Namespace, seed: int) -> None:
 
 
 def write_record(
-    out: Path, run: Path, sets: Mapping[str, Sequence[Example]], settings: Mapping[str, object], limit: int, note: str
+    out: Path,
+    run: Path,
+    sets: Mapping[str, Sequence[Example]],
+    given: Mapping[str, float],
+    settings: Mapping[str, object],
+    limit: int,
+    note: str,
 ) -> None:
-    """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes."""
+    """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes.
+
+    Args:
+        given: the weight of each set that was read from a file; a made set has that of its examples.
+    """
+    # The cuts of a source share its pair's weight, and are no pairs of their own.
     data = [
-        {"name": name, "pairs": len(examples), "weight": float(f"{examples[0].weight:.4g}")}
+        {
+            "name": name,
+            "pairs": round(sum(example.weight for example in examples) / weight),
+            "weight": float(f"{weight:.4g}"),
+        }
         for name, examples in sets.items()
         if examples
+        for weight in [given.get(name, examples[0].weight)]
     ]
     record = {"data": data, "settings": settings, "dev_limit": limit, "note": note}
     make_folder(out)

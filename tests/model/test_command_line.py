@@ -114,7 +114,7 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     assert main(["train", "--data", str(pairs), "--run", str(tmp_path / "a"), "--out", str(first), *shape, *steps]) == 0
     second.mkdir()
     (second / "metrics.json").write_text("{}", encoding="utf-8")
-    more = ["--start-from", str(first), "--typed", "0.5", "--pronouns", "0.2", "--until", "2"]
+    more = ["--start-from", str(first), "--typed", "0.5", "--cuts", "3", "--pronouns", "0.2", "--until", "2"]
     files = ["--data", f"{pairs}=2.5", "--run", str(tmp_path / "b"), "--out", str(second)]
     assert main(["train", *files, *steps, *more]) == 0
     capsys.readouterr()
@@ -124,9 +124,9 @@ def test_a_checkpoint_tells_what_it_was_trained_on_and_can_be_trained_on(
     assert log is not None
     own, pronouns = record.data
     assert (own.name, own.weight, pronouns.name) == ("pairs", 2.5, "pronouns")
-    assert own.pairs > 16
+    assert 16 < own.pairs <= 32, "a pair and its variant, whatever number of cuts they come in"
     assert 2_000 <= pronouns.pairs <= 3_000
-    assert dict(record.settings)["pronouns"] == 0.2
+    assert (dict(record.settings)["pronouns"], dict(record.settings)["cuts"]) == (0.2, 3)
     assert "first" in record.note
     assert log.loss.steps == (2,)
     assert not (second / "metrics.json").exists()
