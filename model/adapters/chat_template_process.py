@@ -9,8 +9,6 @@ from model.adapters.limited_process import first_words, limit
 
 def texts_of(asked: dict[str, Any]) -> dict[str, Any]:
     """What the template makes of each of the chats, or what is wrong."""
-    # A template needs no torch, which takes seconds to import and most of the memory.
-    sys.modules["torch"] = None  # type: ignore[assignment]
     from jinja2.exceptions import TemplateError
     from transformers.utils.chat_template_utils import render_jinja_template
 
@@ -43,16 +41,23 @@ def texts_of(asked: dict[str, Any]) -> dict[str, Any]:
     return {"texts": [text, with_marks[: 2 * longest]]}
 
 
-def main(seconds: str, memory: str) -> None:
-    """Read what is asked from standard input, and print the answer as JSON in a line of its own."""
-    limit(int(seconds), int(memory))
+def answer_to(asked: bytes) -> str:
+    """The answer to what is asked, both JSON, whatever the template raises."""
     try:
-        answer = texts_of(json.loads(sys.stdin.buffer.read()))
+        answer = texts_of(json.loads(asked))
     except MemoryError:
         answer = {"wrong": "it takes too much memory"}
     except BaseException as error:  # Whatever a program of unknown origin raises.
         answer = {"wrong": first_words(error)}
-    print(json.dumps(answer), flush=True)
+    return json.dumps(answer)
+
+
+def main(seconds: str, memory: str) -> None:
+    """Read what is asked from standard input, and print the answer in a line of its own."""
+    limit(int(seconds), int(memory))
+    # A template needs no torch, which takes seconds to import and most of the memory.
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    print(answer_to(sys.stdin.buffer.read()), flush=True)
 
 
 if __name__ == "__main__":

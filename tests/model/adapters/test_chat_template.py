@@ -11,7 +11,7 @@ from model.adapters.chat_messages import Message, marked, read_messages, roles_o
 from model.adapters.chat_template import LONGEST_TEMPLATE, chosen_template, rendered
 from model.errors import CheckpointError, InputTextError
 from model.opening import as_chat, open_reader
-from tests.model.adapters.chats import put_template, save_chat_model
+from tests.model.adapters.chats import MARKED, put_template, render_here, save_chat_model
 
 CHAT = (Message("user", "Hello."),)
 
@@ -21,12 +21,35 @@ def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_template, "_known", {})
 
 
+def is_refused(template: str, words: str) -> None:
+    with pytest.raises(InputTextError, match=words) as error:
+        rendered(template, CHAT, {})
+    assert len(str(error.value)) < 500
+    assert "As a chat" in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("template", "words"),
     [
         ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 2 seconds"),
         ("{% set a = 'x' * 10**9 %}{{ a }}{{ a }}", "memory|takes more than"),
         ("{{ 'x' * 300000 }}", "300,000 characters, and at most 200,000"),
+        ("{{ range(10**9) | list }}", "cannot be used on this chat|takes more than"),
+        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used on this chat|takes more than"),
+    ],
+)
+def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
+    template: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_template, "SECONDS", 2)
+    begun = monotonic()
+    is_refused(template, words)
+    assert monotonic() - begun < chat_template.PATIENCE
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
         ("{{ messages.__class__.__mro__ }}", "unsafe"),
         ("{{ ''.__class__ }}{{ cycler.__init__.__globals__.os.system('x') }}", "unsafe"),
         ("{{ '{0.__class__.__init__.__globals__}'.format(messages) }}", "unsafe"),
@@ -37,20 +60,21 @@ def none_known(monkeypatch: pytest.MonkeyPatch) -> None:
         ("{% for", "cannot be used on this chat"),
         ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200} …”"),
         ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
-        ("{{ range(10**9) | list }}", "cannot be used on this chat|takes more than"),
-        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used on this chat|takes more than"),
     ],
 )
 def test_a_hostile_template_is_refused_in_a_sentence(
     template: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chat_template, "SECONDS", 2)
-    begun = monotonic()
-    with pytest.raises(InputTextError, match=words) as error:
-        rendered(template, CHAT, {})
-    assert monotonic() - begun < chat_template.PATIENCE
-    assert len(str(error.value)) < 500
-    assert "As a chat" in str(error.value)
+    render_here(monkeypatch)
+    is_refused(template, words)
+
+
+def test_a_process_of_its_own_makes_the_same_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
+    apart = rendered(MARKED, CHAT, {})
+    render_here(monkeypatch)
+    chat_template._known.clear()
+    assert rendered(MARKED, CHAT, {}) == apart
+    assert "Hello." in apart.text
 
 
 def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
