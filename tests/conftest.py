@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 # The models of the tests are so small that a second thread would only wait for the first. Benchmarks, which import this
 # file too, run servers as people do.
@@ -24,6 +25,7 @@ from model.earlier_translator import EarlierTranslator
 from model.nn.architectures import new_model
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
+from tests.paths import ROOT
 
 NO_RIGHT_TO_LINK = 1314
 """What Windows says of a link that someone makes who is not allowed to."""
@@ -44,6 +46,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give out files in their order, those of the browser first: what takes longest must not be begun last."""
     if hasattr(config.option, "loadscopereorder"):
         config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Give files out whole, and all that drive the same server to one process, so that each server runs once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return server_of(super()._split_scope(nodeid))
+
+    return Scheduling(config, log)
+
+
+@cache
+def server_of(file: str) -> str:
+    """What a file's tests in a browser share, named by the fixture that gives its address; of other tests, the file."""
+    if not file.startswith("tests/browser/"):
+        return file
+    text = (ROOT / file).read_text(encoding="utf-8")
+    return next((fixture for fixture in ("app_as_shipped", "url", "serve") if f"{fixture}: " in text), file)
 
 
 @pytest.hookimpl(wrapper=True)

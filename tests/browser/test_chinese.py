@@ -87,8 +87,8 @@ def test_no_english_sentence_is_left_on_any_tab_and_both_widths_hold_it(page: Pa
     assert left == []
 
 
-def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, url: str) -> None:
-    page.goto(f"{url}/decode?studio=Cost")
+def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, app_as_shipped: str) -> None:
+    page.goto(f"{app_as_shipped}/decode?studio=Cost")
     expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")
     field = page.get_by_role("textbox", name="English sentence")
     field.fill("Tom is reading.")
@@ -104,8 +104,10 @@ def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: P
     expect(page.get_by_role("heading", level=1)).to_have_text("解码")
 
 
-def test_a_saved_picture_keeps_the_characters_and_lets_any_machine_choose_their_font(page: Page, url: str) -> None:
-    page.goto(f"{url}/?lang=zh")
+def test_a_saved_picture_keeps_the_characters_and_lets_any_machine_choose_their_font(
+    page: Page, app_as_shipped: str
+) -> None:
+    page.goto(f"{app_as_shipped}/?lang=zh")
     root = page.locator(".st-key-heads .head-grid")
     expect(root).to_have_attribute("data-ready", "1")
     with page.expect_download() as download:

@@ -58,8 +58,8 @@ def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: P
     assert low == []
 
 
-def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: str) -> None:
-    page.goto(url)
+def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, app_as_shipped: str) -> None:
+    page.goto(app_as_shipped)
     expect(page.locator("[data-ready='1']").first).to_be_visible()
     translation = page.locator(".word-picker span[lang='de']")
     page.set_viewport_size({"width": 1280, "height": 500})
@@ -72,8 +72,8 @@ def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, url: 
     assert translation.evaluate(f"{seen} return text.contains({at}); }}")
 
 
-def test_the_theme_is_chosen_in_the_menu(page: Page, url: str) -> None:
-    page.goto(url)
+def test_the_theme_is_chosen_in_the_menu(page: Page, app_as_shipped: str) -> None:
+    page.goto(app_as_shipped)
     expect(page.locator("[data-ready='1']").first).to_be_visible()
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("color-scheme", "light")

@@ -97,8 +97,8 @@ def test_what_is_presented_lies_within_the_screen_in_letters_of_18_pixels(
             expect(window.get_by_test_id(hidden)).to_be_hidden()
 
 
-def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, url: str) -> None:
-    page.goto(url)
+def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_shipped: str) -> None:
+    page.goto(app_as_shipped)
     expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
     field = page.get_by_role("textbox", name="English sentence")
     field.press("p")
@@ -118,8 +118,8 @@ def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, url: str)
     expect(page).not_to_have_url(re.compile("present"))
 
 
-def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, url: str) -> None:
-    presented(page, f"{url}/?present=1", ".st-key-heads")
+def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, app_as_shipped: str) -> None:
+    presented(page, f"{app_as_shipped}/?present=1", ".st-key-heads")
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     expect(page.locator(".st-key-open-lines")).to_be_visible()
@@ -130,8 +130,8 @@ def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, url: str) 
     expect(page.locator(".st-key-heads")).to_be_visible()
 
 
-def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, url: str) -> None:
-    presented(page, f"{url}/?present=1&screen=1", ".st-key-open-head")
+def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, app_as_shipped: str) -> None:
+    presented(page, f"{app_as_shipped}/?present=1&screen=1", ".st-key-open-head")
     stage = page.locator(".st-key-open-head .stage")
     stage.click(position={"x": 260, "y": 240})
     expect(page).to_have_url(re.compile("token="))
@@ -147,8 +147,8 @@ def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, u
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_page_down_goes_a_step_of_the_film(page: Page, url: str) -> None:
-    player = presented(page, f"{url}/decode?present=1&step=1", ".st-key-player").locator(".decode-player")
+def test_page_down_goes_a_step_of_the_film(page: Page, app_as_shipped: str) -> None:
+    player = presented(page, f"{app_as_shipped}/decode?present=1&step=1", ".st-key-player").locator(".decode-player")
     expect(player).to_have_attribute("data-step", "1")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
@@ -175,9 +175,9 @@ READ = """async (image, side) => {
 }"""
 
 
-def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, url: str) -> None:
-    presented(page, f"{url}/?present=1&screen=1&layer=1", ".st-key-open-head")
-    for_visitors = f"{url}/?site=encoder.self&layer=1&head=0"
+def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, app_as_shipped: str) -> None:
+    presented(page, f"{app_as_shipped}/?present=1&screen=1&layer=1", ".st-key-open-head")
+    for_visitors = f"{app_as_shipped}/?site=encoder.self&layer=1&head=0"
     code = page.get_by_role("img", name=f"QR code of this view's address: {for_visitors}")
     expect(code).to_be_visible()
     expected = segno.make(for_visitors, micro=False, error="l")
@@ -186,8 +186,8 @@ def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, url: 
     expect(page.get_by_text("Opens on this computer only.")).to_be_visible()
 
 
-def test_the_code_follows_the_film(page: Page, url: str) -> None:
-    presented(page, f"{url}/decode?present=1&step=1", ".st-key-player")
+def test_the_code_follows_the_film(page: Page, app_as_shipped: str) -> None:
+    presented(page, f"{app_as_shipped}/decode?present=1&step=1", ".st-key-player")
     page.keyboard.press("PageDown")
     expect(page.get_by_role("img", name=re.compile(r"QR code .*[?&]step=2"))).to_be_visible()
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
