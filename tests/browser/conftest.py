@@ -218,11 +218,11 @@ def profile(chromium: "Browser") -> "Iterator[BrowserContext]":
     context.close()
 
 
-@pytest.fixture
-def page(profile: "BrowserContext") -> "Iterator[Page]":
+@contextmanager
+def watched_tab(profile: "BrowserContext") -> "Iterator[Page]":
     """A fresh tab, 1400 × 1000, that must end without a console error and without a request to another host.
 
-    Nothing that a page keeps outlives its test: what lies in a tab ends with it, cookies and storage are emptied.
+    What a page keeps ends with it: cookies and storage are emptied.
     """
     tab = profile.new_page()
     problems: list[str] = []
@@ -252,3 +252,10 @@ def page(profile: "BrowserContext") -> "Iterator[Page]":
     profile.clear_cookies()
     profile.clear_permissions()
     assert not problems, "\n".join(problems)
+
+
+@pytest.fixture
+def page(profile: "BrowserContext") -> "Iterator[Page]":
+    """A watched tab for one test, which nothing outlives."""
+    with watched_tab(profile) as tab:
+        yield tab

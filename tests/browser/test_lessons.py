@@ -5,12 +5,14 @@ file, so that one server computes every view once.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.browser.conftest import watched_tab
 from tests.browser.test_present import SIZES as PROJECTORS
-from tests.browser.test_present import SMALLEST, fitted, presented
+from tests.browser.test_present import SMALLEST, fitted, present
 from viz.pages.learn.lessons.lesson import lessons
 
 PREDICT = "Predict first"
@@ -71,42 +73,75 @@ def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shippe
     expect(page.locator(".st-key-open-head")).to_contain_text("previous token")
 
 
+#: Of the page as it is read; a lesson's first step has both, for whatever is drawn is drawn anew for another.
 SIZES = ((1400, 1000), (800, 1000))
 
 
-def test_every_step_of_every_lesson_fits_a_wide_and_a_narrow_page(page: Page, app_as_shipped: str) -> None:
-    """From lesson to lesson by “Next”, as a person goes who reads them all."""
-    opened(page, app_as_shipped, next(iter(lessons())), 1)
-    for name, lesson in lessons().items():
-        for number, step in enumerate(lesson.steps, 1):
-            seen(page, name, number)
-            # Once a lesson the wide page too: whatever is drawn is drawn anew for another size.
-            for width, height in SIZES if number == 1 else SIZES[1:]:
-                page.set_viewport_size({"width": width, "height": height})
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, (step.title, width)
-                right = picture_of(page, name, number).evaluate("(element) => element.getBoundingClientRect().right")
-                assert right <= width, (step.title, width, right)
-            assert page.get_by_test_id("stException").count() == 0
-            # What the model does not bear out would be said in an alert of its own.
-            assert page.get_by_test_id("stAlert").count() == (step.question is not None), step.title
-            following = page.locator(".st-key-lesson-next button")
-            if following.is_enabled():
-                following.click()
+@pytest.fixture(scope="module")
+def reading(profile: BrowserContext) -> Iterator[Page]:
+    """One tab in which all lessons are read."""
+    with watched_tab(profile) as tab:
+        yield tab
+
+
+def is_right(page: Page, lesson: str, number: int) -> list[object]:
+    """What is wrong with a step on a page as it is read: what is wider than the window, and alerts."""
+    wrong: list[object] = []
+    for width, height in SIZES if number == 1 else SIZES[1:]:
+        page.set_viewport_size({"width": width, "height": height})
+        right = picture_of(page, lesson, number).evaluate("(element) => element.getBoundingClientRect().right")
+        if max(right, page.evaluate("document.documentElement.scrollWidth")) > width:
+            wrong.append((width, right))
+    alerts = page.get_by_test_id("stAlert").count()
+    # What the model does not bear out would be said in an alert of its own.
+    if (
+        alerts != (lessons()[lesson].steps[number - 1].question is not None)
+        or page.get_by_test_id("stException").count()
+    ):
+        wrong.append(page.get_by_test_id("stMain").inner_text())
+    return wrong
+
+
+def is_large(page: Page, sizes: Sequence[tuple[int, int]]) -> list[object]:
+    """What is wrong with a step on projectors: what is cut off, and letters that are too small."""
+    wrong: list[object] = []
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        found = fitted(page)
+        if max(found["over"]) > 0 or found["smallest"] < SMALLEST - 0.01:
+            wrong.append((width, found))
+    return wrong
 
 
 @pytest.mark.parametrize("lesson", lessons())
-def test_every_step_of_a_lesson_fits_a_projector(page: Page, app_as_shipped: str, lesson: str) -> None:
-    page.set_viewport_size({"width": 1024, "height": 768})
-    problems, sizes = [], list(reversed(PROJECTORS))
-    presented(page, f"{app_as_shipped}/learn?present=1&lesson={lesson}", ".st-key-lesson-step")
-    for number, step in enumerate(lessons()[lesson].steps, 1):
+def test_every_step_of_a_lesson_fits_a_wide_and_a_narrow_page_and_a_projector(
+    reading: Page, app_as_shipped: str, lesson: str
+) -> None:
+    """By “Next” and by the key of a clicker in turns, as each step is seen first as one reads it or on a projector."""
+    page, problems, steps = reading, [], lessons()[lesson].steps
+    # The one before has led here, if it ran.
+    if not re.search(f"lesson={lesson}(&|$)", page.url):
+        opened(page, app_as_shipped, lesson, 1)
+    is_presented, sizes = False, PROJECTORS
+    for number, step in enumerate(steps, 1):
         seen(page, lesson, number)
-        sizes.reverse()
-        for width, height in sizes:
-            page.set_viewport_size({"width": width, "height": height})
-            found = fitted(page)
-            if max(found["over"]) > 0 or found["smallest"] < SMALLEST - 0.01:
-                problems.append((step.title, width, found))
-        if number < len(lessons()[lesson].steps):
+        for turned in (False, True):
+            # The last size of a step is the first of the next: whatever is drawn is drawn anew for another.
+            sizes = sizes[::-1]
+            if turned:
+                is_presented = not is_presented
+                present(page, is_presented, sizes[0] if is_presented else SIZES[-1])
+                expect(picture_of(page, lesson, number)).to_be_visible()
+            wrong = is_large(page, sizes) if is_presented else is_right(page, lesson, number)
+            problems += [(step.title, *each) if isinstance(each, tuple) else (step.title, each) for each in wrong]
+        if number == len(steps) and is_presented:
+            present(page, False, SIZES[-1])
+            is_presented = False
+        if is_presented:
             page.keyboard.press("PageDown")
+        elif (following := page.locator(".st-key-lesson-next button")).is_enabled():
+            following.click()
+    # “Next” after the last step leads to the next lesson, and the next test goes on there.
+    if rest := [*lessons()][[*lessons()].index(lesson) + 1 :]:
+        expect(page).to_have_url(re.compile(f"lesson={rest[0]}(&|$)"))
     assert problems == []

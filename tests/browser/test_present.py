@@ -72,6 +72,17 @@ def presented(page: Page, address: str, picture: str) -> Locator:
     return shown
 
 
+def present(page: Page, is_presented: bool, size: tuple[int, int]) -> None:
+    """Begin or end it by the key, once the page stands still, in a window of this size."""
+    expect(page.locator(".head-tools[data-ready='1']")).to_be_attached()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.keyboard.press("p")
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    expect(page.locator(".present-steps[data-ready='1']")).to_have_count(int(is_presented))
+    expect(page.locator(".st-key-address-code img")).to_have_count(int(is_presented))
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+
+
 def fitted(page: Page) -> dict[str, Any]:
     """How far the page is larger than its screen, and its smallest letters, once they fit; else what they stay."""
     found: dict[str, Any] = page.evaluate(FITTED, SMALLEST - 0.01)
