@@ -9,12 +9,13 @@ from typing import Final
 
 #: Spaces, tabs and ends of lines, as tokens show them.
 BLANKS: Final = str.maketrans({" ": "▁", "\n": "⏎", "\t": "⇥", "\r": "␍"})
+_SHOWN: Final = {"⏎": "\n", "⇥": "\t", "␍": "\r"}
 _BYTE: Final = re.compile(r"<0x([0-9A-F]{2})>")
 _CHARACTERS: Final = 0x80
 
 
 def spelled_byte(piece: str) -> str:
-    """The token of a single byte as it is shown: "<0x28>" → "(", the end of a line → "⏎"; an invisible one as it is."""
+    """The token of a single byte, "<0x28>", as it is shown: "(", "⏎" for the end of a line; others stay as they are."""
     character = chr(int(piece[3:5], 16))
     if character in "\n\t\r":
         return character.translate(BLANKS)
@@ -22,7 +23,8 @@ def spelled_byte(piece: str) -> str:
 
 
 def byte_piece(character: str) -> str:
-    """What SentencePiece calls the byte that is this character, "(" → "<0x28>"; any other text stays as it is."""
+    """What SentencePiece calls the byte shown as this character, "(" → "<0x28>"; any other text stays as it is."""
+    character = _SHOWN.get(character, character)
     return f"<0x{ord(character):02X}>" if len(character) == 1 and ord(character) < _CHARACTERS else character
 
 
