@@ -55,7 +55,11 @@ def _token(cookie: str) -> str:
 
 def is_here(viewer: str) -> bool:
     """Whether the browser of a session is connected; always where no server runs, as in tests."""
-    return not viewer or not runtime.exists() or runtime.get_instance().is_active_session(viewer)
+    try:
+        # What stands in for a server in tests answers neither.
+        return not viewer or runtime.get_instance().is_active_session(viewer) is not False
+    except RuntimeError:  # No server runs, or none any more.
+        return True
 
 
 def when_gone(viewer: str, call: Call) -> Call:
