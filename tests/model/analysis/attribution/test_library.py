@@ -69,10 +69,11 @@ def _choice(run: LibraryRun, model: nn.Module, seen: Sequence[bool] | None = Non
 def test_hidden_tokens_are_those_that_the_librarys_mask_hides(run: LibraryRun, theirs: nn.Module) -> None:
     length = len(run.choice.read)
     all_seen, some = run.choice.of_logits(run.seen_logits(visible(length, [[], HIDDEN])))
-    assert float(all_seen) == pytest.approx(float(_choice(run, theirs)), abs=1e-4)
+    assert float(all_seen) == pytest.approx(float(_choice(run, theirs)), abs=1e-5)
     seen = [position not in HIDDEN for position in range(length)]
-    assert float(some) == pytest.approx(float(_choice(run, theirs, seen)), abs=1e-4)
-    assert abs(float(some - all_seen)) > 1e-3
+    assert float(some) == pytest.approx(float(_choice(run, theirs, seen)), abs=1e-5)
+    # How the text is cut, and so how much is hidden, differs a little each time that a vocabulary is learned.
+    assert abs(float(some - all_seen)) > 1e-4
 
 
 def test_gradients_are_those_by_the_librarys_own_embeddings(run: LibraryRun, theirs: nn.Module) -> None:
