@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 # The models of the tests are so small that a second thread would only wait for the first. Benchmarks, which import this
 # file too, run servers as people do.
@@ -18,6 +19,7 @@ import pytest
 import torch
 
 from model import Transformer, TransformerConfig, Translator
+from model.adapters import chat_template, chat_template_process, tokenizer_trial, tokenizer_trial_process
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
 from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
@@ -78,6 +80,25 @@ def pytest_runtest_call() -> Iterator[None]:
         if getattr(error, "winerror", None) == NO_RIGHT_TO_LINK:
             pytest.skip("links need Windows' developer mode")
         raise
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_this_process() -> Iterator[None]:
+    """Tokenizers are tried and chats rendered here: a process of its own takes a second to import the library.
+
+    What such a process does is tested by `test_tokenizer_trial`, `test_chat_template` and the tests in a browser.
+    """
+
+    def tried(_module: str, arguments: list[str], **_limits: float) -> Any:
+        return json.loads(tokenizer_trial_process.answer_to(*arguments))
+
+    def rendered(_module: str, _arguments: list[str], given: bytes, **_limits: float) -> Any:
+        return json.loads(chat_template_process.answer_to(given))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokenizer_trial, "answer_of", tried)
+        patch.setattr(chat_template, "answer_of", rendered)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -44,11 +44,8 @@ def wrong_with(tokenizer: Any) -> str:
     return ""
 
 
-def main(folder: str, seconds: str, memory: str) -> None:
-    """Print what is wrong as JSON, in a line of its own."""
-    limit(int(seconds), int(memory))
-    # A tokenizer needs no torch, which takes seconds to import and most of the memory.
-    sys.modules["torch"] = None  # type: ignore[assignment]
+def answer_to(folder: str) -> str:
+    """What is wrong with the tokenizer in a folder as JSON, whatever it does."""
     try:
         check_files(Path(folder))
         from transformers import AutoTokenizer
@@ -59,7 +56,15 @@ def main(folder: str, seconds: str, memory: str) -> None:
         wrong = "it takes too much memory"
     except BaseException as error:  # A panic of compiled code is no Exception.
         wrong = first_words(error)
-    print(json.dumps({"wrong": wrong}), flush=True)
+    return json.dumps({"wrong": wrong})
+
+
+def main(folder: str, seconds: str, memory: str) -> None:
+    """Print the answer in a line of its own."""
+    limit(int(seconds), int(memory))
+    # A tokenizer needs no torch, which takes seconds to import and most of the memory.
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    print(answer_to(folder), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
-from model.adapters import chat_template, chat_template_process
 from tests.model.adapters.zoo import save_tokenizer, tiny
 
 #: Each message between marks, and the assistant's begun.
@@ -73,12 +70,3 @@ def put_template(folder: Path, template: object, **config: Any) -> None:
     path = folder / "tokenizer_config.json"
     settings: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps({**settings, "chat_template": template, **config}), encoding="utf-8")
-
-
-def render_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Render chats in the tests' own process: another takes a second to import the library, each time."""
-
-    def answer(_module: str, _arguments: list[str], given: bytes, **_limits: float) -> Any:
-        return json.loads(chat_template_process.answer_to(given))
-
-    monkeypatch.setattr(chat_template, "answer_of", answer)

@@ -9,9 +9,10 @@ import pytest
 from model.adapters import chat_template
 from model.adapters.chat_messages import Message, marked, read_messages, roles_of, spans_of
 from model.adapters.chat_template import LONGEST_TEMPLATE, chosen_template, rendered
+from model.adapters.limited_process import answer_of
 from model.errors import CheckpointError, InputTextError
 from model.opening import as_chat, open_reader
-from tests.model.adapters.chats import MARKED, put_template, render_here, save_chat_model
+from tests.model.adapters.chats import MARKED, put_template, save_chat_model
 
 CHAT = (Message("user", "Hello."),)
 
@@ -41,6 +42,7 @@ def is_refused(template: str, words: str) -> None:
 def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
     template: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(chat_template, "answer_of", answer_of)
     monkeypatch.setattr(chat_template, "SECONDS", 2)
     begun = monotonic()
     is_refused(template, words)
@@ -62,19 +64,16 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
         ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
     ],
 )
-def test_a_hostile_template_is_refused_in_a_sentence(
-    template: str, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    render_here(monkeypatch)
+def test_a_hostile_template_is_refused_in_a_sentence(template: str, words: str) -> None:
     is_refused(template, words)
 
 
 def test_a_process_of_its_own_makes_the_same_of_a_chat(monkeypatch: pytest.MonkeyPatch) -> None:
-    apart = rendered(MARKED, CHAT, {})
-    render_here(monkeypatch)
+    here = rendered(MARKED, CHAT, {})
+    monkeypatch.setattr(chat_template, "answer_of", answer_of)
     chat_template._known.clear()
-    assert rendered(MARKED, CHAT, {}) == apart
-    assert "Hello." in apart.text
+    assert rendered(MARKED, CHAT, {}) == here
+    assert "Hello." in here.text
 
 
 def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,6 +85,7 @@ def test_what_is_refused_is_not_run_again(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_machine_with_much_else_to_do_is_said_and_nothing_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_template, "answer_of", answer_of)
     monkeypatch.setattr(chat_template, "PATIENCE", 0.01)
     with pytest.raises(InputTextError, match="Try again"):
         rendered("{{ 1 }}", CHAT, {})

@@ -15,7 +15,7 @@ from model.opening import as_chat, open_reader
 from model.trace.file import load_trace, save_trace
 from model.word_choice import Chooser
 from tests.model.adapters import chats
-from tests.model.adapters.chats import FORMS, render_here, save_chat_model
+from tests.model.adapters.chats import FORMS, save_chat_model
 
 TALKS = {
     "one": "Which animal was tired?",
@@ -23,11 +23,6 @@ TALKS = {
     "open": "user: Which animal?\nassistant: The",
 }
 WITH_SYSTEM = "system: The house is old.\n" + TALKS["two"]
-
-
-@pytest.fixture(autouse=True)
-def rendered_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    render_here(monkeypatch)
 
 
 @pytest.fixture(scope="session")

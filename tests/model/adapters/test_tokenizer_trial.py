@@ -11,7 +11,7 @@ import transformers
 from model.adapters import library, open_folder, tokenizer_trial
 from model.adapters.folder_check import check_folder
 from model.adapters.library_tokenizer import LibraryTokenizer
-from model.adapters.limited_process import first_words
+from model.adapters.limited_process import answer_of, first_words
 from model.adapters.tokenizer_files import TokenizerCopy, private_copy
 from model.adapters.tokenizer_rules import check_pipeline, check_settings
 from model.checked import Malformed
@@ -26,6 +26,7 @@ Change = Callable[[dict[str, Any]], object]
 def trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here they are, and none has been before."""
     monkeypatch.setattr(tokenizer_trial, "_tried", {})
+    monkeypatch.setattr(tokenizer_trial, "answer_of", answer_of)
 
 
 def pipeline(folder: Path, change: Change) -> None:
