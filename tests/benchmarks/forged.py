@@ -18,6 +18,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.benchmarks.hostile import MOST_SECONDS, PAGES
 from tests.paths import ROOT
+from tests.viz.page_run import folder_of, run_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
@@ -74,8 +75,7 @@ class View:
         """The page, drawn."""
         app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=MOST_SECONDS)
         app.query_params[FIELDS[TABS[self.page]].param] = self.tab
-        app.run()
-        return app if self.page == next(iter(PAGES)) else app.switch_page(self.page).run()
+        return run_page(app, folder_of(self.page))
 
 
 def views() -> Iterator[View]:

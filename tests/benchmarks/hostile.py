@@ -24,6 +24,7 @@ from urllib.parse import urlencode
 from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
+from tests.viz.page_run import folder_of, run_page
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import FIELDS
 
@@ -198,9 +199,7 @@ def problem_of(hostile: Hostile) -> str:
         app.query_params[name] = _as_it_arrives(value)
     with offline() as asked:
         try:
-            app.run()
-            if hostile.page != next(iter(PAGES)):
-                app.switch_page(hostile.page).run()
+            run_page(app, folder_of(hostile.page))
             if hostile.typed is not None and not app.exception:
                 app.text_area(key="text").set_value(_as_it_arrives(hostile.typed)).run()
             if hostile.file is not None and not app.exception:

@@ -16,6 +16,11 @@ def app_of(**params: object) -> AppTest:
     return app
 
 
+def folder_of(page: str) -> str:
+    """The name of a page's folder, by the path of its script."""
+    return page.split("/")[-2]
+
+
 def run_page(app: AppTest, page: str) -> AppTest:
     """Run a page, by the name of its folder, as its address opens it: without a run of the first page before."""
     # `AppTest.switch_page` only knows the pages of a run before.

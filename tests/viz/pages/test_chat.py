@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.model.adapters.chats import LOOKING, TRIMMED, render_here, save_chat_model
+from tests.model.adapters.chats import LOOKING, TRIMMED, save_chat_model
 from tests.viz.pages.any_model import add, opened
 from tests.viz.sent import sent_to
 from viz.core.theme import ROLE_COLOURS
@@ -15,8 +15,7 @@ TALK = "system: The house is old.\nuser: Which animal was tired?"
 
 
 @pytest.fixture
-def app(any_model: AppTest, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    render_here(monkeypatch)
+def app(any_model: AppTest) -> AppTest:
     any_model.query_params["text"] = TALK
     return any_model
 

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from model.errors import CheckpointError
 from tests.benchmarks import forged
 from tests.paths import ROOT
+from tests.viz.page_run import run_page
 from tests.viz.pages.any_model import add, opened
 from viz.access import folders as access_folders
 from viz.core import shared_server
@@ -134,9 +135,7 @@ def test_a_file_larger_than_a_shared_server_takes_is_refused_though_a_browser_se
 ) -> None:
     for name, value in field.params.items():
         any_model.query_params[name] = value
-    app = any_model.run()
-    if field.page != "attention":
-        app.switch_page(f"viz/pages/{field.page}/page.py").run()
+    app = run_page(any_model, field.page)
     uploader = app.file_uploader(key=field.key)
     assert uploader.proto.max_upload_size_mb <= 2
     # What the browser checks, a forged message does not.

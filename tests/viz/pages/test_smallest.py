@@ -19,7 +19,7 @@ from model import Translator, open_reader
 from model.tokenizer import Tokenizer
 from tests.benchmarks.forged import TABS
 from tests.model.adapters import zoo
-from tests.viz.page_run import app_of, healthy
+from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers, unpack
 from tests.viz.smallest import TEXT, save_smallest
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -71,9 +71,7 @@ def listed(smallest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(model: str, page: str, tab: str, **choices: str) -> AppTest:
     field = {path.split("/")[2]: field for path, field in TABS.items()}[page]
-    app = app_of(checkpoint=model, text=TEXT, **{FIELDS[field].param: tab}, **choices)
-    app.run()
-    return healthy(app if page == "attention" else app.switch_page(f"viz/pages/{page}/page.py").run())
+    return healthy(run_page(app_of(checkpoint=model, text=TEXT, **{FIELDS[field].param: tab}, **choices), page))
 
 
 def without_numbers(value: Any) -> Iterator[str]:

@@ -19,16 +19,17 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
+from viz.core.background_jobs import Job
 from viz.pages.atlas import data
 
 
 def measured(app: AppTest) -> AppTest:
     """Begin to measure, and look again until it is done."""
     app.button(key="atlas-start").click().run()
-    until = time.monotonic() + PATIENCE
-    while not sent_to(app, "head_maps") and time.monotonic() < until:
-        healthy(app.run())
-    return app
+    job = app.session_state["long-work/atlas"]
+    assert isinstance(job, Job)
+    assert job.wait(PATIENCE)
+    return healthy(app.run())
 
 
 def said(app: AppTest) -> str:
