@@ -31,6 +31,8 @@ PATIENCE: Final = 1_200.0
 #: Seconds after which a class comes to a greedy viewer.
 HEAD_START: Final = 15.0
 WHAT: Final = {"title": "title", "picture": "film", "step": "a step", "forced": "forced token"}
+#: What the link of the class names, whatever else a server has.
+MODEL: Final = {"checkpoint": "en-de"}
 #: A text as long as the model that ships reads, about: what is computed of it takes long.
 LONG: Final = " ".join(map(sentence, range(34)))
 #: What a greedy viewer opens, each in a tab: the page and its parameters. Every button that begins work is pressed.
@@ -70,7 +72,7 @@ async def student(url: str, number: int, seen: Class) -> None:
     """One student, from the link to the forced token."""
     text = sentence(number)
     async with WireViewer(url, await asyncio.to_thread(browser_cookie, url)) as tab:
-        came = await tab.open("decode", {})
+        came = await tab.open("decode", MODEL)
         typed = await tab.type("text", text)
         at, header = _film(typed)
         seen.seconds["title"] += [came.title, typed.title]
@@ -102,7 +104,7 @@ async def greedy(url: str, ready: asyncio.Event, over: asyncio.Event) -> None:
 
     async def work(page: str, params: dict[str, str]) -> None:
         async with WireViewer(url, cookie) as tab:
-            await tab.open(page, params)
+            await tab.open(page, MODEL | params)
             while True:
                 for key in [key for key in tab.places if key.endswith("-start")]:
                     await tab.press(key)
@@ -123,7 +125,7 @@ async def visit(url: str, count: int, first: int, server: int, *, is_greedy: boo
     seen, ready, over = Class(), asyncio.Event(), asyncio.Event()
     # Libraries and the model are loaded before anybody is counted.
     async with WireViewer(url) as tab:
-        await tab.open("decode", {"text": "Good morning."})
+        await tab.open("decode", MODEL | {"text": "Good morning."})
     other = asyncio.create_task(greedy(url, ready, over)) if is_greedy else None
     if other is not None:
         await asyncio.wait({other, asyncio.create_task(ready.wait())}, return_when=asyncio.FIRST_COMPLETED)

@@ -1,8 +1,10 @@
 """A slice of `python -m tests.benchmarks.crowd`: four sessions at once on a real server, each with its own model."""
 
 import asyncio
+from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,6 +17,8 @@ from tests.paths import ROOT
 from viz.core.shared_server import SHARED_VARIABLE
 from viz.selection.catalogue import ROOT_VARIABLE
 
+Found = TypeVar("Found")
+
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Path:
@@ -24,18 +28,28 @@ def root(tmp_path_factory: pytest.TempPathFactory, tiny_checkpoints: Path) -> Pa
 
 
 @pytest.fixture(scope="module")
-def seen(root: Path) -> Crowd:
-    log = root.parent / "server.log"
+def server(root: Path) -> Iterator[tuple[str, int]]:
+    """Address and process of a server that a class shares."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(ROOT_VARIABLE, str(root))
-        with streamlit_server(ROOT / "app.py", (), log) as url:
-            people = crowd.people_of(["en-de", "bert", "gpt2"], 4, 0)
-            visit = crowd.visit(url, people, 1, crowd.youngest_child())
-            # In a thread of its own: Playwright keeps an event loop running in this one.
-            with ThreadPoolExecutor(1) as thread:
-                found = thread.submit(asyncio.run, visit).result()
-    crowd.check(found, root, log)
+        patch.setenv(SHARED_VARIABLE, "1")
+        with streamlit_server(ROOT / "app.py", (), root.parent / "server.log") as url:
+            yield url, crowd.youngest_child()
+
+
+@pytest.fixture(scope="module")
+def seen(root: Path, server: tuple[str, int]) -> Crowd:
+    url, process = server
+    people = crowd.people_of(["en-de", "bert", "gpt2"], 4, 0)
+    found = visited(crowd.visit(url, people, 1, process))
+    crowd.check(found, root, root.parent / "server.log")
     return found
+
+
+def visited(visit: Coroutine[Any, Any, Found]) -> Found:
+    """What comes of a visit, in a thread of its own: Playwright keeps an event loop running in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, visit).result()
 
 
 def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sentence(seen: Crowd) -> None:
@@ -60,15 +74,11 @@ def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path)
 
 
 def test_students_step_through_films_of_their_own_and_force_a_token_beside_a_greedy_viewer(
-    tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(students, "GREEDY", students.GREEDY[:1])
     monkeypatch.setattr(students, "HEAD_START", 1.0)
-    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    monkeypatch.setenv(SHARED_VARIABLE, "1")
-    with streamlit_server(ROOT / "app.py", (), tmp_path / "server.log") as url:
-        visit = students.visit(url, 3, 0, crowd.youngest_child(), is_greedy=True)
-        with ThreadPoolExecutor(1) as thread:
-            seen = thread.submit(asyncio.run, visit).result()
+    url, process = server
+    seen = visited(students.visit(url, 3, 0, process, is_greedy=True))
     assert not seen.problems, "\n".join(seen.problems)
     assert [len(seconds) for seconds in seen.seconds.values()] == [6, 3, 9, 3]
