@@ -19,7 +19,7 @@ def test_what_these_tests_call_has_the_shapes_that_its_types_say() -> None:
     packages = ",".join([*(f"model.nn.{module}" for module in MODULES), "beartype.beartype"])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
     checked = subprocess.run(
-        [*command, f"--jaxtyping-packages={packages}", f"--ignore={here}", str(here.parent)],
+        [*command, f"--jaxtyping-packages={packages}", f"--ignore={here}", str(here.parent), "-k", "not compiler"],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout[-3000:]

@@ -12,6 +12,7 @@ import torch
 from model import Translator
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import curated_cases
+from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
@@ -40,7 +41,7 @@ def atlas(translator: Translator) -> Atlas:
 
 
 def test_following_antecedents_is_what_the_coreference_lab_measures(translator: Translator) -> None:
-    cases = curated_cases()
+    cases = PronounCases(curated_cases().cases[::5])
     atlas = build_atlas(translator, CORPUS[:1], cases=cases)
     scores = measure_coreference(translator, cases)
     for name, scored in scores.sites.items():
