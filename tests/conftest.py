@@ -51,8 +51,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Give files out whole, and all that drive the same server to one process, so that each server runs once."""
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | None:
+    """Give files out whole, and those that drive the same server to one process, so that it runs once."""
+    if config.getoption("dist") != "loadfile":
+        return None
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
@@ -64,11 +66,15 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @cache
 def server_of(file: str) -> str:
-    """What a file's tests in a browser share, named by the fixture that gives its address; of other tests, the file."""
+    """What a file's tests in a browser share, named by the fixture that gives its address; of other tests, the file.
+
+    Most drive the app with the tiny checkpoint. They are two halves, which take as long: as one they would end last.
+    """
     if not file.startswith("tests/browser/"):
         return file
     text = (ROOT / file).read_text(encoding="utf-8")
-    return next((fixture for fixture in ("app_as_shipped", "url", "serve") if f"{fixture}: " in text), file)
+    shared = next((fixture for fixture in ("app_as_shipped", "url", "serve") if f"{fixture}: " in text), file)
+    return f"{shared}, {file > 'tests/browser/test_history.py'}" if shared == "url" else shared
 
 
 @pytest.hookimpl(wrapper=True)
