@@ -2,11 +2,13 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model.checked import Scalar
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
 from model.malloc_settings import share_heaps
@@ -197,8 +199,24 @@ def target_language(choice: ModelChoice) -> str:
 
 def label_smoothing(choice: ModelChoice) -> float | None:
     """ε of the label smoothing (§5.4) with which the chosen model was trained, if its training record says so."""
+    smoothing = training_settings(choice).get("smoothing")
+    return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
+
+
+def is_taught(choice: ModelChoice, site: str, layer: int, head: int | None) -> bool:
+    """Whether the training of the chosen model taught this head what “it” stands for, as its training record says."""
+    if site != "encoder.self":
+        return False
+    settings = training_settings(choice)
+    taught = settings.get("taught")
+    named = settings.get("taught_layer"), settings.get("taught_head")
+    return isinstance(taught, int | float) and taught > 0 and named == (layer, head)
+
+
+def training_settings(choice: ModelChoice) -> Mapping[str, Scalar]:
+    """How the chosen model was trained, if its training record says so and can be read; else nothing."""
     path = folder(choice)
-    return _label_smoothing(str(path), _stamp(path))
+    return _training_settings(str(path), _stamp(path))
 
 
 def name_of(choice: ModelChoice) -> str:
@@ -254,13 +272,12 @@ def _has_chat_template(path: str, stamp: Stamp) -> bool:
 
 
 @cached(max_entries=MAX_MODELS)
-def _label_smoothing(path: str, stamp: Stamp) -> float | None:
+def _training_settings(path: str, stamp: Stamp) -> Mapping[str, Scalar]:
     try:
         training = read_training(Path(path))
     except CheckpointError:
-        return None
-    smoothing = None if training is None else dict(training.settings).get("smoothing")
-    return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
+        return {}
+    return {} if training is None else dict(training.settings)
 
 
 def _key(choice: ModelChoice) -> ReaderKey:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 from numpy import ndindex
 
-from viz.access import head_jobs, long_texts
+from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
 from viz.components.head_grid.component import TileJobs
 from viz.core import sites
@@ -42,7 +42,7 @@ def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -
         with_site: whether the name begins with that of the site.
     """
     name = sites.head_label(layer, head, site if with_site else None)
-    return " · ".join([name, *map(_named, _surest(site, layer, head))])
+    return " · ".join([name, *_if_taught(site, layer, head), *map(_named, _surest(site, layer, head))])
 
 
 def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
@@ -53,7 +53,12 @@ def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
 def row_name(site: str, layer: int, head: int | None) -> str:
     """The name of a head, and one word for its surest job: "L4 H2 · follows"."""
     jobs = _surest(site, layer, head)
-    return " · ".join([sites.head_label(layer, head), *(_(NAMES[job.metric][1]) for job in jobs)])
+    words = [*_if_taught(site, layer, head), *(_(NAMES[job.metric][1]) for job in jobs)]
+    return " · ".join([sites.head_label(layer, head), *words])
+
+
+def _if_taught(site: str, layer: int, head: int | None) -> list[str]:
+    return [_("taught")] if models.is_taught(state.current().model, site, layer, head) else []
 
 
 def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
@@ -63,7 +68,17 @@ def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
 
 
 def show(trace: "Trace", site: str, layer: int, head: int) -> None:
-    """What was measured of a head, in a line; of a model without an atlas in this sentence, if that is not long."""
+    """What was measured of a head, in a line; of a model without an atlas in this sentence, if that is not long.
+
+    Of a head that was taught what it shows, that comes first.
+    """
+    if models.is_taught(state.current().model, site, layer, head):
+        st.caption(
+            _(
+                "**Taught, not found:** a loss in training told this head to look from “it” to what it stands for. "
+                "Whether the translation uses the head is another question: switch it off under *Compare*, *Cause*."
+            )
+        )
     measured = head_jobs.of_model(state.current().model, site)
     if measured is None and not long_texts.is_long(trace, site):
         measured = head_jobs.in_sentence(trace, site)

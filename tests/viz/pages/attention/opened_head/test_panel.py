@@ -1,5 +1,7 @@
 """The opened head on its page: measures, words and special tokens, as heatmap and as lines, and what a link says."""
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.checkpoint import write_manifest
 from model.trace.trace import Trace
 from tests.paths import ROOT
 from tests.patience import PATIENCE
@@ -223,3 +226,26 @@ def test_what_a_person_does_to_the_lines_becomes_the_selection(app: AppTest, mon
     assert kept() == (None, layer.keys.groups[last][0])
     take(LinesView((0,), query=0), layer, MEASURES["weights"])
     assert kept() == (0, layer.keys.groups[last][0])
+
+
+def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
+    recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
+    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    record["settings"] |= {"taught": 10.0, "taught_layer": 1, "taught_head": 2}
+    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
+    write_manifest(folder)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    for site, layer, head in (
+        ("encoder.self", 1, 2),
+        ("encoder.self", 1, 1),
+        ("encoder.self", 0, 2),
+        ("decoder.cross", 1, 2),
+    ):
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+        app.query_params["text"] = TEXT
+        app = opened(app, "attention", site=site, layer=layer, head=head)
+        is_taught = (site, layer, head) == ("encoder.self", 1, 2)
+        assert any("Taught, not found" in caption.value for caption in app.caption) == is_taught
+        assert ("taught" in heatmap(app)[0]["title"]) == is_taught
