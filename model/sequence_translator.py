@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.logit_blocks import log_probs_of, logits_of
 from model.decoding.logit_lens import LogitLens, spread
 from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.samples import SampledTranslation, sample
@@ -29,14 +30,23 @@ from model.marian.loading import is_marian, load_marian
 from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder, site_path
-from model.nn.hooks import ALWAYS_RECORDED, listen
+from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
+from model.nn.masks import key_padding, pad
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
 from model.trace.spread import Spread
 from model.trace.steps import describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
-from model.word_choice import OutputsEdit, TokenPlace, WordChoice, first_difference
+from model.word_choice import (
+    Choice,
+    OutputsEdit,
+    SiteAndLayer,
+    TextChoice,
+    TokenPlace,
+    WordChoice,
+    first_difference,
+)
 from model.writer import LARGEST_ALPHA
 
 
@@ -65,8 +75,54 @@ def read_folder(folder: Path, device: str | None, dtype: str) -> ReadFolder:
     return ReadFolder(checkpoint.model, checkpoint.tokenizer, folder.name, checkpoint.digest, spoken)
 
 
+def odds_from_memory(
+    model: EncoderDecoder,
+    memory: Float[Tensor, "copy_and_choice source width"],
+    padding: Bool[Tensor, "choice source"] | None,
+    choices: Sequence[Choice],
+) -> Float[Tensor, "copy choice"]:
+    """The log-odds of choices whose sources the encoder has read, in nats, float32.
+
+    Contrastive evaluation (Sennrich 2017, "How Grammatical is Character-level Neural Machine Translation? Assessing MT
+    Quality with Contrastive Translation Pairs"): of whole texts both are read along, and what is before the first token
+    in which they differ cancels out. Of words only that token's logits are compared.
+
+    Args:
+        model: that has read them.
+        memory: of all choices, once for each copy.
+        padding: True at real tokens; None if all are.
+        choices: all of words, or all of texts.
+    """
+    device, copies = memory.device, memory.size(0) // len(choices)
+    places = [place for of_kind in zip(*(choice.places for choice in choices), strict=True) for place in of_kind]
+    times = len(places) // len(choices)
+    target = pad([place.target for place in places], model.config.pad_id).to(device)
+    of_each = memory.view(copies, 1, len(choices), *memory.shape[1:]).expand(-1, times, -1, -1, -1).flatten(0, 2)
+    hidden = model.decode(
+        target.repeat(copies, 1), of_each, None if padding is None else padding.repeat(copies * times, 1)
+    )
+    words = [choice for choice in choices if isinstance(choice, WordChoice)]
+    if words:
+        rows = torch.arange(len(hidden)), torch.tensor([choice.place.row for choice in words] * copies)
+        both = torch.tensor([(choice.right, choice.wrong) for choice in words] * copies, device=device)
+        logits = logits_of(model, hidden[rows], both)
+        return (logits[:, 0] - logits[:, 1]).view(copies, -1)
+    texts = [choice for choice in choices if isinstance(choice, TextChoice)]
+    written = [*(choice.right for choice in texts), *(choice.wrong for choice in texts)]
+    begins = torch.tensor([choice.differs_at for choice in texts] * times)[:, None]
+    positions, ends = torch.arange(target.size(1)), torch.tensor([len(text) for text in written])[:, None]
+    counted = ((positions >= begins) & (positions < ends)).to(device).repeat(copies, 1)
+    emitted = pad(written, model.config.pad_id).to(device).repeat(copies, 1)
+    log_probs = log_probs_of(model, hidden[counted], emitted[counted])
+    totals = torch.zeros(len(counted), device=device).index_add(0, counted.nonzero()[:, 0], log_probs)
+    right, wrong = totals.view(copies, times, -1).unbind(1)
+    return right - wrong
+
+
 class SequenceTranslator(LoadedTranslator, ABC):
     """A loaded encoder–decoder of ours. Safe to share between threads: nothing of a run is kept on it."""
+
+    pads = True
 
     @property
     @abstractmethod
@@ -223,14 +279,50 @@ class SequenceTranslator(LoadedTranslator, ABC):
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
         source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
-        edits = {}
-        if outputs is not None:
-            attentions = [(site, layer) for site, heads in self.abilities.heads.items() for layer in range(len(heads))]
-            edits = {f"{site_path(*at)}.hook_head_output": partial(outputs, *at) for at in attentions}
-        with listen(edits=edits):
+        with listen(edits=self.output_edits(outputs)):
             hidden = self.model.decode(target, self.model.encode(source))
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
+
+    def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
+        """Two whole translations.
+
+        Raises:
+            InputTextError: a text is blank or too long, or both translations are the same to the model.
+        """
+        both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
+        first_difference(*both)
+        return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
+
+    def log_odds(
+        self,
+        choices: Sequence[Choice],
+        copies: int = 1,
+        outputs: OutputsEdit | None = None,
+        at: SiteAndLayer | None = None,
+    ) -> Float[Tensor, "copy choice"]:
+        """As `model.word_choice.Chooser` says; an encoder whose heads all copies leave alone reads but once."""
+        pad_id = self.config.pad_id
+        source = pad([choice.places[0].source for choice in choices], pad_id).to(self.device)
+        padding = key_padding(source, pad_id)
+        times = 1 if outputs is None or (at is not None and at[0].startswith("decoder")) else copies
+        with listen(edits=self.output_edits(outputs, at)):
+            read = None if bool(padding.all()) else padding.repeat(times, 1)
+            memory = self.model.encode(source.repeat(times, 1), read).repeat(copies // times, 1, 1)
+            return odds_from_memory(self.model, memory, None if read is None else padding, choices)
+
+    def output_edits(self, outputs: OutputsEdit | None, at: SiteAndLayer | None = None) -> dict[str, Edit]:
+        """Full hook name → what is done there to the heads' outputs: for `hooks.listen`, `decode` and `trace`.
+
+        Args:
+            outputs: at every site and layer; None for nothing.
+            at: the only site and layer.
+        """
+        if outputs is None:
+            return {}
+        attentions = [(site, layer) for site, heads in self.abilities.heads.items() for layer in range(len(heads))]
+        chosen = attentions if at is None else [at]
+        return {f"{site_path(*each)}.hook_head_output": partial(outputs, *each) for each in chosen}
 
     def trace_tokens(
         self,

@@ -13,6 +13,7 @@ from model.vocabulary import Vocabulary
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
+SiteAndLayer = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,64 @@ class WordChoice:
     right: int
     wrong: int
 
+    @property
+    def places(self) -> tuple[TokenPlace, ...]:
+        """What is read to compare both: one place."""
+        return (self.place,)
+
+    @property
+    def turned(self) -> "WordChoice":
+        """The other one as the right one."""
+        return WordChoice(self.place, self.wrong, self.right)
+
+
+@dataclass(frozen=True)
+class TextChoice:
+    """Two whole texts one of which an encoder–decoder may write.
+
+    Attributes:
+        source: token ids that the encoder reads.
+        begin: the token that the decoder reads first.
+        right, wrong: token ids of both texts, with the one that ends them.
+    """
+
+    source: tuple[int, ...]
+    begin: int
+    right: tuple[int, ...]
+    wrong: tuple[int, ...]
+
+    @property
+    def places(self) -> tuple[TokenPlace, ...]:
+        """What is read to compare both: the right text along with the source, and the wrong one."""
+        both = (self.right, self.wrong)
+        return tuple(TokenPlace(self.source, (self.begin, *text[:-1]), len(text) - 1) for text in both)
+
+    @property
+    def differs_at(self) -> int:
+        """The first position at which both texts differ; 0 where they are the same."""
+        both = zip(self.right, self.wrong, strict=False)
+        return next((position for position, (a, b) in enumerate(both) if a != b), 0)
+
+
+Choice = WordChoice | TextChoice
+"""What a model chooses between: the log-odds are log p(right) − log p(wrong), in nats."""
+
+
+def tokens_read(choice: Choice) -> int:
+    """How many tokens are read to compare both, padded to the longer text."""
+    places = choice.places
+    return len(places[0].source) + len(places) * max(len(place.target) for place in places)
+
 
 @runtime_checkable
 class Chooser(Reader, Protocol):
-    """A `Reader` that says tokens, unless its abilities lack "word choice"."""
+    """A `Reader` that says tokens, unless its abilities lack "word choice".
+
+    Attributes:
+        pads: whether it reads several choices side by side, padded; else one at a time.
+    """
+
+    pads: bool
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -77,6 +132,24 @@ class Chooser(Reader, Protocol):
             place: of this model.
             copies: as many are read side by side.
             outputs: what is done to the heads' outputs of every site and layer.
+        """
+
+    def log_odds(
+        self,
+        choices: Sequence[Choice],
+        copies: int = 1,
+        outputs: OutputsEdit | None = None,
+        at: SiteAndLayer | None = None,
+    ) -> Float[Tensor, "copy choice"]:
+        """How much likelier the right token or text of each choice is than the wrong one, in nats, float32.
+
+        Args:
+            choices: of this model, all of words or all of texts; one, unless the model `pads`. Only our own
+                encoder–decoders read texts.
+            copies: as many of all that is read are read side by side, one copy of everything after the other.
+            outputs: what is done to the heads' outputs. A batch holds every copy of every choice; in the decoder, all
+                right texts of a copy come before all wrong ones.
+            at: the only site and layer that `outputs` changes; None where it changes several.
         """
 
 

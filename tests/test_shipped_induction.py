@@ -10,8 +10,8 @@ import torch
 from model.adapters.text_writer import TextWriter
 from model.analysis.atlas.file import load_atlas
 from model.analysis.atlas.measure import digest_of
-from model.analysis.interventions.choice_effects import measure_choices
-from model.analysis.interventions.choice_patching import ChoicePair, patch_choices, patch_paths
+from model.analysis.interventions.head_effects import measure_effects
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.metrics.head_jobs import jobs_of_heads
 from model.analysis.metrics.repeated_tokens import SITE, repeated_tokens
 from model.opening import open_reader
@@ -59,11 +59,11 @@ def test_it_goes_on_with_whatever_came_before(reader: TextWriter) -> None:
 def test_the_head_that_looks_back_is_the_cause_and_works_through_the_second_layer_only(reader: TextWriter) -> None:
     a = reader.word_choice("qsxk wnvb. qsx", "k", "b")
     b = reader.word_choice("qsxb wnvk. qsx", "k", "b")
-    effects = measure_choices(reader, [a])
+    effects = measure_effects(reader, [a])
     assert float(effects.intact[0]) > 5
     assert float(effects.changes[0, PREVIOUS]) < -5
     pair = ChoicePair(a, b)
-    direct, whole = patch_paths(reader, [pair]).overall, patch_choices(reader, [pair]).overall
+    direct, whole = patch_paths(reader, [pair]).overall, patch_heads(reader, [pair]).overall
     assert float(direct[:4].abs().max()) < 0.05
     assert float(direct[SECOND_LAYER].sum()) > 0.7
     torch.testing.assert_close(direct[SECOND_LAYER], whole[SECOND_LAYER], atol=1e-3, rtol=0)

@@ -25,10 +25,9 @@ from model.nn.distance_bias import DistanceBias, distance_bias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import first_row
 from model.nn.masks import AttentionMask
-from model.word_choice import OutputsEdit
+from model.word_choice import OutputsEdit, SiteAndLayer
 
 ROWS_AT_ONCE = 256
-SiteAndLayer = tuple[str, int]
 LayersDone = Callable[[int, int], None]
 """Is called with the attentions of a pass that are computed, and how many there are."""
 _MASK, _BIAS = "headlight_mask", "headlight_bias"

@@ -15,11 +15,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Kind
-from model.adapters.capture import Call, Listener, SiteAndLayer, listen
+from model.adapters.capture import Call, Listener, listen
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
 from model.nn.encoder_decoder import SITES, site_path
 from model.trace.trace import SiteLayers
+from model.word_choice import SiteAndLayer
 
 OUTPUTS: Final = "hook_head_output"
 SOURCE_LENGTH: Final = 3

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from model.abilities import Abilities
-from model.adapters.capture import SiteAndLayer
 from model.errors import EditError
 from model.nn.edit_hooks import Edits, check_edit
 from model.nn.edits import HeadEdit, SwitchOff
+from model.word_choice import SiteAndLayer
 
 
 def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:

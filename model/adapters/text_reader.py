@@ -1,6 +1,6 @@
 """Ask a Hugging Face model that reads text which word it would say, and change its attention there."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.adapters import library
-from model.adapters.capture import Call, Listener, SiteAndLayer, listen
+from model.adapters.capture import Call, Listener, listen
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.masked_word import MASK, masked_choice, with_mask
 from model.adapters.named_edits import edits_by_site
@@ -18,11 +18,13 @@ from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
 from model.messages import said
 from model.trace.trace import Trace
-from model.word_choice import OutputsEdit, TokenPlace, WordChoice, first_difference
+from model.word_choice import Choice, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, first_difference
 
 
 class TextReader(TextTracer):
     """As `TextTracer`; it also says which word it would say at a place, and lets its attention be changed there."""
+
+    pads = False
 
     def place(self, text: str) -> TokenPlace:
         """Where the model says a token for this text: in place of [MASK], after it, or first of its translation.
@@ -84,6 +86,19 @@ class TextReader(TextTracer):
         with listen(Listener(keeps_calls=False, sites=self.layout.sites, outputs=outputs, seen=seen)):
             logits: Tensor = self.model(**given).logits[:, row]
         return logits.float()
+
+    def log_odds(
+        self,
+        choices: Sequence[Choice],
+        copies: int = 1,
+        outputs: OutputsEdit | None = None,
+        at: SiteAndLayer | None = None,
+    ) -> Float[Tensor, "copy choice"]:
+        """As `model.word_choice.Chooser` says, of one choice of words."""
+        (choice,) = choices
+        assert isinstance(choice, WordChoice)
+        logits = self.place_logits(choice.place, copies, outputs)
+        return (logits[:, choice.right] - logits[:, choice.wrong])[:, None]
 
     def trace_place(self, place: TokenPlace, token: int) -> Trace:
         """A trace of what is read at a place where this token is said."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,14 @@ from model.__main__ import main
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, choice_at, visible
 from model.analysis.attribution.methods import choice_run
-from model.analysis.interventions.choice_effects import estimate_choices, measure_choices, remove_in_choices
-from model.analysis.interventions.choice_patching import ChoicePair, patch_choices, patch_paths
-from model.analysis.interventions.contrast import ContrastIds, make_batch
+from model.analysis.interventions.head_effects import estimate_effects, measure_effects, remove_heads
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.evaluation import translate_all
 from model.opening import open_reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
 from model.training.objective import Objective
-from model.word_choice import Chooser, WordChoice
+from model.word_choice import Chooser, TextChoice, WordChoice
 from tests.model.adapters import zoo
 from tests.model.adapters.writers import writer
 from tests.model.analysis.interventions.test_choices import reader_of
@@ -144,25 +144,26 @@ def odds_routes(reader: Any, trace: Trace) -> Routes:
     if "word choice" not in reader.abilities.lacks:
         pair = ChoicePair(choice, choice)
         routes |= {
-            "measured": measure_choices(reader, [choice]).intact.tolist(),
-            "estimated": estimate_choices(reader, [choice]).intact.tolist(),
-            "removed": remove_in_choices(reader, [choice], []).removed.tolist(),
-            "patched": patch_choices(reader, [pair]).patched[0, :1].tolist(),
+            "measured": measure_effects(reader, [choice]).intact.tolist(),
+            "estimated": estimate_effects(reader, [choice]).intact.tolist(),
+            "removed": remove_heads(reader, [choice], []).removed.tolist(),
+            "patched": patch_heads(reader, [pair]).patched[0, :1].tolist(),
             "path": patch_paths(reader, [pair]).patched[0, -1:].tolist(),
         }
     if isinstance(reader, Translator):
-        routes["contrast, padded"] = [contrast_odds(reader, choice)]
+        longer = replace(choice, place=replace(place, source=place.source * 2))
+        routes["padded"] = reader.log_odds([choice, longer])[0, :1].tolist()
+        routes["whole texts, padded"] = [contrast_odds(reader, choice)]
     return routes
 
 
 @torch.inference_mode()
 def contrast_odds(translator: Translator, choice: WordChoice) -> float:
     """The same in a batch with a longer case."""
-    source, before = list(choice.place.source), list(choice.place.target[1:])
-    case = ContrastIds(source, [*before, choice.right], [*before, choice.wrong], len(before))
-    longer = ContrastIds(source * 2, [*case.right, choice.right], [*case.wrong, choice.right], len(before))
-    batch = make_batch(translator, [case, longer])
-    return float(batch.log_odds(translator.model, batch.encode(translator.model))[0, 0])
+    source, (begin, *before) = choice.place.source, choice.place.target
+    texts = TextChoice(source, begin, (*before, choice.right), (*before, choice.wrong))
+    longer = TextChoice(source * 2, begin, (*texts.right, choice.right), (*texts.wrong, choice.right))
+    return float(translator.log_odds([texts, longer])[0, 0])
 
 
 @torch.inference_mode()

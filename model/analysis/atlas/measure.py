@@ -27,7 +27,6 @@ from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_reader import measure_reading
 from model.analysis.coreference.measure_translator import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest
-from model.analysis.interventions.replacement import MeanOutputs
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
@@ -68,8 +67,7 @@ class Atlas:
             first; −1 where there are no more.
         divergences: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits; 0 where
             a model has no such head.
-        mean_outputs: [site, layer, head, d_v], the mean of each head's output, for `analysis.replacement`; NaN where it
-            is not known.
+        mean_outputs: [site, layer, head, d_v], the mean of each head's output; NaN where it is not known.
         heads: site → the heads of each of its layers.
     """
 
@@ -199,7 +197,7 @@ class _Survey:
         self.heads = heads
         self.shape = (len(SITES), max(map(len, heads.values())), max(max(of_layers) for of_layers in heads.values()))
         self.texts: dict[int, tuple[str, str]] = {}
-        self.outputs = MeanOutputs()
+        self.outputs = _MeanOutputs()
         self._projections = projections
         counts = {site: sum(of_layers) for site, of_layers in heads.items()}
         names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in METRICS]
@@ -284,6 +282,24 @@ class _Survey:
             total = metric.values[:, metric.counts].double().sum(1)
             self._means[name][site].add(total, rows, heads)
             self._best[name][site].add(sentence, (total / rows).numpy(), heads)
+
+
+class _MeanOutputs:
+    """A running mean of head outputs over rows, for each site."""
+
+    def __init__(self) -> None:
+        self._sums: dict[str, Tensor] = {}
+        self._rows: dict[str, int] = {}
+
+    def add(self, site: str, outputs: Float[Tensor, "layer_and_head row d_v"]) -> None:
+        """Take in the rows of one sentence."""
+        total = outputs.double().sum(1)
+        self._sums[site] = self._sums[site] + total if site in self._sums else total
+        self._rows[site] = self._rows.get(site, 0) + outputs.size(1)
+
+    def means(self) -> dict[str, Float[Tensor, "layer_and_head d_v"]]:
+        """Site → the means so far."""
+        return {site: (total / self._rows[site]).float() for site, total in self._sums.items()}
 
 
 def pad_last(values: Float[Tensor, "head width"], width: int) -> Float[Tensor, "head wide"]:

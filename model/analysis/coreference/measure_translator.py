@@ -6,7 +6,7 @@ model's own greedy translation. `decoder.self` is not scored: neither candidate 
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -29,14 +29,15 @@ from model.analysis.coreference.span_attention import (
     site_layers,
 )
 from model.analysis.corpus import Progress
-from model.analysis.interventions.contrast import ContrastIds, first_difference, make_batch
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
 from model.decoding.search import greedy_search
 from model.errors import DataError
 from model.messages import said
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
+from model.sequence_translator import odds_from_memory
 from model.translator import Translator
+from model.word_choice import TextChoice
 
 ENCODER: Final = "encoder.self"
 CROSS: Final = "decoder.cross"
@@ -235,12 +236,10 @@ def _margins(
 ) -> Float[Tensor, "row"]:
     """log P(right | sentence) − log P(wrong | sentence) of each row, in nats; the sentences are not read again."""
     choices = [
-        # Two texts that are the same to the model differ nowhere; compared whole, they differ by 0.
-        ContrastIds(list(case.source_ids), list(right), list(wrong), first_difference(right, wrong) or 0)
+        TextChoice(tuple(case.source_ids), translator.config.bos_id, tuple(right), tuple(wrong))
         for case, (right, wrong) in zip(batch.cases, german, strict=True)
     ]
-    contrast = replace(make_batch(translator, choices), source_ids=batch.source_ids, source_padding=batch.padding)
-    return contrast.log_odds(translator.model, batch.memory)[0].cpu()
+    return odds_from_memory(translator.model, batch.memory, batch.padding, choices)[0].cpu()
 
 
 def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, collected: _Collected) -> None:

@@ -1,89 +1,90 @@
-"""Measure how much each head, or a set of heads, matters to a choice between two translations.
+"""Measure how much each head, or a set of heads, matters to a choice between two tokens or two translations.
 
 Michel, Levy & Neubig 2019 ("Are Sixteen Heads Really Better than One?") switch off one head at a time (§3.2), and
-estimate the same from one backward pass (§4.1): I_h = E |Att_hᵀ ∂L/∂Att_h|. Here L is the log-odds of the right
-translation against the wrong one (`model.analysis.interventions.contrast`), so that both are in nats and can be
-compared.
+estimate the same from one backward pass (§4.1): I_h = E |Att_hᵀ ∂L/∂Att_h|. Here L are the log-odds of the right one
+against the wrong one (`Chooser.log_odds`), so that both are in nats and can be compared. In place of a head stands
+nothing (zero ablation, §2.3), or its mean, which takes out only what the head says about this text (Wang et al. 2022,
+"Interpretability in the Wild", §2.2).
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.corpus import Progress
-from model.analysis.interventions.contrast import ContrastCase, Measure, contrast_batches, contrast_ids
-from model.analysis.interventions.head_sweep import SiteValues, sweep_heads
-from model.analysis.interventions.replacement import removal_edits
-from model.analysis.metrics.head_names import HeadName
-from model.evaluation import Scores, evaluate
-from model.nn.encoder_decoder import SITES, site_path
-from model.nn.hooks import Edit, listen
-from model.pairs import Pair
-from model.translator import Translator
+from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
+from model.nn.hooks import first_row, listen
+from model.sequence_translator import SequenceTranslator
+from model.word_choice import Choice, Chooser, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, tokens_read
+
+Outputs = Mapping[SiteAndLayer, Float[Tensor, "_sequence _head _row _d_v"]]
+"""What the heads put out while a batch is read."""
+Replacement = Mapping[SiteAndLayer, Float[Tensor, "_head 1 _d_v"]]
+"""What each head gives in every row instead of its own output."""
+#: Padded tokens that are read side by side.
+TOKENS_AT_ONCE: Final = 4_000
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadEffects:
-    """What becomes of a choice when one head is switched off, for each case and head. Tensors are on the CPU, in nats.
-
-    Heads are in the order of a table [site, layer, head], or of a list where stacks differ.
+    """What becomes of choices when one head is switched off. Tensors are on the CPU, in nats.
 
     Attributes:
         intact: log-odds of right against wrong, with every head on.
-        changes: what is added to them by switching off the head; below 0 where it helps the right translation.
+        changes: what is added to them by switching off the head; below 0 where it helps the right one. Heads are in the
+            order of `all_heads`.
     """
 
-    intact: Float[Tensor, "case"]
-    changes: Float[Tensor, "case *heads"]
+    intact: Float[Tensor, "choice"]
+    changes: Float[Tensor, "choice head"]
 
     @property
-    def mean_changes(self) -> Float[Tensor, "*heads"]:
-        """The mean over cases: which way a head pushes."""
+    def mean_changes(self) -> Float[Tensor, "head"]:
+        """The mean over choices: which way a head pushes."""
         return self.changes.mean(0)
 
     @property
-    def importance(self) -> Float[Tensor, "*heads"]:
-        """The mean over cases of the absolute change: how much it matters, whichever way it pushes."""
+    def importance(self) -> Float[Tensor, "head"]:
+        """The mean over choices of the absolute change: how much it matters, whichever way it pushes."""
         return self.changes.abs().mean(0)
 
     @property
-    def flips(self) -> Bool[Tensor, "case *heads"]:
+    def flips(self) -> Bool[Tensor, "choice head"]:
         """Whether switching off the head makes the model prefer the other."""
-        return is_flipped(self._of_each_head, self._of_each_head + self.changes)
+        return is_flipped(self.intact[:, None], self.intact[:, None] + self.changes)
 
     @property
     def accuracy(self) -> float:
-        """Share of cases in which the right translation is preferred, with every head on."""
+        """Share of choices in which the right one is preferred, with every head on."""
         return accuracy_of(self.intact)
 
     @property
-    def accuracy_changes(self) -> Float[Tensor, "*heads"]:
+    def accuracy_changes(self) -> Float[Tensor, "head"]:
         """How much larger that share becomes (−1 to 1) without each head."""
-        return preferred(self._of_each_head + self.changes).mean(0) - self.accuracy
-
-    @property
-    def _of_each_head(self) -> Float[Tensor, "case *heads"]:
-        return self.intact.view(-1, *(1 for _ in self.changes.shape[1:])).expand_as(self.changes)
+        return preferred(self.intact[:, None] + self.changes).mean(0) - self.accuracy
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RemovalEffect:
-    """What becomes of a choice when a set of heads is switched off. Log-odds in nats, on the CPU."""
+    """What becomes of choices when a set of heads is switched off. Log-odds in nats, on the CPU."""
 
-    intact: Float[Tensor, "case"]
-    removed: Float[Tensor, "case"]
+    intact: Float[Tensor, "choice"]
+    removed: Float[Tensor, "choice"]
 
     @property
-    def changes(self) -> Float[Tensor, "case"]:
-        """What is added to the log-odds of each case."""
+    def changes(self) -> Float[Tensor, "choice"]:
+        """What is added to the log-odds of each choice."""
         return self.removed - self.intact
 
     @property
-    def flips(self) -> Bool[Tensor, "case"]:
-        """Whether the model prefers the other translation without the heads."""
+    def flips(self) -> Bool[Tensor, "choice"]:
+        """Whether the model prefers the other one without the heads."""
         return is_flipped(self.intact, self.removed)
 
     @property
@@ -92,156 +93,259 @@ class RemovalEffect:
         return accuracy_of(self.removed) - accuracy_of(self.intact)
 
 
-def is_flipped(before: Float[Tensor, "*shape"], after: Float[Tensor, "*shape"]) -> Bool[Tensor, "*shape"]:
+def is_flipped(before: Float[Tensor, "*#shape"], after: Float[Tensor, "*#shape"]) -> Bool[Tensor, "*shape"]:
     """Whether log-odds changed sides: what was preferred before is not preferred any more, or the other way round."""
     return (before > 0) != (after > 0)
 
 
 def preferred(log_odds: Float[Tensor, "*shape"]) -> Float[Tensor, "*shape"]:
-    """1 where the right translation is preferred, ½ where neither is, else 0."""
+    """1 where the right one is preferred, ½ where neither is, else 0."""
     return (log_odds.sign() + 1) / 2
 
 
-def accuracy_of(log_odds: Float[Tensor, "case"]) -> float:
-    """Share of cases in which the right translation is preferred."""
+def accuracy_of(log_odds: Float[Tensor, "choice"]) -> float:
+    """Share of choices in which the right one is preferred."""
     return float(preferred(log_odds).mean())
 
 
 @torch.inference_mode()
 def measure_effects(
-    translator: Translator,
-    cases: Sequence[ContrastCase],
-    replacement: Float[Tensor, "site layer head d_v"],
-    measure: Measure = "sentence",
+    reader: Chooser,
+    choices: Sequence[Choice],
+    replacement: Replacement | None = None,
     progress: Progress = lambda done: None,
 ) -> HeadEffects:
-    """Switch off each head in turn, over all cases.
+    """Switch off each head in turn in every choice.
 
     Args:
-        translator: the model.
-        cases: at least one.
-        replacement: what each head gives instead: `replacement.zero_outputs` or `mean_outputs`.
-        measure: whether whole translations are compared, or the token in which they first differ.
-        progress: called with the number of runs done since the last call; there is one for each case and head.
-
-    Raises:
-        InputTextError: a text is blank or too long.
-        DataError: two translations of a case are the same.
+        reader: the model.
+        choices: at least one; all of words, or all of texts.
+        replacement: what heads give instead, as of `mean_outputs`; None for nothing.
+        progress: called with the number of runs done since the last call; there is one for each choice and head.
     """
-    values: SiteValues = {
-        site: [of_layer[None, :, None].to(translator.device) for of_layer in replacement[i]]
-        for i, site in enumerate(SITES)
-    }
-    ids = [contrast_ids(translator, case, measure) for case in cases]
-    intact, swept = torch.empty(len(ids)), torch.empty(len(ids), *replacement.shape[:3])
-    for numbers, batch in contrast_batches(translator, ids, translator.config.num_heads):
-        memory = batch.encode(translator.model)
-        intact[numbers] = batch.log_odds(translator.model, memory)[0].cpu()
-        swept[numbers] = sweep_heads(translator.model, batch, memory, values, progress)
-    return HeadEffects(intact=intact, changes=swept - intact[:, None, None, None])
+    nothing = torch.zeros(1, 1, 1, 1)
+    intact, swept = torch.empty(len(choices)), torch.empty(len(choices), len(all_heads(reader.abilities.heads)))
+    for numbers in batches(reader, choices, most_heads(reader)):
+        batch = [choices[number] for number in numbers]
+        intact[numbers] = reader.log_odds(batch)[0].cpu()
+        values = lambda at: nothing if replacement is None else replacement[at][None]  # noqa: E731
+        swept[numbers] = sweep(reader, batch, values, progress)
+    return HeadEffects(intact=intact, changes=swept - intact[:, None])
 
 
 def estimate_effects(
-    translator: Translator,
-    cases: Sequence[ContrastCase],
-    replacement: Float[Tensor, "site layer head d_v"],
-    measure: Measure = "sentence",
+    reader: Chooser,
+    choices: Sequence[Choice],
+    replacement: Replacement | None = None,
     progress: Progress = lambda done: None,
 ) -> HeadEffects:
-    """`measure_effects` to first order, from one forward and one backward pass over each batch of cases.
+    """`measure_effects` to first order, from one forward and one backward pass over each batch of choices.
 
     A gate ξ of each head leads from its replacement (0) to its own output (1): o = r + ξ (Att − r). The estimate
     is −∂L/∂ξ at 1 = −(Att − r)ᵀ ∂L/∂Att, summed over rows; with r = 0 its absolute mean is Michel et al.'s I_h.
 
-    Arguments and errors are those of `measure_effects`; `progress` is called with the number of cases done.
+    Arguments are those of `measure_effects`; `progress` is called with the number of choices done.
     """
-    ids = [contrast_ids(translator, case, measure) for case in cases]
-    intact, changes = torch.empty(len(ids)), torch.empty(len(ids), *replacement.shape[:3])
-    on_device = replacement.to(translator.device)
-    for numbers, batch in contrast_batches(translator, ids):
+    intact, changes = torch.empty(len(choices)), torch.empty(len(choices), len(all_heads(reader.abilities.heads)))
+    for numbers in batches(reader, choices):
+        gates = _Gates(reader, len(numbers), replacement)
         with torch.enable_grad():
-            gates = torch.ones(batch.num_cases, *replacement.shape[:3], device=translator.device, requires_grad=True)
-            with listen(edits=_gated(gates, on_device)):
-                log_odds = batch.log_odds(translator.model, batch.encode(translator.model))[0]
-            (gradient,) = torch.autograd.grad(log_odds.sum(), gates)
-        intact[numbers], changes[numbers] = log_odds.detach().cpu(), -gradient.cpu()
+            odds = reader.log_odds([choices[number] for number in numbers], outputs=gates)[0]
+            gradients = torch.autograd.grad(odds.sum(), list(gates.of_layer.values()))
+        intact[numbers] = odds.detach().cpu()
+        changes[numbers] = -torch.cat([gradient.cpu() for gradient in gradients], dim=1)
         progress(len(numbers))
     return HeadEffects(intact=intact, changes=changes)
 
 
 @torch.inference_mode()
 def remove_heads(
-    translator: Translator,
-    cases: Sequence[ContrastCase],
+    reader: Chooser,
+    choices: Sequence[Choice],
     heads: Collection[HeadName],
-    replacement: Float[Tensor, "site layer head d_v"],
-    measure: Measure = "sentence",
+    replacement: Replacement | None = None,
+    progress: Progress = lambda done: None,
 ) -> RemovalEffect:
-    """Switch off a set of heads at once, over all cases.
+    """Switch off a set of heads at once in every choice; `progress` is called with the number of choices done.
 
     Raises:
-        InputTextError, DataError: as in `measure_effects`.
         EditError: a head does not exist.
     """
-    model, edits = translator.model, removal_edits(translator.config, heads, replacement)
-    ids = [contrast_ids(translator, case, measure) for case in cases]
-    intact, removed = torch.empty(len(ids)), torch.empty(len(ids))
-    for numbers, batch in contrast_batches(translator, ids):
-        intact[numbers] = batch.log_odds(model, batch.encode(model))[0].cpu()
-        with listen(edits=edits):
-            removed[numbers] = batch.log_odds(model, batch.encode(model))[0].cpu()
+    check_heads(reader.abilities.heads, heads)
+    without = off_edit(heads, replacement)
+    intact, removed = torch.empty(len(choices)), torch.empty(len(choices))
+    for numbers in batches(reader, choices):
+        batch = [choices[number] for number in numbers]
+        intact[numbers] = reader.log_odds(batch)[0].cpu()
+        removed[numbers] = reader.log_odds(batch, outputs=without)[0].cpu()
+        progress(len(numbers))
     return RemovalEffect(intact=intact, removed=removed)
 
 
+@contextmanager
+def heads_off(
+    translator: SequenceTranslator, heads: Collection[HeadName], replacement: Replacement | None = None
+) -> Iterator[None]:
+    """While the block runs, whatever one of our own translators does in this thread it does without these heads.
+
+    Raises:
+        EditError: a head does not exist.
+    """
+    check_heads(translator.abilities.heads, heads)
+    with listen(edits=translator.output_edits(off_edit(heads, replacement))):
+        yield
+
+
+def off_edit(heads: Collection[HeadName], replacement: Replacement | None = None) -> OutputsEdit:
+    """What switches these heads off: for `place_logits` and `log_odds`."""
+    off: dict[SiteAndLayer, list[int]] = {}
+    for site, layer, head in sorted(heads):
+        off.setdefault((site, layer), []).append(head)
+
+    def without(site: str, layer: int, output: Tensor) -> Tensor:
+        if not (here := off.get((site, layer))):
+            return output
+        changed = output.clone()
+        changed[:, here] = 0.0 if replacement is None else replacement[site, layer][here].to(output)
+        return changed
+
+    return without
+
+
 @torch.inference_mode()
-def translate_without(
-    translator: Translator,
-    text: str,
-    heads: Collection[HeadName],
-    replacement: Float[Tensor, "site layer head d_v"],
-) -> str:
-    """The greedy translation of a text with a set of heads switched off; with none, that of the model as it is.
+def mean_outputs(reader: Chooser, places: Iterable[TokenPlace]) -> Replacement:
+    """The mean of each head's output over all rows of what is read at these places."""
+    totals: dict[SiteAndLayer, Tensor] = {}
+    rows: Counter[str] = Counter()
+    read = [WordChoice(place, 0, 0) for place in places]
+    for numbers in batches(reader, read):
+        batch, kept = [read[number] for number in numbers], KeptOutputs()
+        reader.log_odds(batch, outputs=kept)
+        lengths = {"encoder": [len(choice.place.source) for choice in batch]}
+        lengths["decoder"] = [len(choice.place.target) for choice in batch]
+        rows.update({stack: sum(of_stack) for stack, of_stack in lengths.items()})
+        for at, output in kept.joined().items():
+            of_stack = lengths[at[0].partition(".")[0]]
+            sums = [of[:, :length].double().sum(1, keepdim=True) for of, length in zip(output, of_stack, strict=True)]
+            totals[at] = totals.get(at, torch.zeros(())) + torch.stack(sums).sum(0).cpu()
+    return {at: (total / rows[at[0].partition(".")[0]]).float() for at, total in totals.items()}
 
-    Raises:
-        InputTextError: the text is blank or too long.
-        EditError: a head does not exist.
+
+@torch.inference_mode()
+def outputs_at(reader: Chooser, place: TokenPlace) -> tuple[Float[Tensor, "vocab"], Outputs]:
+    """The logits of a place, and every head's output [1, head, row, d_v]."""
+    kept = KeptOutputs()
+    return reader.place_logits(place, outputs=kept)[0], kept.joined()
+
+
+@torch.inference_mode()
+def likeliest(
+    reader: Chooser, place: TokenPlace, count: int, outputs: OutputsEdit | None = None
+) -> list[tuple[int, float]]:
+    """The most probable tokens of a place, with their probabilities; `outputs` as of `place_logits`."""
+    best = reader.place_logits(place, outputs=outputs)[0].softmax(-1).topk(count)
+    return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
+
+
+def most_heads(reader: Chooser) -> int:
+    """The heads of the layer that has most."""
+    return max(max(of_layers) for of_layers in reader.abilities.heads.values())
+
+
+def batches(reader: Chooser, choices: Sequence[Choice], copies: int = 1) -> Iterator[list[int]]:
+    """The numbers of choices of like length that are read side by side, so many times each."""
+    order = sorted(range(len(choices)), key=lambda number: tokens_read(choices[number]))
+    while order:
+        longest = tokens_read(choices[order[-1]])
+        size = max(1, TOKENS_AT_ONCE // (copies * longest)) if reader.pads else 1
+        yield order[-size:]
+        del order[-size:]
+
+
+def copies_at_once(choices: Sequence[Choice]) -> int:
+    """How many copies of a batch are read side by side."""
+    return max(1, TOKENS_AT_ONCE // (len(choices) * max(map(tokens_read, choices))))
+
+
+def sweep(
+    reader: Chooser, choices: Sequence[Choice], values: Callable[[SiteAndLayer], Tensor], progress: Progress
+) -> Float[Tensor, "choice head"]:
+    """The log-odds of a batch with each head's output replaced in turn, in the order of `all_heads`, on the CPU.
+
+    Args:
+        reader, choices: whose.
+        values: site and layer → outputs [sequence or 1, head or 1, row or 1, d_v or 1] to put in, one head at a time.
+        progress: called with the number of runs done since the last call.
     """
-    with listen(edits=removal_edits(translator.config, heads, replacement)):
-        return translator.translate(text)
+    swept = []
+    for site, of_layers in reader.abilities.heads.items():
+        for layer, count in enumerate(of_layers):
+            instead = values((site, layer))
+            for heads in torch.split(torch.arange(count), copies_at_once(choices)):
+                edit = _OneHeadEach((site, layer), heads, instead)
+                swept.append(reader.log_odds(choices, len(heads), edit, (site, layer)).T.cpu())
+                progress(len(heads) * len(choices))
+    return torch.cat(swept, dim=1)
 
 
-def scores_without(
-    translator: Translator,
-    pairs: Sequence[Pair],
-    heads: Collection[HeadName],
-    replacement: Float[Tensor, "site layer head d_v"],
-    progress: Progress = lambda done: None,
-) -> Scores:
-    """BLEU and chrF of greedy translations with a set of heads switched off; with none, of the model as it is.
-
-    Raises:
-        EditError: a head does not exist.
-    """
-    with listen(edits=removal_edits(translator.config, heads, replacement)):
-        return evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+def of_rows(values: Float[Tensor, "*any row_or_one width"], output: Float[Tensor, "batch head here d_v"]) -> Tensor:
+    """Of values for all rows, or one for every row, those of the rows that are computed now: a GRU's one by one."""
+    if values.size(-2) == 1:
+        return values.to(output)
+    begin = first_row()
+    return values[..., begin : begin + output.size(2), :].to(output)
 
 
-def _gated(
-    gates: Float[Tensor, "case site layer head"], replacement: Float[Tensor, "site layer head d_v"]
-) -> dict[str, Edit]:
-    """Full hook name → function that mixes each head's output with its replacement, by the gate of its case."""
+@dataclass(frozen=True, eq=False)
+class KeptOutputs:
+    """Keeps what all heads put out, and changes nothing."""
 
-    def at(site: int, layer: int) -> Edit:
-        def mix(output: Float[Tensor, "batch head row d_v"]) -> Float[Tensor, "batch head row d_v"]:
-            instead = replacement[site, layer][:, None]
-            # The decoder reads each case twice: right translations, then wrong ones.
-            of_batch = gates[:, site, layer].repeat(output.size(0) // gates.size(0), 1)[:, :, None, None]
-            return (instead + of_batch * (output - instead)).to(output.dtype)
+    calls: dict[SiteAndLayer, list[Tensor]] = field(default_factory=dict)
 
-        return mix
+    def __call__(self, site: str, layer: int, output: Tensor) -> Tensor:
+        """Keep these rows."""
+        self.calls.setdefault((site, layer), []).append(output)
+        return output
 
-    return {
-        f"{site_path(name, layer)}.hook_head_output": at(site, layer)
-        for site, name in enumerate(SITES)
-        for layer in range(gates.size(2))
-    }
+    def joined(self) -> Outputs:
+        """The rows of all calls."""
+        return {at: torch.cat(calls, dim=2) for at, calls in self.calls.items()}
+
+
+@dataclass(frozen=True, eq=False)
+class _OneHeadEach:
+    """Copy i of what is read has another output of head `heads[i]` at one site and layer."""
+
+    at: SiteAndLayer
+    heads: Tensor
+    values: Tensor
+
+    def __call__(self, site: str, layer: int, output: Tensor) -> Tensor:
+        if (site, layer) != self.at:
+            return output
+        is_its_own = (torch.arange(output.size(1)) == self.heads[:, None])[:, None, :, None, None].to(output.device)
+        copies = output.view(len(self.heads), -1, *output.shape[1:])
+        return torch.where(is_its_own, of_rows(self.values, output), copies).flatten(0, 1)
+
+
+@dataclass(eq=False)
+class _Gates:
+    """A gate of each choice and head leads from the head's replacement (0) to its own output (1)."""
+
+    reader: Chooser
+    num_choices: int
+    replacement: Replacement | None
+    of_layer: dict[SiteAndLayer, Float[Tensor, "choice head"]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.of_layer = {
+            (site, layer): torch.ones(self.num_choices, count, device=self.reader.device, requires_grad=True)
+            for site, layers in self.reader.abilities.heads.items()
+            for layer, count in enumerate(layers)
+        }
+
+    def __call__(self, site: str, layer: int, output: Tensor) -> Tensor:
+        # The decoder reads both texts of each choice: all right ones, then all wrong ones.
+        gate = self.of_layer[site, layer].repeat(output.size(0) // self.num_choices, 1)[:, :, None, None].to(output)
+        instead = 0.0 if self.replacement is None else self.replacement[site, layer].to(output)
+        return (instead + gate * (output - instead)).to(output.dtype)

@@ -19,8 +19,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.attribution.choice import TokenChoice
-from model.analysis.interventions.choice_effects import TOKENS_AT_ONCE, outputs_at
-from model.analysis.interventions.choice_patching import at_rows_of
+from model.analysis.interventions.head_effects import TOKENS_AT_ONCE, of_rows, outputs_at
+from model.analysis.interventions.patching import at_rows_of
 from model.analysis.metrics.head_names import HeadName, check_heads
 from model.errors import TraceError
 from model.trace.trace import Trace
@@ -99,7 +99,7 @@ def head_verdict(
     before, said = float(choice.of_logits(logits[None])), int(choice.said(logits[None]))
     swapped: list[Tensor] = []
     if other is not None:
-        swapped = [at_rows_of(choice.place, other, outputs, outputs_at(reader, other)[1])[at][0, head.head]]
+        swapped = [at_rows_of([choice.place], [other], outputs, outputs_at(reader, other)[1])[at][0, head.head]]
     pointed = _pointed(trace, head, own, choice.place.row)
     instead = torch.stack([torch.zeros_like(own), *swapped, *pointed.values()])
     off, *rest = _under(reader, choice, head, instead, before)
@@ -143,7 +143,7 @@ def _under(
             if (site, layer) != (head.site, head.layer):
                 return output
             changed = output.clone()
-            changed[:, head.head] = some.to(output)
+            changed[:, head.head] = of_rows(some, output)
             return changed
 
         logits = reader.place_logits(choice.place, len(some), put)

@@ -4,8 +4,8 @@ from typing import Final, NamedTuple
 
 import torch
 
-from model.analysis.interventions.choice_patching import ChoicePair
 from model.analysis.interventions.indirect_object import AskedPair
+from model.analysis.interventions.patching import ChoicePair
 from model.errors import InputTextError
 from model.word_choice import Chooser, TokenPlace, WordChoice
 
@@ -22,7 +22,7 @@ class WordPair(NamedTuple):
         before: what is written before the word; "" of all but encoder–decoders.
     """
 
-    pair: ChoicePair
+    pair: ChoicePair[WordChoice]
     texts: tuple[str, str]
     words: tuple[str, str]
     before: str = ""

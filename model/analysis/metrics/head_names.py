@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 from jaxtyping import Float
 
-from model.config import TransformerConfig
 from model.errors import EditError
 from model.nn.encoder_decoder import SITES
 
@@ -39,11 +38,6 @@ class RankedHead(NamedTuple):
 
 Heads = Mapping[str, Sequence[int]]
 """Site → the number of heads of each of its layers, as `Abilities` has it; stacks may differ."""
-
-
-def heads_of(config: TransformerConfig) -> Heads:
-    """The heads of a Transformer."""
-    return {site: (config.num_heads,) * config.layers_of(site) for site in SITES}
 
 
 def all_heads(heads: Heads) -> tuple[HeadName, ...]:

@@ -6,9 +6,10 @@ import torch.nn.functional as F
 from torch import nn
 
 from model.adapters import capture, library
-from model.adapters.capture import Listener, SiteAndLayer, attend, layers_counted, listen
+from model.adapters.capture import Listener, attend, layers_counted, listen
 from model.errors import CancelledError
 from model.nn.edits import SwitchOff
+from model.word_choice import SiteAndLayer
 
 N = 300  # more than one block of rows
 

@@ -9,24 +9,20 @@ from typing import Any
 import pytest
 import torch
 
-from model import Translator
 from model.adapters.families import FAMILIES
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.analysis.interventions.choice_effects import (
-    estimate_choices,
-    mean_head_outputs,
-    measure_choices,
-    remove_in_choices,
+from model.analysis.interventions.head_effects import (
+    estimate_effects,
+    mean_outputs,
+    measure_effects,
+    remove_heads,
 )
-from model.analysis.interventions.choice_patching import ChoicePair, patch_choices, patch_paths
-from model.analysis.interventions.head_effects import estimate_effects, measure_effects
 from model.analysis.interventions.indirect_object import AskedPair, indirect_object_pairs
-from model.analysis.interventions.patching import PatchPair, patch_heads
-from model.analysis.interventions.replacement import zero_outputs
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import asked_pair, masked, own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError, InputTextError
@@ -35,7 +31,6 @@ from model.opening import open_reader
 from model.word_choice import Chooser, WordChoice
 from tests.conftest import SENTENCES
 from tests.model.adapters import zoo
-from tests.model.analysis.interventions.cases import CASES
 
 #: Of every kind, with shared keys, sinks, a soft cap, unequal stacks and relative biases among them.
 TYPES = ["gpt2", "llama", "gemma2", "gpt_oss", "bert", "albert", "modernbert", "bart", "t5"]
@@ -54,7 +49,7 @@ def reader_of(model_type: str) -> TextReader:
 
 
 @cache
-def pair_of(model_type: str) -> ChoicePair:
+def pair_of(model_type: str) -> ChoicePair[WordChoice]:
     return own_pair(reader_of(model_type), A, B).pair
 
 
@@ -100,8 +95,8 @@ def odds(reader: TextReader, choice: WordChoice) -> float:
 def test_each_change_is_that_of_the_model_run_without_the_head(model_type: str, means: bool) -> None:
     reader, pair = reader_of(model_type), pair_of(model_type)
     choices, done = [pair.a, pair.b], list[int]()
-    replacement = mean_head_outputs(reader, choices) if means else None
-    effects = measure_choices(reader, choices, replacement, done.append)
+    replacement = mean_outputs(reader, [choice.place for choice in choices]) if means else None
+    effects = measure_effects(reader, choices, replacement, done.append)
     heads = all_heads(reader.abilities.heads)
     assert effects.changes.shape == (2, len(heads))
     assert sum(done) == effects.changes.numel()
@@ -131,14 +126,14 @@ def test_a_mean_is_that_of_all_rows() -> None:
 
     with heard(reader, keep):
         odds(reader, pair.a), odds(reader, pair.b)
-    for at, mean in mean_head_outputs(reader, [pair.a, pair.b]).items():
+    for at, mean in mean_outputs(reader, [pair.a.place, pair.b.place]).items():
         torch.testing.assert_close(mean[:, 0], torch.cat(rows[at]).mean(0), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart", "gemma2"])
 def test_an_estimate_is_the_derivative_by_a_gate(model_type: str) -> None:
     reader, pair = reader_of(model_type), pair_of(model_type)
-    estimated, heads = estimate_choices(reader, [pair.a]), all_heads(reader.abilities.heads)
+    estimated, heads = estimate_effects(reader, [pair.a]), all_heads(reader.abilities.heads)
     step = 2e-2
     for head in (heads[0], heads[-1]):
         both = []
@@ -158,20 +153,10 @@ def test_an_estimate_is_the_derivative_by_a_gate(model_type: str) -> None:
         assert float(estimated.changes[0, heads.index(head)]) == pytest.approx(-derivative, rel=0.03, abs=2e-3)
 
 
-def test_our_own_translator_has_the_effects_that_its_own_functions_find(translator: Translator) -> None:
-    choices = [translator.word_choice(case.source, case.right, case.wrong) for case in CASES]
-    zero = zero_outputs(translator.config)
-    ours, theirs = measure_choices(translator, choices), measure_effects(translator, CASES, zero, "token")
-    torch.testing.assert_close(ours.intact, theirs.intact, atol=1e-4, rtol=0)
-    torch.testing.assert_close(ours.changes, theirs.changes.flatten(1), atol=1e-4, rtol=0)
-    ours, theirs = estimate_choices(translator, choices), estimate_effects(translator, CASES, zero, "token")
-    torch.testing.assert_close(ours.changes, theirs.changes.flatten(1), atol=1e-4, rtol=0)
-
-
 def test_heads_switched_off_by_name_do_the_same() -> None:
     reader, pair = reader_of("bart"), pair_of("bart")
     off = [HeadName("encoder.self", 2, 3), HeadName("decoder.cross", 0, 1), HeadName("decoder.cross", 0, 0)]
-    removal = remove_in_choices(reader, [pair.a], off)
+    removal = remove_heads(reader, [pair.a], off)
     place = pair.a.place
     trace = reader.trace_rows(
         A, place.source, [*place.target[1:], 5], begin=place.target[0], edits=[SwitchOff(*head) for head in off]
@@ -179,13 +164,13 @@ def test_heads_switched_off_by_name_do_the_same() -> None:
     known = {candidate.token_id: candidate.log_prob for candidate in trace.steps[place.row].candidates}
     best, second, *_ = known
     choice = WordChoice(place, best, second)
-    effect = remove_in_choices(reader, [choice], off)
+    effect = remove_heads(reader, [choice], off)
     assert float(effect.removed[0]) == pytest.approx(known[best] - known[second], abs=1e-4)
     assert float(removal.intact[0]) == pytest.approx(odds(reader, pair.a), abs=1e-4)
     with pytest.raises(EditError, match=r"no head 4 in layer 0 of 'encoder.self'.*layers run from 0 to 2"):
-        remove_in_choices(reader, [pair.a], [HeadName("encoder.self", 0, 4)])
+        remove_heads(reader, [pair.a], [HeadName("encoder.self", 0, 4)])
     with pytest.raises(EditError, match=r"sites are encoder.self, decoder.self, decoder.cross"):
-        remove_in_choices(reader, [pair.a], [HeadName("nowhere", 0, 4)])
+        remove_heads(reader, [pair.a], [HeadName("nowhere", 0, 4)])
 
 
 def recorded(reader: TextReader, choice: WordChoice) -> dict[tuple[str, int], torch.Tensor]:
@@ -208,7 +193,7 @@ SAME_LENGTH = ("Tom told me that he would be late", "Tom told he that me would b
 def test_patching_puts_the_output_of_b_in_its_place(model_type: str) -> None:
     reader = reader_of(model_type)
     pair = own_pair(reader, *SAME_LENGTH).pair
-    patching, of_b = patch_choices(reader, [pair]), recorded(reader, pair.b)
+    patching, of_b = patch_heads(reader, [pair]), recorded(reader, pair.b)
     assert len(pair.a.place.source) == len(pair.b.place.source)
     assert len(pair.a.place.target) == len(pair.b.place.target)
     assert float(patching.a[0]) == pytest.approx(odds(reader, pair.a), abs=1e-4)
@@ -268,19 +253,10 @@ def test_a_head_of_the_last_layer_has_no_other_path_than_the_direct_one() -> Non
     pair = own_pair(reader, *SAME_LENGTH).pair
     last = slice(4, 8)
     torch.testing.assert_close(
-        patch_paths(reader, [pair]).patched[:, last], patch_choices(reader, [pair]).patched[:, last], atol=1e-4, rtol=0
+        patch_paths(reader, [pair]).patched[:, last], patch_heads(reader, [pair]).patched[:, last], atol=1e-4, rtol=0
     )
     with pytest.raises(EditError, match="no head 9"):
         patch_paths(reader, [pair], [HeadName("decoder.self", 0, 9)])
-
-
-def test_our_own_translator_is_patched_as_by_its_own_function(translator: Translator) -> None:
-    right, wrong = CASES[0].right, CASES[0].wrong
-    a, b = SENTENCES[0], SENTENCES[4]
-    pair = ChoicePair(translator.word_choice(a, right, wrong), translator.word_choice(b, right, wrong))
-    ours, theirs = patch_choices(translator, [pair]), patch_heads(translator, [PatchPair(a, b, right, wrong)])
-    torch.testing.assert_close(ours.patched, theirs.patched.flatten(1), atol=1e-4, rtol=0)
-    torch.testing.assert_close(ours.overall, theirs.overall.flatten(), atol=1e-3, rtol=1e-3)
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "bart"])

@@ -1,66 +1,113 @@
-"""Heads switched off and estimated: against single runs and against numerical derivatives."""
+"""Heads of our translator switched off and estimated: against single runs and against numerical derivatives.
+
+Both what is compared, whole texts and the first words that differ, in padded batches.
+"""
 
 import pytest
 import torch
 
 from model import Translator
-from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import (
     RemovalEffect,
+    Replacement,
     estimate_effects,
+    heads_off,
     measure_effects,
+    off_edit,
     preferred,
     remove_heads,
-    scores_without,
-    translate_without,
 )
-from model.analysis.interventions.replacement import zero_outputs
-from model.analysis.metrics.head_names import HeadName
-from model.errors import DataError, EditError
-from model.evaluation import translate_all
+from model.analysis.metrics.head_names import HeadName, all_heads
+from model.errors import EditError, InputTextError
+from model.evaluation import evaluate, translate_all
 from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
 from model.pairs import Pair
 from tests.conftest import SENTENCES
-from tests.model.analysis.interventions.cases import CASES, HEADS, indices, log_odds
+from tests.model.analysis.interventions.cases import (
+    CASES,
+    CORPUS,
+    HEADS,
+    MEASURES,
+    Measure,
+    choices_of,
+    log_odds,
+    number_of,
+)
+
+both_measures = pytest.mark.parametrize("measure", MEASURES)
 
 
-def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: Translator) -> None:
+@both_measures
+def test_each_change_is_that_of_two_runs_with_the_head_switched_off(translator: Translator, measure: Measure) -> None:
     done: list[int] = []
-    effects = measure_effects(translator, CASES, zero_outputs(translator.config), progress=done.append)
-    assert effects.changes.shape == (2, 3, 2, 4)
+    effects = measure_effects(translator, choices_of(translator, measure), progress=done.append)
+    assert effects.changes.shape == (3, 24)
     assert sum(done) == effects.changes.numel()
     for number, case in enumerate(CASES):
-        intact = log_odds(translator, case, [])
+        intact = log_odds(translator, case, [], measure)
         assert float(effects.intact[number]) == pytest.approx(intact, abs=1e-3)
         for head in HEADS:
-            change = log_odds(translator, case, [SwitchOff(*head)]) - intact
-            assert float(effects.changes[(number, *indices(head))]) == pytest.approx(change, abs=2e-4)
+            change = log_odds(translator, case, [SwitchOff(*head)], measure) - intact
+            assert float(effects.changes[number, number_of(translator, head)]) == pytest.approx(change, abs=2e-4)
 
 
-def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(translator: Translator, means: torch.Tensor) -> None:
-    effects = measure_effects(translator, CASES, means)
+@both_measures
+def test_a_batch_gives_what_each_choice_gives_alone(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, measure: Measure
+) -> None:
+    choices = choices_of(translator, measure)
+    together = measure_effects(translator, choices), remove_heads(translator, choices, HEADS)
+    monkeypatch.setattr("model.analysis.interventions.head_effects.TOKENS_AT_ONCE", 1)
+    alone = measure_effects(translator, choices), remove_heads(translator, choices, HEADS)
+    torch.testing.assert_close(alone[0].changes, together[0].changes, atol=1e-4, rtol=0)
+    torch.testing.assert_close(alone[1].removed, together[1].removed, atol=1e-4, rtol=0)
+
+
+@both_measures
+def test_right_and_wrong_change_sides_with_the_sign(translator: Translator, measure: Measure) -> None:
+    turned = [case._replace(right=case.wrong, wrong=case.right) for case in CASES]
+    with torch.inference_mode():
+        odds, of_turned = (translator.log_odds(choices_of(translator, measure, cases)) for cases in (CASES, turned))
+    torch.testing.assert_close(of_turned, -odds, atol=1e-5, rtol=0)
+
+
+@both_measures
+def test_with_mean_ablation_the_head_gives_its_mean_in_every_row(
+    translator: Translator, means: Replacement, measure: Measure
+) -> None:
+    effects = measure_effects(translator, choices_of(translator, measure), means)
     for head in HEADS:
 
         def give_mean(output: torch.Tensor, head: HeadName = head) -> torch.Tensor:
             changed = output.clone()
             for row in range(output.size(2)):
-                changed[:, head.head, row] = means[indices(head)]
+                changed[:, head.head, row] = means[head.site, head.layer][head.head, 0]
             return changed
 
         edits = {f"{site_path(head.site, head.layer)}.hook_head_output": give_mean}
-        change = log_odds(translator, CASES[0], edits) - log_odds(translator, CASES[0], {})
-        assert float(effects.changes[(0, *indices(head))]) == pytest.approx(change, abs=2e-4)
+        change = log_odds(translator, CASES[0], edits, measure) - log_odds(translator, CASES[0], {}, measure)
+        assert float(effects.changes[0, number_of(translator, head)]) == pytest.approx(change, abs=2e-4)
 
 
+@pytest.mark.parametrize("head", HEADS)
+def test_the_mean_is_that_over_all_rows_of_all_sentences(
+    translator: Translator, means: Replacement, head: HeadName
+) -> None:
+    traces = [translator.trace(sentence.text, sentence.target) for sentence in CORPUS]
+    rows = torch.cat([trace.head_output(head.site, head.layer, [head.head])[0] for trace in traces])
+    torch.testing.assert_close(means[head.site, head.layer][head.head, 0], rows.mean(0), atol=1e-5, rtol=1e-4)
+
+
+@both_measures
 @pytest.mark.parametrize("kind", ["zero", "mean"])
 def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade(
-    translator: Translator, means: torch.Tensor, kind: str
+    translator: Translator, means: Replacement, kind: str, measure: Measure
 ) -> None:
-    replacement = means if kind == "mean" else zero_outputs(translator.config)
-    estimate = estimate_effects(translator, CASES, replacement)
-    assert estimate.intact.tolist() == pytest.approx([log_odds(translator, case, {}) for case in CASES], abs=1e-3)
+    estimate = estimate_effects(translator, choices_of(translator, measure), means if kind == "mean" else None)
+    expected = [log_odds(translator, case, {}, measure) for case in CASES]
+    assert estimate.intact.tolist() == pytest.approx(expected, abs=1e-3)
     step = 0.001  # so small that hardly any ReLU changes sides on the way
     for head in HEADS:
 
@@ -68,34 +115,36 @@ def test_the_estimate_is_the_slope_of_the_log_odds_where_the_head_begins_to_fade
             def fade(output: torch.Tensor) -> torch.Tensor:
                 changed = output.clone()
                 own = output[:, head.head]
-                changed[:, head.head] = own + share * (replacement[indices(head)] - own)
+                instead = means[head.site, head.layer][head.head] if kind == "mean" else 0.0
+                changed[:, head.head] = own + share * (instead - own)
                 return changed
 
             return {f"{site_path(head.site, head.layer)}.hook_head_output": fade}
 
         for number, case in enumerate(CASES):
             # Symmetric, so that what is left out is of third order.
-            ahead, behind = (log_odds(translator, case, faded(share)) for share in (step, -step))
+            ahead, behind = (log_odds(translator, case, faded(share), measure) for share in (step, -step))
             slope = (ahead - behind) / (2 * step)
-            assert float(estimate.changes[(number, *indices(head))]) == pytest.approx(slope, rel=0.01, abs=4e-3)
+            found = float(estimate.changes[number, number_of(translator, head)])
+            assert found == pytest.approx(slope, rel=0.01, abs=4e-3)
 
 
 def test_the_estimate_leaves_no_gradient_on_the_model(translator: Translator) -> None:
-    estimate_effects(translator, CASES, zero_outputs(translator.config))
+    estimate_effects(translator, choices_of(translator, "texts"))
     assert all(parameter.grad is None for parameter in translator.model.parameters())
 
 
 def test_importance_and_accuracy_follow_from_the_changes(translator: Translator) -> None:
-    effects = measure_effects(translator, CASES, zero_outputs(translator.config))
-    torch.testing.assert_close(effects.importance, (effects.changes[0].abs() + effects.changes[1].abs()) / 2)
+    effects = measure_effects(translator, choices_of(translator, "texts"))
+    torch.testing.assert_close(effects.importance, sum(effects.changes.abs()) / 3)
     assert effects.accuracy == float((effects.intact > 0).float().mean())
-    without = (effects.intact[:, None, None, None] + effects.changes > 0).float().mean(0)
+    without = (effects.intact[:, None] + effects.changes > 0).float().mean(0)
     torch.testing.assert_close(effects.accuracy_changes, without - effects.accuracy)
     assert preferred(torch.tensor([2.0, 0.0, -1.0])).tolist() == [1, 0.5, 0]
 
 
 def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_head(translator: Translator) -> None:
-    effects = measure_effects(translator, CASES, zero_outputs(translator.config))
+    effects = measure_effects(translator, choices_of(translator, "texts"))
     for number, intact in enumerate(effects.intact.tolist()):
         without = intact + effects.changes[number]
         assert effects.flips[number].tolist() == ((without <= 0) if intact > 0 else (without > 0)).tolist()
@@ -103,19 +152,46 @@ def test_a_choice_flips_where_the_other_translation_is_preferred_without_the_hea
     assert removal.flips.tolist() == [False, True, True]
 
 
+@both_measures
+def test_a_set_of_heads_is_switched_off_at_once(translator: Translator, measure: Measure) -> None:
+    choices = choices_of(translator, measure)
+    effect = remove_heads(translator, choices, HEADS)
+    for number, case in enumerate(CASES):
+        removed = log_odds(translator, case, [SwitchOff(*head) for head in HEADS], measure)
+        assert float(effect.removed[number]) == pytest.approx(removed, abs=1e-3)
+        assert float(effect.changes[number]) == pytest.approx(
+            removed - log_odds(translator, case, {}, measure), abs=1e-3
+        )
+    one = remove_heads(translator, choices, HEADS[:1])
+    swept = measure_effects(translator, choices).changes[:, number_of(translator, HEADS[0])]
+    torch.testing.assert_close(one.changes, swept, atol=2e-4, rtol=1e-3)
+
+
+def test_without_any_head_the_source_does_not_matter(translator: Translator) -> None:
+    """All three sites give nothing, so the decoder sees only its own row."""
+    everything = frozenset(all_heads(translator.abilities.heads))
+    other = [case._replace(source="She gave her sister the book.") for case in CASES]
+    here, there = (
+        remove_heads(translator, choices_of(translator, "texts", cases), everything) for cases in (CASES, other)
+    )
+    torch.testing.assert_close(here.removed, there.removed, atol=1e-4, rtol=0)
+    assert float((here.intact - there.intact).abs().min()) > 1e-3
+
+
 def test_a_translation_without_heads_is_that_of_a_session_that_switches_them_off(translator: Translator) -> None:
     heads = [HeadName(site, layer, 1) for site in SITES for layer in range(2)]
     session = translator.decode(SENTENCES[0], edits=[SwitchOff(*head) for head in heads])
     session.run()
-    zero = zero_outputs(translator.config)
-    without = translate_without(translator, SENTENCES[0], heads, zero)
-    assert without == session.translation
-    assert without != translate_without(translator, SENTENCES[0], [], zero) == translator.translate(SENTENCES[0])
+    whole = translator.translate(SENTENCES[0])
+    with heads_off(translator, heads):
+        assert translator.translate(SENTENCES[0]) == session.translation
+    assert session.translation != whole
+    with heads_off(translator, []):
+        assert translator.translate(SENTENCES[0]) == whole
 
 
 def test_scores_are_those_of_the_translations_without_the_heads(translator: Translator) -> None:
     heads = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in (0, 2)]
-    zero = zero_outputs(translator.config)
     texts = [SENTENCES[0], SENTENCES[4]]
     without = [translator.decode(text, edits=[SwitchOff(*head) for head in heads]) for text in texts]
     for session in without:
@@ -124,13 +200,28 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
     assert intact != [session.translation for session in without]
     pairs = [Pair(text, session.translation) for text, session in zip(texts, without, strict=True)]
     # BLEU of translations that are one endless word is 0; chrF is not.
-    assert scores_without(translator, pairs, heads, zero).chrf == pytest.approx(100)
-    assert scores_without(translator, pairs, [], zero).chrf < 100
+    with heads_off(translator, heads):
+        assert evaluate(translator.model, translator.tokenizer, pairs).chrf == pytest.approx(100)
+    assert evaluate(translator.model, translator.tokenizer, pairs).chrf < 100
 
 
-def test_unknown_heads_and_cases_without_a_choice_are_refused(translator: Translator) -> None:
-    zero = zero_outputs(translator.config)
+def test_heads_given_their_mean_are_so_step_by_step_too(translator: Translator, means: Replacement) -> None:
+    edits = translator.output_edits(off_edit(HEADS, means))
+    session = translator.decode(SENTENCES[0], edits=edits)
+    session.run()
+    emitted = [step.token_id for step in session.steps]
+    trace = translator.trace_tokens(SENTENCES[0], emitted, edits=edits)
+    assert [step.log_prob for step in session.steps] == pytest.approx([s.log_prob for s in trace.steps], abs=1e-4)
+
+
+def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(translator: Translator) -> None:
+    unknown = [HeadName("encoder.self", 0, 4)]
     with pytest.raises(EditError, match="There is no head 4"):
-        remove_heads(translator, CASES, [HeadName("encoder.self", 0, 4)], zero)
-    with pytest.raises(DataError, match="that differ"):
-        measure_effects(translator, [ContrastCase("Tom.", "Ja.", "Ja.")], zero)
+        remove_heads(translator, choices_of(translator, "texts"), unknown)
+    with pytest.raises(EditError, match="There is no head 4"), heads_off(translator, unknown):
+        pass
+    for made in (translator.text_choice, translator.word_choice):
+        with pytest.raises(InputTextError, match="that differ"):
+            made("Tom told me.", "Tom sagte mir.", "Tom sagte  mir.")
+        with pytest.raises(InputTextError, match="is empty"):
+            made("Tom told me.", "Tom sagte mir.", " ")

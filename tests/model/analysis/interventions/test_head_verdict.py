@@ -9,8 +9,7 @@ from model import Translator
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, choice_at
 from model.analysis.attribution.methods import run_of
-from model.analysis.interventions.choice_effects import measure_choices
-from model.analysis.interventions.choice_patching import ChoicePair, patch_choices
+from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import (
     Dependence,
     HeadVerdict,
@@ -18,10 +17,11 @@ from model.analysis.interventions.head_verdict import (
     against_other,
     head_verdict,
 )
+from model.analysis.interventions.patching import ChoicePair, patch_heads
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError
 from model.nn.edits import PointAt
-from model.word_choice import Chooser
+from model.word_choice import Chooser, WordChoice
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.cases import CASES, HEADS
 from tests.model.analysis.interventions.test_choices import pair_of, reader_of
@@ -30,27 +30,29 @@ from tests.model.analysis.interventions.test_choices import pair_of, reader_of
 TYPES = ["gpt2", "llama", "gpt_oss", "bert", "t5"]
 
 
-def ours(translator: Translator) -> tuple[Chooser, ChoicePair, str]:
+def ours(translator: Translator) -> tuple[Chooser, ChoicePair[WordChoice], str]:
     case = CASES[0]
     a, b = (translator.word_choice(text, case.right, case.wrong) for text in (case.source, SENTENCES[4]))
     return translator, ChoicePair(a, b), case.source
 
 
-def verdict_of(reader: Chooser, pair: ChoicePair, text: str, head: HeadName) -> HeadVerdict:
+def verdict_of(reader: Chooser, pair: ChoicePair[WordChoice], text: str, head: HeadName) -> HeadVerdict:
     choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
     return head_verdict(reader, choice, head, run_of(reader, choice, text).trace, pair.b.place)
 
 
 @pytest.fixture(params=["ours", *TYPES])
-def asked(request: pytest.FixtureRequest, translator: Translator) -> tuple[Chooser, ChoicePair, str]:
+def asked(request: pytest.FixtureRequest, translator: Translator) -> tuple[Chooser, ChoicePair[WordChoice], str]:
     if request.param == "ours":
         return ours(translator)
     return reader_of(request.param), pair_of(request.param), SENTENCES[0]
 
 
-def test_off_and_swapped_are_what_the_maps_of_all_heads_have(asked: tuple[Chooser, ChoicePair, str]) -> None:
+def test_off_and_swapped_are_what_the_maps_of_all_heads_have(
+    asked: tuple[Chooser, ChoicePair[WordChoice], str],
+) -> None:
     reader, pair, text = asked
-    off, swapped = measure_choices(reader, [pair.a]).changes[0], patch_choices(reader, [pair]).changes[0]
+    off, swapped = measure_effects(reader, [pair.a]).changes[0], patch_heads(reader, [pair]).changes[0]
     heads = all_heads(reader.abilities.heads)
     for number in range(0, len(heads), 5):
         verdict = verdict_of(reader, pair, text, heads[number])

@@ -9,9 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.analysis.interventions.choice_effects import log_odds
-from model.analysis.interventions.choice_patching import ChoicePair, patch_choices, patch_paths
 from model.analysis.interventions.indirect_object import indirect_object_pairs
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import asked_pair
 from model.analysis.metrics.head_names import HeadName
 from model.analysis.metrics.repeated_tokens import SITE
@@ -26,7 +25,7 @@ def difference(choice: WordChoice, logits: Tensor) -> Tensor:
     return logits[0, -1, choice.right] - logits[0, -1, choice.wrong]
 
 
-def pairs_of(both: Both) -> list[ChoicePair]:
+def pairs_of(both: Both) -> list[ChoicePair[WordChoice]]:
     """Repeated letters, and those pairs of the set that have as many tokens, so that rows need not be matched."""
     texts = ("qsxk wnvb. qsx", "qsxb wnvk. qsx")
     a, b = (both.reader.word_choice(text, "k", "b") for text in texts)
@@ -44,13 +43,13 @@ def test_logit_differences_of_the_shipped_pairs_are_equal(both: Both) -> None:
             at = next(place for place, (one, other) in enumerate(zip(right, wrong, strict=False)) if one != other)
             logits = both.bridge(torch.tensor([right[:at]]))[0, -1]
             torch.testing.assert_close(
-                log_odds(both.reader, choice)[0], logits[right[at]] - logits[wrong[at]], atol=NATS, rtol=0
+                both.reader.log_odds([choice])[0, 0], logits[right[at]] - logits[wrong[at]], atol=NATS, rtol=0
             )
 
 
 def test_a_head_patched_changes_the_logit_difference_alike(both: Both) -> None:
     for pair in pairs_of(both):
-        ours = patch_choices(both.reader, [pair])
+        ours = patch_heads(both.reader, [pair])
         metric = partial(difference, pair.a)
         # What it calls corrupted is what is read here (A), and what it calls clean is what is put in (B).
         theirs = patching.get_act_patch_attn_head_out_all_pos(
@@ -169,7 +168,7 @@ def add(head: int, written: Tensor, read: Tensor, hook: Any) -> Tensor:
     return changed
 
 
-def compare_paths(both: Both, pair: ChoicePair, theirs: Callable[[HeadName, HeadName], Tensor]) -> None:
+def compare_paths(both: Both, pair: ChoicePair[WordChoice], theirs: Callable[[HeadName, HeadName], Tensor]) -> None:
     """Every path of one sender and one receiver of a later layer."""
     largest = 0.0
     for receiver in both.heads:

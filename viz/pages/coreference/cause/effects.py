@@ -51,9 +51,8 @@ def show(asked: Asked, show_pair: Callable[[], None]) -> None:
         alt=lambda site: _("How much the log-odds fall when each head of {site} is switched off", site=site),
     )
     st.markdown(verdicts.sweep_sentence(measured, heads, asked.words))
-    if asked.tested is not None:
-        task = asked.tested(heads[verdicts.strongest(measured)])
-        head_verdict.show(task, key="cause-verdict")
+    if asked.is_one:
+        head_verdict.show(asked.tested(heads[verdicts.strongest(measured)]), key="cause-verdict")
     show_pair()
     st.caption(
         _(

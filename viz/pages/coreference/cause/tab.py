@@ -171,7 +171,7 @@ def _show_patching(asked: Asked, task: "Task[Patching]", label: str, what: str) 
         return
     best, effects_known = int(np.nanargmax(values)), long_work.known(asked.effects)
     is_above = effects_known is not None and verdicts.strongest(effects_known[0]) == best
-    if asked.tested is not None and what == "patching" and not is_above:
+    if asked.is_one and what == "patching" and not is_above:
         head_verdict.show(asked.tested(asked.heads[best]), key="cause-patched-verdict")
     name = file_name(what, asked.name)
     alt, file = _OF_PATHS if what == "paths" else _OF_PATCHING

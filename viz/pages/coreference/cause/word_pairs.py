@@ -7,7 +7,7 @@ from viz.core.messages import _
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data import words
-from viz.pages.coreference.cause.data.words import TextPair
+from viz.pages.coreference.cause.data.asked import Question
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.coreference import OWN_TEXTS
@@ -15,11 +15,11 @@ from viz.ui import controls, frame
 from viz.ui.sentence import Line
 
 
-def chosen_pair() -> TextPair | None:
+def chosen_pair() -> Question | None:
     """The pair that is chosen: the set's first, or one's own two texts where the set has none for this model."""
     reader = models.chooser(state.current().model)
     by_name = {pair.name: pair for pair in words.set_pairs(reader)}
-    labels = {name: f"{name}: {of_set.pair.texts[0]} …" for name, of_set in by_name.items()}
+    labels = {name: f"{name}: {of_set.texts[0]} …" for name, of_set in by_name.items()}
     labels[OWN_TEXTS] = _("My own texts")
     asked = state.current().coreference.word_pair
     shown = asked if asked in labels else next(iter(labels))
@@ -31,15 +31,13 @@ def chosen_pair() -> TextPair | None:
     return words.own_pair(reader, text, other) if other and other != text else None
 
 
-def show_pair(pair: TextPair | None) -> None:
+def show_pair(pair: Question | None) -> None:
     """Both texts, a line each, with what the model chooses between; nothing without a pair."""
     if pair is None:
         return
-    right, wrong = map(verdicts.as_word, pair.pair.words)
     language = models.languages(state.current().model)[0]
     lines = []
-    for letter, text, both in zip(verdicts.LETTERS, pair.pair.texts, ((right, wrong), (wrong, right)), strict=True):
-        first, second = both
+    for letter, text, (first, second) in zip(verdicts.LETTERS, pair.texts, pair.words, strict=True):
         asked = (
             _("“{right}” is right, “{wrong}” wrong", right=first, wrong=second)
             if pair.name
@@ -47,10 +45,10 @@ def show_pair(pair: TextPair | None) -> None:
         )
         lines.append(marked_line(Line(letter, language, text), {}, f"→ {asked}", is_guess=False))
     st.html("".join(lines))
-    if pair.pair.before:
+    if pair.before:
         st.caption(
             controls.plain(
-                _("Before the word that is asked for, the model has written: “{before}”", before=pair.pair.before)
+                _("Before the word that is asked for, the model has written: “{before}”", before=pair.before)
             )
         )
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.interventions.choice_effects import measure_choices
-from model.analysis.interventions.choice_patching import patch_choices, patch_paths
+from model.analysis.interventions.head_effects import measure_effects
+from model.analysis.interventions.patching import patch_heads, patch_paths
 from model.analysis.interventions.word_pairs import own_pair
 from model.opening import as_chooser, open_reader
-from model.word_choice import WordChoice
 from tests.model.adapters.zoo import save_model
 from tests.viz.pages.any_model import opened
 from tests.viz.pages.coreference.cause.test_tab import html, settled
@@ -42,9 +41,9 @@ def test_every_head_is_switched_off_exchanged_and_followed(app: AppTest, folders
     maps = maps_of(app, name)
     reader = as_chooser(open_reader(folders / name))
     pair = own_pair(reader, A, B).pair
-    choices = [pair.a, WordChoice(pair.b.place, pair.b.wrong, pair.b.right)]
-    effects = -measure_choices(reader, choices).mean_changes.numpy()
-    patched, direct = (of(reader, [pair]).overall.numpy() for of in (patch_choices, patch_paths))
+    choices = [pair.a, pair.b.turned]
+    effects = -measure_effects(reader, choices).mean_changes.numpy()
+    patched, direct = (of(reader, [pair]).overall.numpy() for of in (patch_heads, patch_paths))
     sites = len(reader.abilities.heads)
     assert len(maps) == 3 * sites
     for shown, expected in zip(

@@ -6,11 +6,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from model.analysis.interventions.contrast import ContrastCase
 from model.analysis.interventions.head_effects import measure_effects, remove_heads
 from model.analysis.interventions.patching import Patching
-from model.analysis.interventions.replacement import zero_outputs
 from model.analysis.metrics.head_names import HeadName
+from model.word_choice import TextChoice
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run
@@ -61,9 +60,9 @@ def html(app: AppTest) -> str:
     return "".join(one.proto.body for one in app.get("html"))
 
 
-def of_pair(pair: Pair) -> list[ContrastCase]:
+def of_pair(translator: Translator, pair: Pair) -> list[TextChoice]:
     choices = [(case.sentence, case.german) for case in pair.cases]
-    return [ContrastCase(sentence, german.right, german.wrong) for sentence, german in choices if german is not None]
+    return [translator.text_choice(text, german.right, german.wrong) for text, german in choices if german is not None]
 
 
 def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(
@@ -71,8 +70,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
 ) -> None:
     opened(app, off="c-1-2.e-0-1")
     heads = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 1)}
-    cases = of_pair(pronouns.choice_pairs()[0])
-    effect = remove_heads(translator, cases, heads, zero_outputs(translator.config))
+    effect = remove_heads(translator, of_pair(translator, pronouns.choice_pairs()[0]), heads)
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
         assert signed(intact) in html(app)
         assert signed(without - intact) in html(app)
@@ -88,8 +86,8 @@ def test_each_head_switched_off_and_patched_is_there_at_once_with_one_scale_for_
 
 def test_a_head_that_helps_is_as_warm_as_one_that_carries_the_choice(app: AppTest, translator: Translator) -> None:
     shown = np.array([numbers_of(one["data"][0]) for one in charts(opened(app))[:3]])
-    measured = measure_effects(translator, of_pair(pronouns.choice_pairs()[0]), zero_outputs(translator.config))
-    assert shown == pytest.approx(-measured.mean_changes.numpy(), abs=1e-3)
+    measured = measure_effects(translator, of_pair(translator, pronouns.choice_pairs()[0]))
+    assert shown.ravel() == pytest.approx(-measured.mean_changes.numpy(), abs=1e-3)
 
 
 def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_chooses_five(
@@ -98,8 +96,8 @@ def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_
     opened(app)
     settled(app)
     assert any("1 of 24 heads** is off" in one.value for one in app.markdown)
-    measured = measure_effects(translator, of_pair(pronouns.choice_pairs()[0]), zero_outputs(translator.config))
-    order = np.argsort(-measured.importance.numpy().ravel())[:5]
+    measured = measure_effects(translator, of_pair(translator, pronouns.choice_pairs()[0]))
+    order = np.argsort(-measured.importance.numpy())[:5]
     app.button(key="cause-strongest").click().run()
     settled(app)
     heads = all_heads(models.translator(Selection().model))
@@ -109,7 +107,6 @@ def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_
 def test_the_head_that_a_sentence_names_is_put_to_all_three_tests(app: AppTest, chosen: Selection) -> None:
     settled(opened(app))
     asked = pronouns.asked(models.translator(chosen.model), [pronouns.choice_pairs()[0]], "zero")
-    assert asked.tested is not None
     measured, _ = asked.effects.compute(Progress(0, "runs"))
     carried = asked.patching.compute(Progress(0, "runs"))
     named = verdicts.strongest(measured), int(np.nanargmax(carried.overall.numpy()))

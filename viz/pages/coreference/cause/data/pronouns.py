@@ -1,4 +1,4 @@
-"""Heads of an English–German translator: what becomes of the choice of a pronoun without them."""
+"""Ask an English–German translator which pronoun it writes, in the pairs of the set or in a person's own."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,30 +9,22 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.access import attribution, head_verdict
-from viz.access.models import MAX_MODELS
 from viz.core.background_jobs import Progress, Task
 from viz.core.caching import cached
 from viz.core.messages import said
 from viz.pages.coreference.cause import verdicts
-from viz.pages.coreference.cause.data.asked import Asked, Removal, all_heads
+from viz.pages.coreference.cause.data.asked import Asked, Question, Removal, in_place
 from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from model import Translator
     from model.analysis.coreference.cases import PronounCase
-    from model.analysis.interventions.contrast import ContrastCase
-    from model.analysis.interventions.head_effects import HeadEffects
-    from model.analysis.interventions.patching import Patching
+    from model.analysis.interventions.head_effects import RemovalEffect, Replacement
     from model.analysis.metrics.head_names import HeadName
     from model.pairs import Pair as SentencePair
 
 #: A slice of sentence pairs for BLEU is no longer than this.
 MOST_PAIRS: Final = 200
-#: Of so many sentences translations are shown.
-SENTENCES_OF_PAIR: Final = 2
 
 
 @cache
@@ -59,101 +51,73 @@ def own_pair(translator: "Translator", cases: "tuple[PronounCase, PronounCase]")
     return Pair("", "", (replace(cases[0], german=first), replace(cases[1], german=second)))
 
 
+@cached(max_entries=MAX_CHOICES)
+def question(translator: "Translator", pair: Pair) -> Question:
+    """What is asked in a pair: the German of the set, or what the model itself writes, against its wrong pronoun.
+
+    Raises:
+        InputTextError: a text is too long for the model.
+    """
+    from model.analysis.interventions.patching import ChoicePair
+
+    german = [(case.sentence, case.german.right, case.german.wrong) for case in pair.cases if case.german is not None]
+    of_a, of_b = (translator.word_choice(*case) for case in german)
+    (text_a, *words_of_a), (text_b, _, _) = german
+    return Question(
+        pair.name,
+        (text_a, text_b),
+        (verdicts.german_words(pair.cases[0]), verdicts.german_words(pair.cases[1])),
+        (translator.text_choice(*german[0]), translator.text_choice(*german[1])),
+        (of_a, of_b),
+        ChoicePair(of_a, translator.word_choice(text_b, *words_of_a)),
+    )
+
+
 def asked(
     translator: "Translator", pairs: Sequence[Pair], instead: str, accuracy: Float[np.ndarray, "head"] | None = None
 ) -> Asked:
     """What is asked of a translator in these pairs; `instead` is "zero" or "mean", `accuracy` as of `Asked`."""
-    cases = [case for pair in pairs for case in pair.cases]
-    is_own, words = pairs[0].is_own, tuple(map(verdicts.german_words, cases))
+    is_own = pairs[0].is_own
     given = verdicts.all_words_given(is_own=is_own)
-    return Asked(
-        heads=all_heads(translator),
-        words=words,
-        is_one=len(pairs) == 1,
-        name=pairs[0].name or "own pair" if len(pairs) == 1 else "all pairs",
+    made = Asked(
+        reader=translator,
+        questions=[question(translator, pair) for pair in pairs],
+        of_set=lambda: _of_set(translator),
+        instead=instead,
         helps=said("the pronoun that is written") if is_own else said("the right pronoun"),
         given=given,
-        effects=effects(translator, cases, instead),
-        removal=lambda off: removal(translator, cases, off, instead),
-        verdict=lambda removal: verdicts.removal_sentence(removal, words, given),
-        has_right=not is_own,
+        verdict=lambda removal: verdicts.removal_sentence(removal, made.words, given),
         compared=said("Compared is the first German token that differs."),
-        patching=patching(translator, pairs),
-        explained=lambda sentence: _explained(translator, cases[sentence]),
-        tested=(lambda head: _tested(translator, pairs[0], head)) if len(pairs) == 1 else None,
+        follows_paths=False,
+        seen=lambda *removed: _written(translator, pairs, *removed),
         accuracy=accuracy,
     )
+    return made
 
 
-def _explained(translator: "Translator", case: "PronounCase") -> Task[attribution.Explained]:
-    assert case.german is not None
-    choice = translator.word_choice(case.sentence, case.german.right, case.german.wrong)
-    return attribution.explaining_words(translator, choice, case.sentence)
+def _of_set(translator: "Translator") -> list[Question]:
+    return [question(translator, pair) for pair in choice_pairs()]
 
 
-def _tested(translator: "Translator", pair: Pair, head: "HeadName") -> Task[head_verdict.Stated]:
-    a, b = pair.cases
-    assert a.german is not None
-    of_a, of_b = (translator.word_choice(case.sentence, a.german.right, a.german.wrong) for case in (a, b))
-    return head_verdict.on_words(translator, of_a, of_b, a.sentence, head)
+def _written(
+    translator: "Translator",
+    pairs: Sequence[Pair],
+    effect: "RemovalEffect",
+    off: "frozenset[HeadName]",
+    replacement: "Replacement | None",
+) -> Removal:
+    """The translations of one pair, with every head and without some."""
+    from model.analysis.interventions.head_effects import heads_off
+    from model.analysis.word_diff import word_diff
 
-
-def removal(
-    translator: "Translator", cases: Sequence["PronounCase"], off: frozenset["HeadName"], instead: str
-) -> Task[Removal]:
-    """What becomes of the choice in these sentences, and of the translations of a pair, without some heads."""
-
-    def compute(progress: Progress) -> Removal:
-        from model.analysis.interventions.head_effects import remove_heads, translate_without
-        from model.analysis.word_diff import word_diff
-
-        replacement = _replacement(translator, instead)
-        effect = remove_heads(translator, _contrasts(cases), off, replacement)
-        written, pronouns = [], []
-        for case in cases if len(cases) == SENTENCES_OF_PAIR else ():
-            whole, without = (translate_without(translator, case.sentence, heads, replacement) for heads in ((), off))
-            written.append(word_diff(whole, without))
-            pronouns.append((_german_pronoun(case, whole), _german_pronoun(case, without)))
-            progress(1)
-        return Removal(effect, tuple(written), tuple(pronouns))
-
-    return Task(_key("removal", translator, cases, (off, instead)), len(cases), said("sentences"), compute)
-
-
-def effects(
-    translator: "Translator", cases: Sequence["PronounCase"], instead: str
-) -> Task[tuple["HeadEffects", "HeadEffects"]]:
-    """Every head switched off in turn in these sentences: the effects measured, and estimated by gradients."""
-
-    def compute(progress: Progress) -> tuple["HeadEffects", "HeadEffects"]:
-        from model.analysis.interventions.head_effects import estimate_effects, measure_effects
-
-        contrasts, replacement = _contrasts(cases), _replacement(translator, instead)
-        estimated = estimate_effects(translator, contrasts, replacement, progress=lambda done: progress(0))
-        return _flat(measure_effects(translator, contrasts, replacement, progress=progress)), _flat(estimated)
-
-    runs = len(cases) * len(all_heads(translator))
-    return Task(_key("effects", translator, cases, instead), runs, said("runs"), compute)
-
-
-def patching(translator: "Translator", pairs: Sequence[Pair]) -> Task["Patching"]:
-    """Each head's output taken from the second sentence while the first is read, over these pairs."""
-
-    def compute(progress: Progress) -> "Patching":
-        from model.analysis.interventions.patching import PatchPair, patch_heads
-
-        read = [
-            PatchPair(a.sentence, b.sentence, a.german.right, a.german.wrong)
-            for a, b in (pair.cases for pair in pairs)
-            if a.german is not None
-        ]
-        patching = patch_heads(translator, read, progress=progress)
-        return replace(patching, patched=patching.patched.flatten(1))
-
-    firsts = [pair.cases[0] for pair in pairs]
-    return Task(
-        _key("patching", translator, firsts, ""), len(pairs) * len(all_heads(translator)), said("runs"), compute
-    )
+    written, pronouns = [], []
+    for case in pairs[0].cases if len(pairs) == 1 else ():
+        whole = translator.translate(case.sentence)
+        with heads_off(translator, off, replacement):
+            without = translator.translate(case.sentence)
+        written.append(word_diff(whole, without))
+        pronouns.append((_german_pronoun(case, whole), _german_pronoun(case, without)))
+    return Removal(effect, tuple(written), tuple(pronouns))
 
 
 def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
@@ -177,20 +141,17 @@ def bleu_change(
     """BLEU of greedy translations with every head on, and with these switched off."""
 
     def compute(progress: Progress) -> tuple[float, float]:
-        from model.analysis.interventions.head_effects import scores_without
+        from model.analysis.interventions.head_effects import heads_off
+        from model.evaluation import evaluate
 
-        replacement = _replacement(translator, instead)
-        nothing: frozenset[HeadName] = frozenset()
-        intact, removed = (scores_without(translator, pairs, heads, replacement, progress) for heads in (nothing, off))
+        replacement = in_place(translator, _of_set(translator), instead)
+        intact = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        with heads_off(translator, off, replacement):
+            removed = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
         return intact.bleu, removed.bleu
 
     key = ("bleu", translator.key, pairs, off, instead)
     return Task(key, 2 * len(pairs), said("translations"), compute)
-
-
-def _flat(effects: "HeadEffects") -> "HeadEffects":
-    """The same, with all heads in one list."""
-    return replace(effects, changes=effects.changes.flatten(1))
 
 
 def _german_pronoun(case: "PronounCase", german: str) -> str:
@@ -198,32 +159,3 @@ def _german_pronoun(case: "PronounCase", german: str) -> str:
 
     span = translated_pronoun(case.sentence, case.pronoun, german)
     return "" if isinstance(span, str) else german[slice(*span)]
-
-
-def _contrasts(cases: Sequence["PronounCase"]) -> list["ContrastCase"]:
-    from model.analysis.interventions.contrast import ContrastCase
-
-    return [
-        ContrastCase(case.sentence, case.german.right, case.german.wrong) for case in cases if case.german is not None
-    ]
-
-
-def _replacement(translator: "Translator", instead: str) -> "Tensor":
-    """What replaces the output of a head: nothing, or its mean over all rows of the sentences that ask for a choice."""
-    from model.analysis.interventions.replacement import zero_outputs
-
-    return zero_outputs(translator.config) if instead == "zero" else _mean_outputs(translator)
-
-
-@cached(max_entries=MAX_MODELS)
-def _mean_outputs(translator: "Translator") -> "Tensor":
-    from model.analysis.corpus import CorpusSentence
-    from model.analysis.interventions.replacement import mean_outputs
-
-    cases = [case for pair in choice_pairs() for case in pair.cases]
-    sentences = [CorpusSentence(case.sentence, case.german.right) for case in cases if case.german is not None]
-    return mean_outputs(translator, sentences)
-
-
-def _key(kind: str, translator: "Translator", cases: Sequence["PronounCase"], asked: object) -> tuple[object, ...]:
-    return kind, translator.key, tuple((case.sentence, case.german) for case in cases), asked
