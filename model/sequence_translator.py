@@ -1,7 +1,7 @@
 """Text in, translation or trace out: what joins tokenizer, encoder–decoder, hooks and decoding, whatever the model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.search import StepsDone, beam_search, greedy_search, no_progress, search_beams
 from model.decoding.session import DecodingSession
+from model.decoding.side_by_side import Tokenized, trace_side_by_side
 from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
 from model.folder_files import named_folder
@@ -362,6 +363,25 @@ class SequenceTranslator(LoadedTranslator, ABC):
                 unknown=unknown[0],
             )
         return self._forced_trace(text, token_ids, extras, edits)
+
+    def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
+        """Read many sentences side by side: the number of each with its trace, which has no steps.
+
+        Args:
+            sentences: each with the translation to read along; None for the model's own, decoded greedily.
+
+        Returns:
+            First the numbers of sentences that are refused with the reason, then those of like length together.
+        """
+        tokenized = []
+        for number, (text, target) in enumerate(sentences):
+            try:
+                emitted = None if target is None else self.target_ids(target)
+                tokenized.append(Tokenized(number, text, self.source_ids(text), emitted))
+            except InputTextError as error:
+                yield number, error
+        with torch.inference_mode():
+            yield from trace_side_by_side(self.model, self.tokenizer, self.key, tokenized)
 
     def source_ids(self, text: str, name: str = said("The sentence")) -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.

@@ -1,4 +1,4 @@
-"""Read a corpus with a translator in batches, and hand on what every head computed for each sentence.
+"""Read a corpus with a model of any kind, and hand on what every head computed for each sentence.
 
 Sentences are taken from any iterable, some hundreds at a time, so that a corpus need not fit into memory; what each
 sentence leaves behind is handed on and forgotten.
@@ -8,32 +8,27 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.data_files import numbered_lines
-from model.decoding.prefix_batch import length_limits
-from model.decoding.search import greedy_search
 from model.errors import DataError, InputTextError
 from model.messages import said
-from model.nn.attention import attention_weights
-from model.nn.encoder_decoder import SITES, site_path
-from model.nn.hooks import listen
-from model.nn.masks import AttentionMask, key_padding, pad
-from model.nn.score_functions import ScoreFunction, joined
-from model.translator import Translator
+from model.nn.attention import AttentionInputs, attention_weights
+from model.nn.score_functions import joined
+from model.reader import Reader
+from model.sequence_translator import SequenceTranslator
+from model.trace.trace import Trace
 
 Progress = Callable[[int], object]
 
-#: Sentences that are sorted by length and run together.
+#: Sentences that are sorted by length, and tokenized, together.
 SENTENCES_AT_ONCE: Final = 256
-#: Padded source tokens of a batch.
-TOKENS_AT_ONCE: Final = 2_000
 MOST_SENTENCES: Final = 10_000
 
 #: 200 everyday sentences that we wrote, one a line.
@@ -47,42 +42,51 @@ class CorpusSentence(NamedTuple):
     target: str | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class SiteRun:
-    """What one attention site computed from, for one sentence: float32, on the CPU; the heads of layer 0 come first."""
+    """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first.
 
-    query: Float[Tensor, "layer_and_head row d_k"]
-    key: Float[Tensor, "layer_and_head key d_k"]
-    value: Float[Tensor, "layer_and_head key d_v"]
-    mask: Bool[Tensor, "row key"]
-    scale: float
-    score: ScoreFunction
+    Attributes:
+        weights: attention weights.
+        value: each head's values; None where the model does not tell.
+        masks: which heads have which mask: layers with a window see less than others.
+    """
 
-    @property
-    def masks(self) -> tuple[tuple[slice, Bool[Tensor, "row key"]], ...]:
-        """Which heads have which mask: all the same."""
-        return ((slice(None), self.mask),)
+    weights: Float[Tensor, "layer_and_head row key"]
+    value: Float[Tensor, "layer_and_head key d_v"] | None
+    masks: tuple[tuple[slice, Bool[Tensor, "row key"]], ...]
 
-    def weights(self) -> Float[Tensor, "layer_and_head row key"]:
-        """Attention weights, by the model's own equation."""
-        mask = self.mask[None]
-        return attention_weights(self.query, self.key, scale=self.scale, score=self.score, mask=mask).weights
+    @classmethod
+    def of(cls, trace: Trace, site: str, *, with_values: bool) -> "SiteRun":
+        """The site of a trace; values only where the model tells them."""
+        layers = trace.inputs[site]
+        masks: list[tuple[slice, Tensor]] = []
+        first = 0
+        for number, layer in enumerate(layers):
+            is_same = number > 0 and layer.mask is layers[number - 1].mask
+            mask, last = masks[-1][1] if is_same else layer.mask.rows()[0], first + layer.num_heads
+            if masks and (is_same or torch.equal(masks[-1][1], mask)):
+                masks[-1] = (slice(masks[-1][0].start, last), mask)
+            else:
+                masks.append((slice(first, last), mask))
+            first = last
+        plain = [layer for layer in layers if isinstance(layer, AttentionInputs) and _is_plain(layer)]
+        if len(masks) > 1 or len(plain) < len(layers) or len({layer.scale for layer in plain}) > 1:
+            value = torch.cat([layer.values().float() for layer in layers]) if with_values else None
+            return cls(torch.cat([layer.weights() for layer in layers]), value, tuple(masks))
+        query, key, value = (
+            torch.cat(parts).float() for parts in zip(*((of.query, of.key, of.value) for of in plain), strict=True)
+        )
+        # All layers at once, for speed.
+        score = joined([layer.score for layer in plain])
+        weights = attention_weights(query, key, scale=plain[0].scale, score=score, mask=masks[0][1][None]).weights
+        return cls(weights, value if with_values else None, tuple(masks))
 
 
-@runtime_checkable
-class HeadsOfSite(Protocol):
-    """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first."""
-
-    @property
-    def value(self) -> Float[Tensor, "layer_and_head key d_v"] | None:
-        """Each head's values; None where the model does not tell."""
-
-    @property
-    def masks(self) -> tuple[tuple[slice, Bool[Tensor, "row key"]], ...]:
-        """Which heads have which mask: layers with a window see less than others."""
-
-    def weights(self) -> Float[Tensor, "layer_and_head row key"]:
-        """Attention weights."""
+def _is_plain(layer: AttentionInputs) -> bool:
+    """Whether its weights are the softmax of masked, scaled scores, and no heads share a key."""
+    added = (layer.bias, layer.softcap, layer.sinks)
+    return all(one is None for one in added) and not layer.edits and len(layer.key) == len(layer.query)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,7 +109,7 @@ class SentenceRun:
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
     end_token: str
-    sites: Mapping[str, HeadsOfSite]
+    sites: Mapping[str, SiteRun]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,13 +123,6 @@ class CorpusReading:
 
     runs: Iterator[SentenceRun]
     skipped: Counter[str]
-
-
-class _Tokenized(NamedTuple):
-    number: int
-    text: str
-    source_ids: list[int]
-    emitted: list[int] | None
 
 
 def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
@@ -156,12 +153,13 @@ def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
 
 
 def read_corpus(
-    translator: Translator, sentences: Iterable[CorpusSentence], progress: Progress = lambda done: None
+    reader: Reader, sentences: Iterable[CorpusSentence], progress: Progress = lambda done: None
 ) -> CorpusReading:
-    """Translate the sentences that have no translation, and read all with their translations.
+    """Read all sentences, with their translations where the model has both stacks.
 
     Args:
-        translator: the model.
+        reader: any model that reads text. An encoder–decoder reads a translation that is given, or else its own, greedy
+            one; our own read many sentences side by side.
         sentences: at most `MOST_SENTENCES`; those that the model refuses are left out and counted.
         progress: called with the number of sentences done since the last call.
 
@@ -169,110 +167,57 @@ def read_corpus(
         DataError: while reading: no sentence could be read, or there are too many.
     """
     skipped: Counter[str] = Counter()
-    return CorpusReading(_runs(translator, iter(sentences), skipped, progress), skipped)
+    return CorpusReading(_runs(reader, iter(sentences), skipped, progress), skipped)
 
 
 @torch.inference_mode()
 def _runs(
-    translator: Translator, sentences: Iterator[CorpusSentence], skipped: Counter[str], progress: Progress
+    reader: Reader, sentences: Iterator[CorpusSentence], skipped: Counter[str], progress: Progress
 ) -> Iterator[SentenceRun]:
     read = 0
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
-        if read + sum(skipped.values()) + len(chunk) > MOST_SENTENCES:
+        if read + skipped.total() + len(chunk) > MOST_SENTENCES:
             raise DataError(
                 "At most {most_sentences:,} sentences can be read at once; take a part of them.",
                 most_sentences=MOST_SENTENCES,
             )
-        tokenized: list[_Tokenized] = []
-        for sentence in chunk:
-            try:
-                emitted = None if sentence.target is None else translator.target_ids(sentence.target)
-                tokenized.append(_Tokenized(read, sentence.text, translator.source_ids(sentence.text), emitted))
-            except InputTextError:
+        refused: list[int] = []
+        for number, trace in trace_all(reader, chunk):
+            if isinstance(trace, InputTextError):
+                refused.append(number)
                 skipped[said("too long or blank for this model")] += 1
-                progress(1)
             else:
-                read += 1
-        for run in chain.from_iterable(_run_batch(translator, batch) for batch in _batches(tokenized)):
-            yield run
+                yield _run(reader, trace, read + number - sum(before < number for before in refused))
             progress(1)
+        read += len(chunk) - len(refused)
     if not read:
         raise DataError("No sentence could be read: all are too long or blank for this model, or there is none.")
 
 
-def _batches(sentences: list[_Tokenized]) -> Iterator[list[_Tokenized]]:
-    """Sentences of like length side by side; those with and without a given translation apart."""
-    for given in (False, True):
-        left = sorted(
-            (sentence for sentence in sentences if (sentence.emitted is not None) == given),
-            key=lambda sentence: len(sentence[2]),
-        )
-        while left:
-            size = max(1, TOKENS_AT_ONCE // len(left[-1].source_ids))
-            batch, left = left[-size:], left[:-size]
-            yield batch
+def trace_all(reader: Reader, sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace | InputTextError]]:
+    """The number of each sentence with its trace, or why it is refused; that comes before all sentences after it."""
+    if isinstance(reader, SequenceTranslator):
+        yield from reader.trace_batch(sentences)
+        return
+    has_both = "decoder.cross" in reader.abilities.heads
+    for number, sentence in enumerate(sentences):
+        try:
+            yield number, reader.trace(sentence.text, sentence.target if has_both else None)
+        except InputTextError as error:
+            yield number, error
 
 
-def _run_batch(translator: Translator, batch: Sequence[_Tokenized]) -> Iterator[SentenceRun]:
-    model, config, device = translator.model, translator.config, translator.device
-    source_ids = pad([sentence.source_ids for sentence in batch], config.pad_id).to(device)
-    padding = key_padding(source_ids, config.pad_id)
-    given = [sentence.emitted for sentence in batch if sentence.emitted is not None]
-    emitted = given or _translate(translator, source_ids, padding)
-    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
-    with listen(record={"hook_query", "hook_key", "hook_value"}) as recorded:
-        memory = model.encode(source_ids, padding)
-        model.decode(pad(targets, config.pad_id).to(device), memory, padding)
-    layers = range(config.equal_layers)
-    parts = {site: _joined(recorded, site, layers) for site in SITES}
-    scores = {site: joined([model.score_of(site, layer) for layer in layers]) for site in SITES}
-    tokens = translator.tokenizer.tokens
-    for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
-        lengths = {"source": len(sentence.source_ids), "target": len(target)}
-        yield SentenceRun(
-            number=sentence.number,
-            text=sentence.text,
-            translation=translator.tokenizer.decode(ids),
-            source_ids=tuple(sentence.source_ids),
-            target_ids=tuple(target),
-            source_tokens=tokens(sentence.source_ids),
-            target_tokens=tokens(target),
-            end_token=tokens([config.eos_id])[0],
-            sites={
-                site: _site_run(site, parts[site], position, lengths, config.attention_scale, scores[site])
-                for site in SITES
-            },
-        )
-
-
-def _translate(translator: Translator, source_ids: Tensor, padding: Tensor) -> list[list[int]]:
-    """What greedy search emits: </s> last, unless it ran into the limit of length."""
-    limits = length_limits(source_ids, padding).tolist()
-    emitted = greedy_search(translator.model, source_ids, padding)
-    end = [translator.config.eos_id]
-    return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(emitted, limits, strict=True)]
-
-
-def _joined(recorded: Mapping[str, list[Tensor]], site: str, layers: range) -> list[Tensor]:
-    """Query, key and value of all layers of a site: [batch, layer · head, position, d_k], on the CPU."""
-    paths = [site_path(site, layer) for layer in layers]
-    return [
-        torch.cat([recorded[f"{path}.{hook}"][0] for path in paths], dim=1).float().cpu()
-        for hook in ("hook_query", "hook_key", "hook_value")
-    ]
-
-
-def _site_run(
-    site: str,
-    parts: Sequence[Tensor],
-    position: int,
-    lengths: Mapping[str, int],
-    scale: float,
-    score: ScoreFunction,
-) -> SiteRun:
-    stack, kind = site.split(".")
-    rows = lengths["source" if stack == "encoder" else "target"]
-    keys = lengths["source"] if kind == "cross" else rows
-    query, key, value = (part[position, :, :size] for part, size in zip(parts, (rows, keys, keys), strict=True))
-    mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self").rows()[0]
-    return SiteRun(query=query, key=key, value=value, mask=mask, scale=scale, score=score)
+def _run(reader: Reader, trace: Trace, number: int) -> SentenceRun:
+    with_values = "norms" not in reader.abilities.lacks
+    last = (trace.source_tokens or trace.target_tokens)[-1]
+    return SentenceRun(
+        number=number,
+        text=trace.text,
+        translation=trace.translation,
+        source_ids=tuple(trace.source_ids),
+        target_ids=tuple(trace.target_ids),
+        source_tokens=tuple(trace.source_tokens),
+        target_tokens=tuple(trace.target_tokens),
+        end_token=last if last in trace.special_tokens else "",
+        sites={site: SiteRun.of(trace, site, with_values=with_values) for site in reader.abilities.heads},
+    )

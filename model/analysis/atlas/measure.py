@@ -26,13 +26,12 @@ from model.analysis.atlas.strongest import NONE, Strongest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure_reader import measure_reading
 from model.analysis.coreference.measure_translator import measure_coreference
-from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest
+from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.norms import norm_shares, value_weighted_norms
-from model.analysis.traced_corpus import read_sentences
 from model.checkpoint import model_digest
 from model.errors import DataError
 from model.nn.encoder_decoder import SITES
@@ -126,7 +125,7 @@ def build_atlas(
     """
     given = list(islice(sentences, MOST_SENTENCES + 1))
     survey = _Survey(reader.abilities.heads, _projections(reader))
-    reading = read_sentences(reader, given, progress)
+    reading = read_corpus(reader, given, progress)
     for run in reading.runs:
         survey.add(run)
     metrics, intervals, rows = survey.tables()
@@ -211,7 +210,7 @@ class _Survey:
         """Take in one sentence."""
         self.texts[run.number] = (run.text, run.translation)
         for site, computed in run.sites.items():
-            weights, value = computed.weights(), computed.value
+            weights, value = computed.weights, computed.value
             matrices = {"": weights}
             if value is not None and site in self._projections:
                 matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))

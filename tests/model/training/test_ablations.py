@@ -114,7 +114,7 @@ def test_a_corpus_is_read_with_the_weights_of_a_trace(models: dict[str, Translat
     trace = models[name].trace(SENTENCES[0], SENTENCES[1])
     for site in SITES:
         expected = torch.cat([trace.weights(site, layer) for layer in range(2)])
-        torch.testing.assert_close(run.sites[site].weights(), expected, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(run.sites[site].weights, expected, atol=1e-5, rtol=1e-4)
 
 
 @every

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model import Translator
-from model.analysis import traced_corpus
+from model.analysis import corpus
 from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import curated_cases
@@ -131,7 +131,7 @@ def test_our_own_translator_has_the_same_atlas_by_its_traces(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batched = build_atlas(translator, CORPUS)
-    monkeypatch.setattr(traced_corpus, "Translator", type(None))
+    monkeypatch.setattr(corpus, "SequenceTranslator", type(None))
     traced = build_atlas(translator, CORPUS)
     assert traced.texts == batched.texts
     assert traced.translations == batched.translations

@@ -240,6 +240,9 @@ def test_sentences_that_the_model_refuses_are_counted(translator: Translator) ->
     atlas = build_atlas(translator, [CorpusSentence(" "), CORPUS[2], CorpusSentence("word " * 100)])
     assert atlas.texts == ("Tom told me.",)
     assert dict(atlas.skipped) == {"too long or blank for this model": 2}
+    # Sentences keep their order, whichever are left out and whichever are read first.
+    texts = ["The cup fell off the table.", " ", "Tom.", "She gave him a book.", " ", "Tom told me."]
+    assert build_atlas(translator, map(CorpusSentence, texts)).texts == tuple(text for text in texts if text.strip())
     with pytest.raises(DataError, match="No sentence could be read"):
         build_atlas(translator, [CorpusSentence(" ")])
 
@@ -252,7 +255,7 @@ def test_too_many_sentences_are_refused(translator: Translator, monkeypatch: pyt
 
 
 def test_batches_change_nothing(translator: Translator, atlas: Atlas, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.analysis.corpus.TOKENS_AT_ONCE", 1)
+    monkeypatch.setattr("model.decoding.side_by_side.TOKENS_AT_ONCE", 1)
     monkeypatch.setattr("model.analysis.corpus.SENTENCES_AT_ONCE", 2)
     monkeypatch.setattr("model.analysis.atlas.head_distance.WEIGHTS_AT_ONCE", 1)
     alone = build_atlas(translator, CORPUS)

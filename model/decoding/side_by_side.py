@@ -1,0 +1,127 @@
+"""Read many sentences side by side, padded, and leave a trace of each."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+from model.decoding.prefix_batch import length_limits
+from model.decoding.search import greedy_search
+from model.nn.attention import AttentionInputs
+from model.nn.encoder_decoder import EncoderDecoder, site_path
+from model.nn.hooks import listen
+from model.nn.masks import AttentionMask, key_padding, pad
+from model.nn.score_functions import ScoreFunction
+from model.tokenizer import Tokenizer
+from model.trace.trace import Recorded, Trace
+
+#: Padded source tokens of a batch.
+TOKENS_AT_ONCE: Final = 2_000
+_PARTS: Final = ("hook_query", "hook_key", "hook_value")
+
+
+class Tokenized(NamedTuple):
+    """A sentence as token ids, and those of the translation to read along; None for the model's own, greedy one."""
+
+    number: int
+    text: str
+    source_ids: list[int]
+    emitted: list[int] | None
+
+
+def trace_side_by_side(
+    model: EncoderDecoder, tokenizer: Tokenizer, reader_key: str, sentences: Sequence[Tokenized]
+) -> Iterator[tuple[int, Trace]]:
+    """The number and the trace of each sentence, those of like length together; no trace has steps.
+
+    A trace holds what the attention sites computed, in float32 on the CPU.
+    """
+    for given in (False, True):
+        left = sorted(
+            (sentence for sentence in sentences if (sentence.emitted is not None) == given),
+            key=lambda sentence: len(sentence.source_ids),
+        )
+        while left:
+            size = max(1, TOKENS_AT_ONCE // len(left[-1].source_ids))
+            batch, left = left[-size:], left[:-size]
+            yield from _traces(model, tokenizer, reader_key, batch)
+
+
+def _traces(
+    model: EncoderDecoder, tokenizer: Tokenizer, reader_key: str, batch: Sequence[Tokenized]
+) -> Iterator[tuple[int, Trace]]:
+    config, device = model.config, model.device
+    source_ids = pad([sentence.source_ids for sentence in batch], config.pad_id).to(device)
+    padding = key_padding(source_ids, config.pad_id)
+    given = [sentence.emitted for sentence in batch if sentence.emitted is not None]
+    emitted = given or _translate(model, source_ids, padding)
+    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
+    with listen(record=_PARTS) as recorded:
+        model.decode(pad(targets, config.pad_id).to(device), model.encode(source_ids, padding), padding)
+    computed = {site: _computed(model, recorded, site, layers) for site, (layers, _) in config.shapes.items()}
+    for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
+        lengths = {"encoder": len(sentence.source_ids), "decoder": len(target)}
+        yield (
+            sentence.number,
+            Trace(
+                reader_key=reader_key,
+                text=sentence.text,
+                translation=tokenizer.decode(ids),
+                source_ids=tuple(sentence.source_ids),
+                source_tokens=tokenizer.tokens(sentence.source_ids),
+                target_ids=tuple(target),
+                target_tokens=tokenizer.tokens(target),
+                predicted_ids=(),
+                predicted_tokens=(),
+                steps=(),
+                inputs=MappingProxyType(
+                    {site: tuple(_of_sentence(layers, site, position, lengths)) for site, layers in computed.items()}
+                ),
+                recorded=MappingProxyType({}),
+            ),
+        )
+
+
+class _Layer(NamedTuple):
+    """Query, key and value of a layer for a batch [batch, head, position, d], on the CPU, and how they are scored."""
+
+    parts: tuple[Tensor, ...]
+    scale: float
+    score: ScoreFunction
+
+
+def _computed(model: EncoderDecoder, recorded: Recorded, site: str, num_layers: int) -> list[_Layer]:
+    layers = []
+    for layer in range(num_layers):
+        path = site_path(site, layer)
+        parts = tuple(torch.cat(recorded[f"{path}.{part}"], dim=-2).float().cpu() for part in _PARTS)
+        layers.append(_Layer(parts, model.attention_site(site, layer).scale, model.score_of(site, layer)))
+    return layers
+
+
+def _of_sentence(
+    layers: Sequence[_Layer], site: str, position: int, lengths: Mapping[str, int]
+) -> Iterator[AttentionInputs]:
+    stack, kind = site.split(".")
+    rows = lengths[stack]
+    keys = lengths["encoder"] if kind == "cross" else rows
+    mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self")
+    for (query, key, value), scale, score in layers:
+        yield AttentionInputs(
+            query=query[position, :, :rows],
+            key=key[position, :, :keys],
+            value=value[position, :, :keys],
+            mask=mask,
+            scale=scale,
+            score=score,
+        )
+
+
+def _translate(model: EncoderDecoder, source_ids: Tensor, padding: Tensor) -> list[list[int]]:
+    """What greedy search emits: </s> last, unless it ran into the limit of length."""
+    limits = length_limits(source_ids, padding).tolist()
+    emitted = greedy_search(model, source_ids, padding)
+    end = [model.config.eos_id]
+    return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(emitted, limits, strict=True)]
