@@ -207,7 +207,7 @@ def run_align(arguments: argparse.Namespace) -> None:
 def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
     from model.analysis.coreference.case_files import CURATED, read_pronoun_cases, set_language
-    from model.analysis.coreference.measure_translator import measure_coreference
+    from model.analysis.coreference.measure import measure_coreference
     from model.analysis.report_json import coreference_json
     from model.analysis.report_text import coreference_report
 

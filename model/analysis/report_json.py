@@ -8,7 +8,7 @@ from typing import Any, Final
 from model.analysis.atlas.measure import Atlas
 from model.analysis.copied_words import CopyingScores
 from model.analysis.coreference.held_out_pronouns import HeldOutScores
-from model.analysis.coreference.measure_translator import ContrastScores, CoreferenceScores
+from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
 from model.analysis.coreference.scores import HeldOutHead, SiteScores
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.bootstrap import Estimate

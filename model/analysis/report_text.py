@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from model.analysis.atlas.measure import AER, Atlas
 from model.analysis.copied_words import CopyingScores
 from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, HeldOutScores
-from model.analysis.coreference.measure_translator import CoreferenceScores
+from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.coreference.scores import SiteScores
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.error_rates import ErrorRates

@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from model import interruption
 from model.analysis.coreference.case_files import parse_pronoun_cases
-from model.analysis.coreference.measure_translator import measure_coreference
+from model.analysis.coreference.measure import measure_coreference
 from model.translator import Translator
 from tests.benchmarks.crowd import youngest_child
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server

@@ -24,8 +24,7 @@ from model.analysis.atlas.head_distance import divergence_sums, head_map
 from model.analysis.atlas.intervals import RatioInterval
 from model.analysis.atlas.strongest import NONE, Strongest
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.coreference.measure_reader import measure_reading
-from model.analysis.coreference.measure_translator import measure_coreference
+from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
@@ -318,10 +317,7 @@ def _antecedents(
         # A stop is heard between two sentences; they are not counted.
         progress(0)
 
-    if isinstance(reader, Translator):
-        scored = measure_coreference(reader, cases, progress=heard).sites
-    else:
-        scored = measure_reading(reader, cases, progress=heard).sites
+    scored = measure_coreference(reader, cases, progress=heard).sites
     shares = {site: of_site.accuracy.value.flatten() for site, of_site in scored.items()}
     ends = {
         site: torch.stack([of_site.accuracy.low.flatten(), of_site.accuracy.high.flatten()], -1)

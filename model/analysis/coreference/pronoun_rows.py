@@ -1,6 +1,6 @@
 """Read from a trace how much attention each head moves from one candidate of a pronoun to the other.
 
-The metrics are those that `measure_translator` gives over a set, here of one sentence and from its trace: to a
+The metrics are those that `measure` gives over a set, here of one sentence and from its trace: to a
 candidate of several tokens weights are summed, from a pronoun of several tokens they are averaged (Clark et al. 2019).
 """
 

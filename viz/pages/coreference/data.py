@@ -17,7 +17,7 @@ from viz.selection.common import Measure
 if TYPE_CHECKING:
     from model import Reader
     from model.analysis.coreference.cases import PronounCase, PronounCases
-    from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.pronoun_choice import PronounChoice
     from model.analysis.coreference.span_attention import Measure as ModelMeasure
     from model.sequence_translator import SequenceTranslator
@@ -131,13 +131,9 @@ def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["Cor
     """All heads scored over a set."""
 
     def compute(progress: Progress) -> "CoreferenceScores":
-        from model.analysis.coreference.measure_reader import measure_reading
-        from model.analysis.coreference.measure_translator import measure_coreference
-        from model.opening import as_translator
+        from model.analysis.coreference.measure import measure_coreference
 
-        if not reader.abilities.is_headlight:
-            return measure_reading(reader, cases.cases, measure=MEASURES[measure], progress=progress)
-        return measure_coreference(as_translator(reader), cases.cases, measure=MEASURES[measure], progress=progress)
+        return measure_coreference(reader, cases.cases, measure=MEASURES[measure], progress=progress)
 
     key = ("coreference", reader.key, cases.digest, measure)
     return Task(key, len(cases.cases.cases), said("sentences"), compute)

@@ -12,7 +12,7 @@ from model.analysis.atlas.file import load_atlas, save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.coreference.measure_reader import measure_reading
+from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.earlier_translator import EarlierTranslator
@@ -122,7 +122,7 @@ def test_it_is_kept_whole_in_a_file(atlases: dict[str, Atlas], name: str, tmp_pa
 def test_following_antecedents_is_measured_of_what_reads_the_sentence(readers: dict[str, Reader]) -> None:
     cases = PronounCases(curated_cases().cases[::5])
     atlas = build_atlas(readers["gpt2"], CORPUS[:1], cases=cases)
-    expected = measure_reading(readers["gpt2"], cases).sites["decoder.self"].accuracy.value
+    expected = measure_coreference(readers["gpt2"], cases).sites["decoder.self"].accuracy.value
     np.testing.assert_array_equal(atlas.metrics[ANTECEDENT][1], expected)
     assert np.isnan(atlas.metrics[ANTECEDENT][[0, 2]]).all()
 

@@ -8,7 +8,7 @@ import torch
 from model import Transformer, Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCases, RejectedLine
 from model.analysis.coreference.german_pronouns import NOT_FOUND
-from model.analysis.coreference.measure_translator import measure_coreference
+from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.span_attention import Measure
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import rollout_at
@@ -56,7 +56,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 ) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
     row = next(i for i in range(len(german)) if "weil e" in translator.tokenizer.decode(german[: i + 1]))
-    monkeypatch.setattr("model.analysis.coreference.measure_translator.greedy_search", lambda *_: [german, german])
+    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german, german])
     cases = (CASE, replace(CASE, sentence=f"{CASE.sentence} And so."))
     scores = measure_coreference(translator, PronounCases(cases), sites=["decoder.cross"])
     found = scores.sites["decoder.cross"].weights
@@ -72,7 +72,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 
 def test_a_translation_without_the_pronoun_is_counted(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     german = translator.tokenizer.encode("Das Tier war müde.")
-    monkeypatch.setattr("model.analysis.coreference.measure_translator.greedy_search", lambda *_: [german])
+    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german])
     scores = measure_coreference(translator, PronounCases((CASE,)))
     assert list(scores.sites) == ["encoder.self"]
     assert dict(scores.unscored["decoder.cross"]) == {NOT_FOUND: 1}

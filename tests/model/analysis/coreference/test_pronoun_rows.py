@@ -7,7 +7,7 @@ import torch
 
 from model import Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases
-from model.analysis.coreference.measure_translator import RECORDED, measure_coreference
+from model.analysis.coreference.measure import RECORDED, measure_coreference
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
 from model.analysis.coreference.span_attention import (
     CandidateWeights,

@@ -11,7 +11,7 @@ from viz.core.numbers import percent, signed
 from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
     from model.analysis.metrics.bootstrap import Estimate
 

@@ -24,7 +24,7 @@ from viz.selection.coreference import PAIR_SETS
 from viz.ui import controls, formulas, frame, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
 SET_LABELS: Final = {"curated": said("Curated set"), "file": said("A file of yours")}

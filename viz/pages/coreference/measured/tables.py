@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from viz.ui.trace_tables import Row, cell, table
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure_translator import CoreferenceScores
+    from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.metrics.bootstrap import Estimate
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from model.analysis.coreference.measure_translator import CoreferenceScores
+from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_names import LayerHead
 from viz.pages.coreference.measured import findings
 

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.coreference.measure_translator import CoreferenceScores
+from model.analysis.coreference.measure import CoreferenceScores
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run

@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 
-from model.analysis.coreference.measure_translator import CoreferenceScores
+from model.analysis.coreference.measure import CoreferenceScores
 from viz.pages.coreference.measured import tables
 
 

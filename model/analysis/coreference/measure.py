@@ -1,12 +1,13 @@
-"""Measure every head of a translator on a set of pronoun cases, in batches.
+"""Measure every head of a model on a set of pronoun cases: does it look from a pronoun to what that stands for?
 
-`encoder.self` is scored at the row of the pronoun, `decoder.cross` at the row that predicts the German pronoun in the
-model's own greedy translation. `decoder.self` is not scored: neither candidate is among its keys.
+Scored is the attention that reads the sentence, at the row of the pronoun: `encoder.self`, or `decoder.self` of a
+decoder alone, a sentence at a time from its trace. Our own Transformers read in batches, and `decoder.cross` is scored
+too, at the row that predicts the German pronoun in the model's own greedy translation.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.pronoun_choice import find_pronoun
+from model.analysis.coreference.pronoun_rows import measured_rows
 from model.analysis.coreference.scores import SiteScores, hits, score_site
 from model.analysis.coreference.span_attention import (
     CandidateWeights,
@@ -35,6 +37,7 @@ from model.errors import DataError
 from model.messages import said
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
+from model.reader import Reader
 from model.sequence_translator import odds_from_memory
 from model.translator import Translator
 from model.word_choice import TextChoice
@@ -90,7 +93,7 @@ class CoreferenceScores:
 
 @torch.inference_mode()
 def measure_coreference(
-    translator: Translator,
+    reader: Reader,
     given: PronounCases,
     *,
     sites: Sequence[str] | None = None,
@@ -100,10 +103,10 @@ def measure_coreference(
     """Score all heads of the sites over a set, and what the model prefers.
 
     Args:
-        translator: the model that is measured.
+        reader: the model that is measured.
         given: the cases; those that the model cannot read are counted with the lines that were left out before.
-        sites: of `SCORED_SITES`; by default both, or the encoder's alone of a translator that is not known to translate
-            English to German.
+        sites: of `SCORED_SITES`, of our own Transformers; by default both, or the encoder's alone of one that is not
+            known to translate English to German. Of other models it is the one that reads the sentence.
         measure: "raw", "norm" or "rollout".
         progress: called with the number of cases done since the last call, which is 0 before the first and after the
             last; it may end the measurement by an error.
@@ -112,11 +115,13 @@ def measure_coreference(
         DataError: no sentence could be read, no site could be scored, a site is none of `SCORED_SITES`, or a rollout is
             asked for of a model without residual connections.
     """
-    if measure == "rollout" and "rollout" in translator.abilities.lacks:
-        raise DataError(translator.abilities.lacks["rollout"])
-    if sites is None:
-        sites = SCORED_SITES if translator.is_english_german else (ENCODER,)
-    if unknown := sorted(set(sites) - set(SCORED_SITES)):
+    if measure == "rollout" and "rollout" in reader.abilities.lacks:
+        raise DataError(reader.abilities.lacks["rollout"])
+    if not isinstance(reader, Translator):
+        sites = (next(iter(reader.abilities.heads)),)
+    elif sites is None:
+        sites = SCORED_SITES if reader.is_english_german else (ENCODER,)
+    if isinstance(reader, Translator) and (unknown := sorted(set(sites) - set(SCORED_SITES))):
         raise DataError(
             "Sites that can be scored are {scored_sites}, got {unknown}.",
             scored_sites=" and ".join(SCORED_SITES),
@@ -127,7 +132,7 @@ def measure_coreference(
     for number, case in enumerate(given.cases):
         if number % READ_AT_ONCE == 0:
             progress(0)
-        result = read_case(translator, case)
+        result = read_case(reader, case)
         if isinstance(result, str):
             skipped[result] += 1
         else:
@@ -135,9 +140,12 @@ def measure_coreference(
     if not read:
         raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
     collected = _Collected()
-    for rows in _batches(read):
-        batch = _read_batch(translator, [read[row] for row in rows], rows)
-        _measure_batch(translator, batch, sites, measure, collected)
+    for rows in _batches(read) if isinstance(reader, Translator) else ([row] for row in range(len(read))):
+        chosen = [read[row] for row in rows]
+        if isinstance(reader, Translator):
+            _measure_batch(reader, _read_batch(reader, chosen, rows), sites, measure, collected)
+        else:
+            collected.add(sites[0], rows, _traced_weights(reader, chosen[0], sites[0], measure))
         progress(len(rows))
     cases = [item.case for item in read]
     scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
@@ -240,6 +248,19 @@ def _margins(
         for case, (right, wrong) in zip(batch.cases, german, strict=True)
     ]
     return odds_from_memory(translator.model, batch.memory, batch.padding, choices)[0].cpu()
+
+
+def _traced_weights(reader: Reader, read: ReadCase, site: str, measure: Measure) -> CandidateWeights:
+    # An encoder reads the sentence whatever its decoder writes.
+    trace = reader.trace(read.case.sentence, read.case.sentence if "decoder.cross" in reader.abilities.heads else None)
+    spans = encoder_span_rows([read], len(read.source_ids))
+    rows = spans.rows[0].tolist()
+    weights = CandidateWeights.from_rows(
+        [measured_rows(reader, trace, site, layer, rows, measure)[None] for layer in range(trace.layers_of(site))],
+        spans,
+    )
+    # Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
+    return replace(weights, back=None) if site == "decoder.self" else weights
 
 
 def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, collected: _Collected) -> None:
