@@ -60,12 +60,13 @@ class Muon(Optimizer):
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
         """Change every matrix by its gradient."""
         (group,) = self.param_groups
-        by_shape: dict[torch.Size, list[nn.Parameter]] = {}
+        by_shape: dict[torch.Size, list[tuple[Tensor, Tensor]]] = {}
         for matrix in group["params"]:
             if matrix.grad is not None:
-                by_shape.setdefault(matrix.shape, []).append(matrix)
-        for shape, matrices in by_shape.items():
-            gradients = torch.stack([matrix.grad for matrix in matrices])
+                by_shape.setdefault(matrix.shape, []).append((matrix, matrix.grad))
+        for shape, pairs in by_shape.items():
+            matrices = [matrix for matrix, _ in pairs]
+            gradients = torch.stack([gradient for _, gradient in pairs])
             kept = [self.state[matrix].setdefault("momentum_buffer", torch.zeros_like(matrix)) for matrix in matrices]
             momentum = torch.stack(kept).lerp_(gradients, 1 - MOMENTUM)
             torch._foreach_copy_(kept, momentum.unbind())
