@@ -36,7 +36,7 @@ def orthogonalized(
     """
     a, b, c = NEWTON_SCHULZ
     is_tall = matrix.size(-2) > matrix.size(-1)
-    x = (matrix.mT if is_tall else matrix).to(dtype)
+    x: Tensor = (matrix.mT if is_tall else matrix).to(dtype)
     x = x / x.norm(dim=(-2, -1), keepdim=True).clamp_min(1e-7)
     for _ in range(NEWTON_SCHULZ_STEPS):
         gram = x @ x.mT
