@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from model import Draws, Sampling, SwitchOff, Translator
+from model import Draws, PointAt, Sampling, SwitchOff, Translator
 from model.adapters.generation import GenerationSession
 from model.adapters.text_writer import TextWriter
 from model.decoding.session import Session
 from model.errors import SessionError, TokenError
+from model.nn.edits import HeadEdit
 from model.writer import Writer
 from tests.model.adapters.writers import BOTH, DECODERS, writer
 from viz.pages.decoding.take_away import trees
@@ -187,12 +188,17 @@ def test_a_token_is_forced_by_its_spelling(writers: dict[str, TextWriter]) -> No
 @pytest.mark.parametrize("model_type", ["gpt2", "t5"])
 def test_edits_act_alike_step_by_step_and_in_one_pass(writers: dict[str, TextWriter], model_type: str) -> None:
     reader = writers[model_type]
-    edits = [SwitchOff("decoder.self", layer, head) for layer in range(2) for head in (0, 2)]
+    edits: list[HeadEdit] = [SwitchOff("decoder.self", layer, head) for layer in range(2) for head in (0, 2)]
+    # Of one row, and of the rows after it, which come one by one.
+    row = len(reader.decode(TEXT).prompt_ids) + 1
+    own = "decoder.cross" if reader.abilities.kind == "encoder-decoder" else "decoder.self"
+    edits += [PointAt(own, layer, 1, key=1, row=row) for layer in range(2)]
+    edits += [PointAt("decoder.self", layer, 3, key=0, since=row + 1) for layer in range(2)]
     session = reader.decode(TEXT, edits=edits)
     for token in (20, 21, 22, 23):
         session.force(token)
     trace = session.trace()
-    assert trace.edits == tuple(edits)
+    assert set(trace.edits) == set(edits)
     assert float(trace.weights("decoder.self", 0)[0].abs().max()) == 0.0
     given: dict[str, Any] = {"edits": edits}
     if reader.abilities.kind == "encoder-decoder":
@@ -216,7 +222,7 @@ def test_a_branch_with_edits_leaves_what_was_written_as_it_is(writers: dict[str,
     branched.force(23)
     session.force(23)
     assert branched.steps[:3] == session.steps[:3]
-    assert branched.steps[3].log_prob != session.steps[3].log_prob
+    assert branched.steps[3].log_prob != pytest.approx(session.steps[3].log_prob, abs=1e-4)
     weights = branched.trace().weights("decoder.self", 1, [1])[0]
     first = branched.steps[3].index
     assert float(weights[first:].abs().max()) == 0.0
