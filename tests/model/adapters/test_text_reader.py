@@ -69,6 +69,20 @@ def test_head_outputs_times_their_projection_are_what_the_site_adds(
         torch.testing.assert_close(expected, seen[-1], atol=1e-4, rtol=1e-4)
 
 
+def test_a_decoder_computes_the_logits_of_the_one_row_that_is_asked_for(opened: Callable[[str], TextReader]) -> None:
+    reader = opened("gpt2")
+    model: Any = reader.model
+    place = reader.place(TEXT)
+    computed: list[torch.Tensor] = []
+    handle = model.get_output_embeddings().register_forward_hook(lambda *given: computed.append(given[-1]))
+    logits = reader.place_logits(place, 2)
+    handle.remove()
+    assert computed[0].shape[:2] == (2, 1)
+    with torch.inference_mode():
+        expected = model(torch.tensor([place.target])).logits[0, place.row]
+    torch.testing.assert_close(logits, expected.expand(2, -1), atol=1e-4, rtol=1e-4)
+
+
 def test_steps_say_what_follows_each_token_of_a_text_and_what_would_come_next(
     opened: Callable[[str], TextReader],
 ) -> None:
