@@ -15,7 +15,7 @@ from model.adapters.limited_process import answer_of, first_words
 from model.adapters.tokenizer_files import TokenizerCopy, private_copy
 from model.adapters.tokenizer_rules import check_pipeline, check_settings
 from model.checked import Malformed
-from model.errors import InputTextError
+from model.errors import CheckpointError, InputTextError
 from model.opening import open_reader
 from tests.model.adapters.folders import refused
 
@@ -58,12 +58,26 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
             lambda json: json.update(decoder=replacing({"String": "a"}, "x" * 100, 1)["normalizers"][0]),
             "100 characters",
         ),
+        (
+            lambda json: json.update(
+                normalizer=replacing({"String": "a"}, "", 1), decoder=replacing({"String": "a"}, "x" * 100, 1)
+            ),
+            "100 characters",
+        ),
         (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "puts 307 tokens around"),
         (lambda json: json.update(post_processor=template(300, 1)), "tokens around every text"),
         (lambda json: json.update(post_processor=template(1, 300)), "tokens around every text"),
         (lambda json: json.update(padding={"strategy": {"Fixed": 10**7}}), "fills every text up"),
     ],
-    ids=["replacements", "a decoder's", "prepended", "long template", "long token", "padding"],
+    ids=[
+        "replacements",
+        "a decoder's",
+        "beside one that deletes",
+        "prepended",
+        "long template",
+        "long token",
+        "padding",
+    ],
 )
 def test_a_pipeline_that_makes_very_much_of_a_text_is_refused(bert: Path, change: Change, words: str) -> None:
     pipeline(bert, change)
@@ -114,6 +128,24 @@ def test_a_vocabulary_of_90_megabytes_is_refused_unread(
         file.truncate(size)
     monkeypatch.setattr(tokenizer_trial, "answer_of", None)
     refused(bert, f"{name} has more than")
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        *((f"{name}.json", 8 << 20) for name in ("tokenizer_config", "special_tokens_map", "added_tokens")),
+        ("chat_template.jinja", 8 << 20),
+        *((f"{name}.json", 1 << 20) for name in ("preprocessor_config", "processor_config")),
+    ],
+)
+def test_a_file_of_settings_is_read_up_to_its_limit_and_not_beyond(bert: Path, name: str, most: int) -> None:
+    folder = check_folder(bert)
+    (bert / name).write_bytes(b" " * most)
+    with private_copy(folder) as copy:
+        assert (copy.path / name).stat().st_size == most
+    (bert / name).write_bytes(b" " * (most + 1))
+    with pytest.raises(CheckpointError, match="has more than"), private_copy(folder):
+        pass
 
 
 @pytest.mark.parametrize("shown", ["C:\\Temp\\t 1", "C:\\\\Temp\\\\t 1", "C:/Temp/t 1"])
