@@ -1,11 +1,16 @@
 """The experiments that ship: each is its preset's model, and its cards say what was measured."""
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
-from model.analysis.ablations.release import _card, _card_of_all
+from model.analysis.ablations.release import _card, _card_of_all, release
 from model.analysis.ablations.results import load_results
 from model.analysis.ablations.table import ablations_report
 from model.checkpoint import CONFIG, verify
+from model.errors import DataError
 from model.model_config import read_config
 from model.training.ablations import ABLATIONS, FILM, RESULTS
 from model.training.film import load_film
@@ -40,6 +45,21 @@ def test_every_card_is_what_a_release_of_these_results_writes() -> None:
     cards[""] = _card_of_all(results, 0)
     assert {folder: (SHIPPED / folder / "README.md").read_text(encoding="utf-8") for folder in cards} == cards
     assert ablations_report(results) in cards[""]
+
+
+def test_a_release_of_the_runs_behind_it_is_what_ships(tmp_path: Path) -> None:
+    runs, out, presets = tmp_path / "runs", tmp_path / "out", ["full", "gru"]
+    for preset in presets:
+        shutil.copytree(SHIPPED / preset, runs / f"{preset}-0" / "checkpoint")
+    shutil.copy(SHIPPED / FILM, runs / "full-0" / FILM)
+    results = load_results(SHIPPED / RESULTS)
+    results = replace(results, runs=tuple(run for run in results.runs if run.preset in presets))
+    assert sorted(release(runs, results, out)) == presets
+    shipped = [SHIPPED / FILM, *(file for preset in presets for file in (SHIPPED / preset).iterdir())]
+    for file in shipped:
+        assert (out / file.relative_to(SHIPPED)).read_bytes() == file.read_bytes()
+    with pytest.raises(DataError, match="No run of seed 9"):
+        release(runs, results, out, seed=9)
 
 
 def test_the_film_that_ships_is_of_the_full_model() -> None:
