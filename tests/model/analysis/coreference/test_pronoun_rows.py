@@ -79,6 +79,22 @@ def test_so_it_has_in_cross_attention(
     torch.testing.assert_close(found, heads_of(expected))
 
 
+def test_the_strongest_word_is_found_among_all_words_of_a_candidate(
+    translator: Translator, trace: Trace, case: PronounCase
+) -> None:
+    read = read_case(translator, case)
+    assert isinstance(read, ReadCase)
+    assert [len(words) for words in read.words] == [2, 1]
+    heard, padding = recorded(translator, trace)
+    layers = site_layers(translator, heard, "encoder.self")
+    found = encoder_weights(layers, encoder_span_rows([read], padding.size(1)), padding, "raw").strongest_word
+    for layer in range(len(layers)):
+        asked = trace.weights("encoder.self", layer)[:, list(read.pieces[0])].mean(1)
+        of_words = [[asked[:, list(word)].sum(-1) for word in words] for words in read.words]
+        expected = torch.stack([torch.stack(words).amax(0) for words in of_words], -1)
+        torch.testing.assert_close(found[0, layer, :-1], expected)
+
+
 def test_a_pronoun_of_several_pieces_is_averaged_and_a_candidate_summed(translator: Translator, trace: Trace) -> None:
     weights = trace.weights("encoder.self", 1)
     found = candidate_weights(translator, trace, "encoder.self", (2, 5), [(0, 1), (7,)], "raw")[1]
