@@ -15,3 +15,4 @@ def test_its_progress_rises_to_the_end(translator: Translator) -> None:
     assert len(set(shares)) > 6
     assert 0 < shares[0] < 0.5
     assert shares[-1] == 1
+    assert shares.count(1) == 1

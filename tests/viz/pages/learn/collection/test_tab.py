@@ -6,7 +6,9 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.coreference.case_files import curated_cases
 from tests.viz.page_run import app_of, healthy, opened
 from viz.access import models, traces
+from viz.core.background_jobs import Progress
 from viz.core.html import literal
+from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
 from viz.selection import pins
 from viz.selection.model_choice import ModelChoice
@@ -63,6 +65,16 @@ def test_the_film_of_a_decoder_is_drawn_with_what_it_wrote(any_model: AppTest) -
     any_model.query_params["learn"], any_model.query_params["pins"] = "Collection", encode([film])
     written = traces.written(models.writer(ModelChoice("gpt2")), "She read.")
     assert f"Film, step 1 of {len(written.steps)}" in drawn(opened(any_model, "learn"))
+
+
+@pytest.mark.parametrize("pin", [GRID, COMPARED], ids=["grid", "compared"])
+def test_a_picture_tells_of_every_token_that_the_model_writes_for_it(pin: Pin, chosen: Selection) -> None:
+    told: list[int] = []
+    progress = Progress(0, "tokens", lambda: told.append(progress.done))
+    # Sentences that no other test has had translated.
+    own = chosen.changed(text=f"She reads of {pin.page}.", other_text=f"He reads of {pin.page}.")
+    data.seen(pin, own, progress)
+    assert told[:3] == [1, 2, 3]
 
 
 def test_an_empty_collection_says_how_to_fill_it() -> None:
