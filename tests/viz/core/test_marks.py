@@ -31,6 +31,8 @@ def test_words_leave_signs_out_and_split_what_is_joined_to_a_pronoun() -> None:
     text = "It's “the dog”, isn't it?"
     assert [text[slice(*span)] for span in word_spans(text)] == ["It", "s", "the", "dog", "isn't", "it"]
     assert last_word(text, (text.index("the"), text.index("dog") + 3)) == 3
+    assert last_word(text, (text.index("dog"), text.index("dog") + 3)) == 3
+    assert last_word(text, (text.index("the"), text.index("dog") + 2)) == 2
     assert last_word(text, (2, 3)) is None
 
 
