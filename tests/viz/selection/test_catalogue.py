@@ -1,6 +1,7 @@
 """The list of models that can be chosen."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,19 @@ def test_a_folder_that_stays_as_it_is_is_listed_once(root: Path, monkeypatch: py
     assert list(catalogue.server_models()) == ["en-de", "new", "tiny"]
     (checkpoints / "new").rmdir()
     assert catalogue.server_models() == before
+
+
+def test_a_folder_that_has_just_changed_is_listed_again(root: Path) -> None:
+    """A second model can come within the same tick of the clock of the file system."""
+    experiments = root / "checkpoints" / "experiments"
+    (experiments / "gru").mkdir(parents=True)
+    os.utime(root / "checkpoints", (1, 1))
+    now = time.time()
+    os.utime(experiments, (now, now))
+    assert "experiments/full" not in catalogue.server_models()
+    (experiments / "full").mkdir()
+    os.utime(experiments, (now, now))
+    assert "experiments/full" in catalogue.server_models()
 
 
 def test_a_link_that_comes_to_lead_to_a_folder_is_listed(root: Path) -> None:
