@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run
+from tests.viz.reading import traced
+from viz.access import long_texts
 from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.fields import MAX_TEXT_IN_URL
@@ -71,6 +73,19 @@ def test_nothing_is_computed_before_a_button_is_pressed(
     for name in ("matrix", "table", "digits"):
         monkeypatch.setattr(trace_tables, name, refuse)
     assert len(labels(opened(app, site=site))) == 10
+
+
+def test_an_attention_too_long_for_a_page_of_its_own_says_how_many_tokens_it_has(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_texts, "SHORT", 16)
+    opened(app, site="decoder.cross")
+    queries, keys = map(
+        len, traced(Selection().common.text, Selection().changed(checkpoint="en-de")).axis_tokens("decoder.cross")
+    )
+    assert queries != keys
+    assert f"up to 16 tokens; this attention has {max(queries, keys)}." in captions(app)
+    assert "HTML page" not in labels(app)
 
 
 def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(

@@ -79,6 +79,18 @@ def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
     assert made(uneven, view).count("<img") == 4
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "aspect"), [("The dog was tired.", "Ja", "2"), ("Go", "Der Hund war müde.", "0.5")]
+)
+def test_tiles_of_an_uneven_attention_become_no_strip(
+    translator: Translator, source: str, target: str, aspect: str
+) -> None:
+    trace = translator.trace(source, target)
+    queries, keys = map(len, trace.axis_tokens("decoder.cross"))
+    assert max(queries / keys, keys / queries) > 2
+    assert f"aspect-ratio: {aspect};" in made(trace)
+
+
 def test_the_page_is_in_the_language_in_which_it_is_made(trace: Trace, page: str) -> None:
     with speaking("zh"):
         chinese = made(trace)

@@ -18,6 +18,7 @@ from viz.figures.head_map import head_map
 from viz.pages.coreference import data
 from viz.pages.coreference.measured import findings
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.coreference import PAIR_SETS
 
 
 @pytest.fixture
@@ -78,6 +79,16 @@ def test_every_accuracy_is_drawn_on_one_scale(app: AppTest) -> None:
     for title in titles:
         of_title = [one for one in maps if "colorbar" in one and one["colorbar"]["title"]["text"] == title]
         assert len({(one["zmin"], one["zmax"]) for one in of_title}) == 1, title
+
+
+@pytest.mark.parametrize(("bad", "more"), [(100, ""), (101, "And 1 more.")])
+def test_of_the_lines_left_out_a_hundred_are_listed_and_the_rest_counted(app: AppTest, bad: int, more: str) -> None:
+    page_run.healthy(opened(app).segmented_control(key="pair_set").set_value(PAIR_SETS[1]).run())
+    case = '{"sentence": "The dog saw the cat, and it ran.", "pronoun": "it", "antecedent": "dog", "distractor": "cat"}'
+    content = "\n".join([case] + ["{}"] * bad)
+    app.file_uploader(key="measured-file").set_value(("cases.jsonl", content.encode(), "application/json"))
+    page_run.healthy(app.run())
+    assert [one.value for one in app.caption if "more." in one.value] == ([more] if more else [])
 
 
 @pytest.mark.parametrize(("measure", "columns"), [("norms", 4), ("rollout", 1)])

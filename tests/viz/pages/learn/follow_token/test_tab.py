@@ -51,6 +51,20 @@ def test_the_sum_of_a_residual_connection_is_what_came_in_and_what_was_added(app
     np.testing.assert_allclose(first + added, second, atol=1e-5)
 
 
+def test_the_hidden_units_say_how_many_fire_and_which_are_strongest(app: AppTest) -> None:
+    opened(app, "learn", stage=2)
+    ((path, (values,)),) = sent_to(app, "token_path")
+    ends = np.cumsum([row["count"] for row in path["rows"]])
+    ((row, end),) = (
+        (row, end) for row, end in zip(path["rows"], ends, strict=True) if row["title"].startswith("Hidden units")
+    )
+    hidden = values[end - row["count"] : end]
+    firing = int((hidden > 0).sum())
+    assert row["title"] == f"Hidden units: {firing} of {len(hidden)} fire"
+    assert row["text"].startswith(f"{100 * firing / len(hidden):.1f}\N{NO-BREAK SPACE}% are above 0.")
+    assert [bar["label"] for bar in row["bars"]] == [f"#{unit}" for unit in np.argsort(-hidden)[: len(row["bars"])]]
+
+
 def test_the_input_is_embedding_plus_position(app: AppTest) -> None:
     opened(app, "learn", stage=0, follow="encoder", follow_token=3)
     ((path, (values,)),) = sent_to(app, "token_path")

@@ -1,5 +1,7 @@
 """Table 1 on the page: influence, counts, and the clock."""
 
+import itertools
+
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -27,6 +29,17 @@ def test_no_influence_is_darker_than_the_smallest() -> None:
     assert shades[0] == 0
     assert shades[0] < shades[1] < shades[2] < shades[3]
     assert shades[3] == pytest.approx(1)
+
+
+def test_heatmaps_stand_below_each_other_as_high_as_is_said() -> None:
+    layout = figures.influence_maps([np.eye(4)] * 3, "name").layout
+    spans = [layout[axis].domain for axis in ("yaxis", "yaxis2", "yaxis3")]
+    drawn = layout.height - layout.margin.t - layout.margin.b
+    for bottom, top in spans:
+        assert (top - bottom) * drawn == pytest.approx(figures.SIDE)
+    assert (spans[0][1], spans[2][0]) == (1, pytest.approx(0))
+    for above, below in itertools.pairwise(spans):
+        assert (above[0] - below[1]) * drawn == pytest.approx(figures.GAP)
 
 
 def test_the_counts_follow_n_and_d(app: AppTest) -> None:
