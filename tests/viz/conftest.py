@@ -27,11 +27,15 @@ def installed_packages_read_once() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def every_job_counts_each_unit_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A job of a page that said how many units of work there are has told of all of them at its end, and of no more."""
+    """A job of a page that said how many units of work there are has told of all of them at its end, and of no more.
+
+    One that learns it on the way never tells of more than there are.
+    """
     begin, told = background_jobs._Run._work, Progress.reached
     told_of: dict[Progress, int] = {}
 
     def reached(progress: Progress, done: int, total: int) -> None:
+        assert 0 <= done <= total or not progress.total, f"told of {done} of {total} {progress.unit}"
         told_of[progress] = done
         told(progress, done, total)
 
