@@ -8,6 +8,7 @@ import torch
 from model.analysis.scoring import costs, saturation
 from model.analysis.scoring.saturation import entropy, jacobian_norm, measure_rows, random_saturation
 from model.nn.attention import ScoresAndWeights
+from model.nn.score_functions import TERMS_AT_ONCE
 
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 8.0])
@@ -52,3 +53,18 @@ def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fas
     assert costs.operations("dot", 20, 3).multiply_adds == 20 * 20 * 3
     assert costs.operations("general", 20, 3).multiply_adds == 20 * 20 * 3 + 20 * 3 * 3
     assert costs.operations("additive", 20, 3) == costs.Operations(2 * 20 * 20 * 3, 20 * 20 * 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "between"),
+    [
+        ("dot", 8, 8 * 2 + 2 * 2),
+        ("additive", 8, 2 * 8 * 8 * 2),
+        # Blocks of rows hold no more than so many terms at once.
+        ("additive", 1 << 14, 2 * TERMS_AT_ONCE),
+    ],
+)
+def test_the_memory_asked_for_is_that_of_vectors_scores_and_what_lies_between(
+    name: str, size: int, between: int
+) -> None:
+    assert costs.needed_bytes(name, size, 2) == 4 * (2 * size * 2 + 2 * size * size + between)
