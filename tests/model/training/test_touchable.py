@@ -27,6 +27,13 @@ def test_people_ideas_and_rare_words_are_no_it() -> None:
     assert touchable([SPOON, GARDENER, FREEDOM, rare]) == [SPOON]
 
 
+def test_who_is_a_person_by_one_of_both_words_is_no_it_but_a_neuter_is() -> None:
+    by_english, by_german = noun("judge", "der Richter"), noun("smith", "der Fachmann")
+    assert touchable([by_english, by_german]) == []
+    ruler = noun("ruler", "das Lineal")
+    assert touchable([ruler]) == [ruler]
+
+
 def test_a_word_that_is_written_by_hand_keeps_its_meaning() -> None:
     assert touchable([noun("table", "die Tabelle")]) == []
 
