@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
-from viz.core.payload import FULL, pack, sqrt_uint16
+from viz.core.payload import FULL, pack, sqrt_uint16, with_language
 
 
 def test_a_payload_is_header_length_header_and_arrays() -> None:
@@ -22,6 +22,14 @@ def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_mem
 def test_a_header_leaves_the_language_to_the_page() -> None:
     with pytest.raises(AssertionError, match="with_language"):
         pack({"language": "de"})
+
+
+def test_the_language_of_the_page_joins_the_header_and_english_adds_nothing() -> None:
+    payload = pack({"tokens": ["▁müde"]}, np.arange(3, dtype=np.uint8))
+    assert with_language(payload, "") == payload
+    header, (array,) = unpack(with_language(payload, '{"code": "zh", "text": "注意"}'))
+    assert header == {"language": {"code": "zh", "text": "注意"}, "tokens": ["▁müde"], "arrays": [["uint8", 3]]}
+    assert array.tolist() == [0, 1, 2]
 
 
 def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it() -> None:

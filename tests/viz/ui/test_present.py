@@ -1,12 +1,15 @@
 """What a projector is shown."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.paths import ROOT
 from tests.viz.page_run import app_of, opened
 from viz.selection.selection import Selection
 from viz.selection.url import parse
-from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, enlarged
+from viz.ui.present import CHART_HEIGHT, SMALLEST_LETTERS, ZOOM, enlarged
 
 
 def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen() -> None:
@@ -28,6 +31,11 @@ def test_letters_of_a_chart_become_large_and_the_chart_stays_within_the_screen()
     assert layout.height == CHART_HEIGHT
     assert list(shown.data[0].y) == [2]
     assert figure.layout.font.size == 12
+
+
+def test_python_reckons_with_the_zoom_of_the_style_sheet() -> None:
+    style = (ROOT / "viz" / "ui" / "present.css").read_text(encoding="utf-8")
+    assert re.findall(r"--zoom: ([\d.]+);", style) == [str(ZOOM)]
 
 
 @pytest.mark.usefixtures("chosen")
