@@ -45,9 +45,12 @@ def app(settled: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     return app_at("Film")
 
 
-def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest) -> None:
-    opened(app, checkpoint="ruled", branches="0-1-t50", branch=1)
-    assert "own settings forbid" in app.warning[0].value.replace("\\", "")
+@pytest.mark.parametrize(("code", "step"), [("0-1-t50", 2), ("0-1-t20-t50", 3)])
+def test_a_token_that_the_models_settings_forbid_makes_no_branch(app: AppTest, code: str, step: int) -> None:
+    opened(app, checkpoint="ruled", branches=code, branch=1)
+    said = app.warning[0].value.replace("\\", "")
+    assert "own settings forbid" in said
+    assert f"at step {step}:" in said
     assert "branches" not in app.query_params
 
 

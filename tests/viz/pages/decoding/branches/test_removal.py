@@ -1,11 +1,15 @@
-"""Branches removed with their children, and brought back."""
+"""Branches removed with their children and brought back, and where two differ."""
 
 from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
 
 from model.decoding.session import DecodingSession
 from tests.viz.pages.decoding.viewer import Viewer
 from viz.pages.decoding import translations
-from viz.pages.decoding.branches import removal
+from viz.pages.decoding.branches import comparison, removal
 
 
 def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances: list[DecodingSession]) -> None:
@@ -30,3 +34,14 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     viewer.run(lambda: removal.remove(1))
     assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "step"),
+    [([5, 6, 7], [5, 8, 7], 1), ([5, 6], [5, 6, 7], 2), ([5, 6, 7], [5, 6], 2), ([5, 6], [5, 6], None), ([], [5], 0)],
+)
+def test_translations_first_differ_where_one_writes_another_token_or_writes_on(
+    first: list[int], second: list[int], step: int | None
+) -> None:
+    both: list[Any] = [SimpleNamespace(steps=[SimpleNamespace(token_id=one) for one in ids]) for ids in (first, second)]
+    assert comparison.first_difference(*both) == step

@@ -8,12 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from model import Translator
 from tests.viz.pages.decoding.film.invented import SPREAD, STEPS, header_of
 from viz.pages.decoding.film.component import (
     PlayerState,
     pack_player,
 )
-from viz.pages.decoding.film.payload import PlayerData
+from viz.pages.decoding.film.data import film
+from viz.pages.decoding.film.payload import PlayerData, PlayerSpread
 
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))
@@ -29,8 +31,32 @@ def arrays_of(payload: bytes) -> list[bytes]:
     return found
 
 
+def spread_of(steps: int) -> PlayerSpread:
+    """Invented distributions of so many steps."""
+    best, counts, centres = (
+        np.resize(numbers, (steps, numbers.shape[1])) for numbers in (SPREAD.best, SPREAD.counts, SPREAD.centres)
+    )
+    return replace(SPREAD, best=best, counts=counts, centres=centres)
+
+
 def test_a_step_knows_which_of_its_candidates_was_taken() -> None:
     assert [step.chosen for step in STEPS] == [1, 15, None]
+
+
+def test_the_film_of_a_translation_has_both_its_attentions(translator: Translator) -> None:
+    trace = translator.trace("The animal was tired.")
+    made = film(trace, translator)
+    assert (made.source_tokens, made.target_tokens) == (trace.source_tokens, trace.target_tokens)
+    cross, own = (
+        np.stack([trace.weights(site, layer).numpy() for layer in range(2)])
+        for site in ("decoder.cross", "decoder.self")
+    )
+    by_hand = PlayerData.of(
+        trace.source_tokens, trace.target_tokens, made.steps, cross, own, spread_of(len(made.steps))
+    )
+    for found, expected in zip(made.deflated[:2], by_hand.deflated[:2], strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert made.titles == by_hand.titles
 
 
 def test_what_does_not_fit_together_is_a_mistake() -> None:
