@@ -4,7 +4,8 @@ import pytest
 
 from tests.paths import ROOT
 from viz.pages.learn.architecture.component import BOXES, Opened, read_opened
-from viz.pages.learn.architecture.words import lead
+from viz.pages.learn.architecture.data import Shape
+from viz.pages.learn.architecture.words import lead, notes
 from viz.selection.selection import FIELDS, Selection
 
 
@@ -21,6 +22,12 @@ def test_an_attention_leads_to_its_own_site_in_the_layer_of_the_film() -> None:
     choices = lead("decoder.cross", 3, 5).choices
     assert (choices["site"], choices["layer"]) == ("decoder.cross", 3)
     assert "layer" not in lead("encoder.self", -1, -1).choices
+
+
+@pytest.mark.parametrize(("width", "said"), [(32, "4 heads of 8"), (30, "4 heads"), (None, "4 heads")])
+def test_a_box_of_attention_says_how_wide_a_head_is_where_all_are_equally_wide(width: int | None, said: str) -> None:
+    shape = Shape(0, 2, (("decoder.self", 4),), width, 64, 370, "pre", True, False, True, "sinusoidal", True, True)
+    assert notes(shape, "decoder")["self"] == said
 
 
 def test_a_norm_leads_to_its_layer_of_the_followed_token() -> None:

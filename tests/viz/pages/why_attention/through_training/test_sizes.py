@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.errors import DataError
 from model.training.film import Film, FilmSentence
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at
@@ -62,6 +63,18 @@ def test_every_attention_of_a_film_of_any_size_is_packed_with_finite_numbers(siz
             view = data.view(opened, 0, site, metric)
             assert view.shape == size[2:4]
             assert len(view.header["rowTokens"]) == (size[0] if site == SITES[0] else size[1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("name", "holds"), [("MOST_WEIGHTS", 3 * 2 * 2 * (3 * 3 + 2 * 2 + 2 * 3)), ("MOST_HEADS", 4)])
+def test_a_film_is_read_up_to_its_most_weights_and_heads_and_not_beyond(
+    name: str, holds: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = saved(tmp_path / "a.npz", film((3, 2, 2, 2, 3, True)))
+    monkeypatch.setattr(data, name, holds)
+    data.read(content, "a.npz")
+    monkeypatch.setattr(data, name, holds - 1)
+    with pytest.raises(DataError, match="holds 228 weights, of up to 4 heads an attention"):
+        data.read(content, "a.npz")
 
 
 @pytest.mark.parametrize("size", [(1, 1, 1, 1, 1, False), (1, 3, 1, 1, 2, True), (3, 1, 1, 2, 1, True)], ids=str)
