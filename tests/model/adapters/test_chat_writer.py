@@ -144,6 +144,8 @@ def test_two_answers_differ_after_the_prompt(marked: ChatWriter) -> None:
     before = marked.source("Which animal?").ids
     choice = marked.word_choice("Which animal?", "dog", "cat")
     assert choice.place.target[: len(before)] == before
+    # The last token that both answers share says the one in which they differ.
+    assert choice.place.row == len(choice.place.target) - 1
 
 
 def test_a_template_that_refuses_says_what_it_says(chat_folder: Callable[[str], Path]) -> None:

@@ -39,6 +39,7 @@ def parts(picture: Picture) -> list[tuple[dict[str, object], list[bytes]]]:
 def test_a_grid_holds_every_head_of_the_trace_and_the_open_one_first(trace: Trace) -> None:
     tiles, grid, matrix = parts(heads(trace, "decoder.cross", opened=(1, 2)))
     assert [part["element"] for part, _ in (tiles, grid, matrix)] == ["tile-keeper", "head-grid", "matrix-picture"]
+    assert [part["hidden"] for part, _ in (tiles, grid, matrix)] == [True, False, False]
     header, _ = unpack(grid[1][0])
     assert header["selected"] == [1, 2]
     assert header["address"] == unpack(tiles[1][0])[0]["address"]

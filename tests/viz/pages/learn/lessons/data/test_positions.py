@@ -15,6 +15,7 @@ def test_encodings_are_those_of_the_formula(shipped: Shipped) -> None:
     picture = positions.encodings(shipped, positions=40).picture
     assert isinstance(picture, MatrixData)
     assert picture.values[7, 20] == pytest.approx(math.sin(7 / 10_000 ** (20 / 256)), abs=1e-6)
+    assert (picture.scale.low, picture.scale.high) == (-1, 1)
     assert picture.values[7, 21] == pytest.approx(math.cos(7 / 10_000 ** (20 / 256)), abs=1e-6)
 
 
