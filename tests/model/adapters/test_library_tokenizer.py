@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.library_tokenizer import LibraryTokenizer, _spelling_of
 from model.trace.axes import whole_words
 from tests.model.adapters.zoo import save_tokenizer
 
@@ -167,3 +168,17 @@ def test_any_text_has_tokens_and_comes_out_without_an_error(
         encoded = pieces(kind).encode(text)
         assert len(encoded.ids) == len(encoded.tokens)
         assert all(token for token in encoded.tokens)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "spelling"),
+    [
+        (["▁a", "▁b", "##c", "d"], "metaspace"),
+        (["Ġa", "Ġb", "▁c", "d"], "bytes"),
+        (["##a", "##b", "Ġc", "d"], "wordpiece"),
+        (["a", "b"], "words"),
+    ],
+)
+def test_without_a_decoder_the_sign_that_most_pieces_have_tells_words_apart(pieces: list[str], spelling: str) -> None:
+    joins_all_by_spaces = SimpleNamespace(convert_tokens_to_string=" ".join)
+    assert _spelling_of(joins_all_by_spaces, {piece: number for number, piece in enumerate(pieces)}) == spelling
