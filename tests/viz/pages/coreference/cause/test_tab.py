@@ -183,3 +183,13 @@ def test_the_sentence_says_when_nothing_is_carried() -> None:
     none = np.full((3, 2, 4), -0.5, dtype=np.float32)
     assert "No single head" in tab.patching_sentence(patched(none), HEADS)
     assert "too close together" in tab.patching_sentence(patched(none, a=1.0, b=1.0), HEADS)
+
+
+@pytest.mark.parametrize("off", ["", "c-1-2"])
+def test_bleu_on_pairs_of_ones_own_needs_heads_that_are_chosen(app: AppTest, off: str) -> None:
+    opened(app, **({"off": off} if off else {}))
+    lines = "Tom was late.\tTom war spät.\nShe reads.\tSie liest.\n".encode()
+    app.file_uploader(key="cause-pairs").set_value(("pairs.tsv", lines, "text/plain"))
+    page_run.healthy(app.run())
+    assert ("Choose heads to switch off first." in [one.value for one in app.info]) == (not off)
+    assert ("Translate 2 sentences twice" in [one.label for one in app.button]) == bool(off)
