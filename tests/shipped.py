@@ -7,6 +7,7 @@ from model.analysis.coreference.pronoun_link import PronounLink, pronoun_link
 from tests.paths import ROOT
 
 FOLDER = ROOT / "checkpoints" / "en-de"
+TAUGHT = ROOT / "checkpoints" / "en-de-taught"
 TIRED, WIDE = (f"The animal didn't cross the street because it was too {word}." for word in ("tired", "wide"))
 
 
