@@ -151,6 +151,8 @@ def _weights(
     """
     if _is_trace(given):
         trace: Trace = given  # type: ignore[assignment]
+        if queries is not None or keys is not None:
+            raise ValueError("A trace has tokens of its own: leave out `queries` and `keys`.")
         site = site or trace.sites[0]
         if site not in trace.sites:
             raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")

@@ -48,7 +48,9 @@ def _of_sentence(sentence: FilmSentence, site: str) -> dict[str, RowMetric]:
 def _alignment(weights: Float[torch.Tensor, "head row key"], sentence: FilmSentence, before: int) -> RowMetric:
     linked = torch.zeros(weights.shape[1:], dtype=torch.bool)
     for row, keys in sentence.links:
-        linked[row - before, list(keys)] = True
+        # No row predicts what the first one reads.
+        if row >= before:
+            linked[row - before, list(keys)] = True
     return RowMetric((weights * linked).sum(-1), linked.any(-1))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,13 @@ def test_arrays_and_tokens_are_enough(trace: Trace) -> None:
     np.testing.assert_array_equal(values, weights[0, 1].ravel())
     ((_, (packed,)),) = parts(lines(weights[0], queries=["a", "b"], keys=["c", "d", "e"]))
     assert unpack(packed)[0]["headNames"] == ["L1 H1", "L1 H2"]
+
+
+@pytest.mark.parametrize("draw", [heads, lines])
+def test_a_trace_takes_no_tokens_but_its_own(trace: Trace, draw: Callable[..., object]) -> None:
+    for tokens in ({"queries": ["a"]}, {"keys": ["a"]}):
+        with pytest.raises(ValueError, match="tokens of its own"):
+            draw(trace, "encoder.self", **tokens)
 
 
 def test_a_film_has_every_step(translator: Translator, trace: Trace) -> None:

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from model.analysis.metrics.film_metrics import film_metrics
-from model.training.film import Film, FilmSentence
+from model.training.film import Film, FilmSentence, Links
 
 
-def film_of(encoder: np.ndarray, cross: np.ndarray) -> Film:
+def film_of(encoder: np.ndarray, cross: np.ndarray, links: Links = ((1, (0,)), (2, (1, 2)))) -> Film:
     """One sentence of three words, two frames, one layer and one head."""
     causal = np.tril(np.full((3, 3), 85, dtype=np.uint8))
     sentence = FilmSentence(
@@ -15,7 +15,7 @@ def film_of(encoder: np.ndarray, cross: np.ndarray) -> Film:
         target="x y",
         source_tokens=("a", "b", "c"),
         target_tokens=("<s>", "x", "y"),
-        links=((1, (0,)), (2, (1, 2))),
+        links=links,
         translations=("", "x y"),
         weights={
             "encoder.self": encoder[:, None, None].astype(np.uint8),
@@ -42,3 +42,11 @@ def test_alignment_is_the_weight_on_the_words_that_a_word_renders() -> None:
     metrics = film_metrics(film_of(np.full((2, 3, 3), 85), np.stack([reads, predicts])), "decoder.cross")
     assert metrics["word_in"][:, 0, 0].tolist() == pytest.approx([1, 0])
     assert metrics["word_out"][:, 0, 0].tolist() == pytest.approx([0, 1])
+
+
+def test_a_link_of_the_first_row_is_predicted_by_no_row_and_not_by_the_last() -> None:
+    flat = np.full((2, 3, 3), 85)
+    weights = np.array([[0, 255, 0], [0, 255, 0], [0, 0, 255]])
+    metrics = film_metrics(film_of(flat, np.stack([weights, weights]), ((0, (0,)), (1, (1,)))), "decoder.cross")
+    assert metrics["word_out"][:, 0, 0].tolist() == pytest.approx([1, 1])
+    assert metrics["word_in"][:, 0, 0].tolist() == pytest.approx([0.5, 0.5])
