@@ -87,12 +87,15 @@ def player() -> None:
     """What a page does: take the step from the URL and write it back there, and ask for all else as it was reported."""
     repeat = int(st.query_params.get("repeat", "1"))
     step, layer = int(st.query_params.get("step", "0")), int(st.query_params.get("layer", "0"))
-    asked = replace(st.session_state.get("reported", PlayerState(0)), step=step, layer=layer)
+    unwritten, reported = st.session_state.get("reported", (None, PlayerState(0)))
+    # A run that another cut short kept what was reported, and did not come to write it to this URL.
+    asked = reported if unwritten == (step, layer) else replace(reported, step=step, layer=layer)
     asks = wished(decoding(repeat), key="player")
     stands = decode_player(decoding(repeat), asked, key="player", name="headlight-film")
     if stands is not None:
-        st.session_state.reported = stands
+        st.session_state.reported = (step, layer), stands
         st.query_params.update(step=str(stands.step), layer=str(stands.layer))
+        st.session_state.reported = None, stands
     if asks is not None:
         st.session_state.wishes = [*st.session_state.get("wishes", []), asks.wish]
     st.text(f"reported: {stands}")
