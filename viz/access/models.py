@@ -203,14 +203,12 @@ def label_smoothing(choice: ModelChoice) -> float | None:
     return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
 
 
-def is_taught(choice: ModelChoice, site: str, layer: int, head: int | None) -> bool:
-    """Whether the training of the chosen model taught this head what “it” stands for, as its training record says."""
-    if site != "encoder.self":
-        return False
-    settings = training_settings(choice)
+def taught_head(choice: ModelChoice, site: str) -> tuple[object, object] | None:
+    """Layer and head of this site that training taught what “it” stands for, from 0, if its training record says so."""
+    settings = training_settings(choice) if site == "encoder.self" else {}
     taught = settings.get("taught")
-    named = settings.get("taught_layer"), settings.get("taught_head")
-    return isinstance(taught, int | float) and taught > 0 and named == (layer, head)
+    is_one = isinstance(taught, int | float) and taught > 0
+    return (settings.get("taught_layer"), settings.get("taught_head")) if is_one else None
 
 
 def training_settings(choice: ModelChoice) -> Mapping[str, Scalar]:

@@ -1,6 +1,7 @@
 """What people read about the jobs of heads: names on tiles and in titles, numbers with their intervals."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import streamlit as st
 from numpy import ndindex
@@ -42,29 +43,38 @@ def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -
         with_site: whether the name begins with that of the site.
     """
     name = sites.head_label(layer, head, site if with_site else None)
-    return " · ".join([name, *_if_taught(site, layer, head), *map(_named, _surest(site, layer, head))])
+    return " · ".join([name, *_known(site).words(layer, head, _named)])
 
 
 def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
     """The title of each head of a site, layer by layer."""
-    return tuple(title(site, layer, head) for layer, head in ndindex(shape))
+    known = _known(site)
+    return tuple(
+        " · ".join([sites.head_label(layer, head), *known.words(layer, head, _named)]) for layer, head in ndindex(shape)
+    )
 
 
 def row_name(site: str, layer: int, head: int | None) -> str:
     """The name of a head, and one word for its surest job: "L4 H2 · follows"."""
-    jobs = _surest(site, layer, head)
-    words = [*_if_taught(site, layer, head), *(_(NAMES[job.metric][1]) for job in jobs)]
+    words = _known(site).words(layer, head, lambda job: _(NAMES[job.metric][1]))
     return " · ".join([sites.head_label(layer, head), *words])
 
 
-def _if_taught(site: str, layer: int, head: int | None) -> list[str]:
-    return [_("taught")] if models.is_taught(state.current().model, site, layer, head) else []
+class _Known(NamedTuple):
+    """What is known of the heads of a site of the chosen model: their jobs, and the one that was taught its own."""
+
+    measured: HeadJobs | None
+    taught: tuple[object, object] | None
+
+    def words(self, layer: int, head: int | None, of_job: "Callable[[HeadJob], str]") -> list[str]:
+        """Whether a head was taught, and its surest job, if it has any."""
+        jobs = () if self.measured is None or head is None else self.measured.of_heads.get((layer, head), ())
+        return [*([_("taught")] if self.taught == (layer, head) else []), *map(of_job, jobs[:1])]
 
 
-def _surest(site: str, layer: int, head: int | None) -> "tuple[HeadJob, ...]":
-    """The surest job of a head of the chosen model, if it has any."""
-    measured = head_jobs.of_model(state.current().model, site)
-    return () if measured is None or head is None else measured.of_heads.get((layer, head), ())[:1]
+def _known(site: str) -> _Known:
+    choice = state.current().model
+    return _Known(head_jobs.of_model(choice, site), models.taught_head(choice, site))
 
 
 def show(trace: "Trace", site: str, layer: int, head: int) -> None:
@@ -72,7 +82,7 @@ def show(trace: "Trace", site: str, layer: int, head: int) -> None:
 
     Of a head that was taught what it shows, that comes first.
     """
-    if models.is_taught(state.current().model, site, layer, head):
+    if models.taught_head(state.current().model, site) == (layer, head):
         st.caption(
             _(
                 "**Taught, not found:** a loss in training told this head to look from “it” to what it stands for. "
