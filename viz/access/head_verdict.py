@@ -60,12 +60,17 @@ def on_step(reader: "Chooser", trace: "Trace", step: int, head: tuple[str, int, 
 def on_words(
     reader: "Chooser", a: "WordChoice", b: "WordChoice", text: str, head: tuple[str, int, int]
 ) -> Task[Stated]:
-    """The right word of A rather than the wrong one, in `text`; B is where the other sentence of the pair has both."""
+    """The word of A that the model prefers, rather than the other one, in `text`; B is the same place in the other text
+    of the pair.
+    """
 
     def compute(progress: Progress) -> Stated:
         from model.analysis.attribution.choice import TokenChoice
 
-        return _stated(reader, TokenChoice(a.place, a.right, a.wrong), text, head, b.place)
+        choice = TokenChoice(a.place, a.right, a.wrong)
+        if int(choice.said(reader.place_logits(a.place))) != a.right:
+            choice = TokenChoice(a.place, a.wrong, a.right)
+        return _stated(reader, choice, text, head, b.place)
 
     return _task(("words", a, b.place), reader, head, compute)
 

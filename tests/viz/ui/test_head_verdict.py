@@ -5,6 +5,7 @@ import pytest
 from model import Translator
 from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
 from model.analysis.metrics.head_names import HeadName
+from model.word_choice import WordChoice
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
 from viz.access import head_verdict as stated
 from viz.access.head_verdict import Stated
@@ -76,3 +77,16 @@ def test_edit_attention_cause_and_the_lesson_say_the_same_of_the_pronouns_head(t
     by_edit = said(stated.on_step(translator, trace, step, head, WIDE))
     assert by_edit == said(tested(head)) == lesson.found["verdict"]
     assert "“es” rather than “sie”" in by_edit
+
+
+def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(translator: Translator) -> None:
+    es, sie = (f"Das Tier überquerte die Straße nicht, weil {word} zu müde war." for word in ("es", "sie"))
+    a, b = (translator.word_choice(text, es, sie) for text in (TIRED, WIDE))
+    link = link_of()
+
+    def said(choice: WordChoice) -> str:
+        task = stated.on_words(translator, choice, b, TIRED, HeadName(link.site, link.layer, link.head))
+        return sentence(task.compute(Progress(task.total, task.unit)))
+
+    assert said(a) == said(a.turned)
+    assert "“es” rather than “sie”" in said(a)
