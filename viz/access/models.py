@@ -203,12 +203,12 @@ def label_smoothing(choice: ModelChoice) -> float | None:
     return smoothing if isinstance(smoothing, float) and 0 < smoothing < 1 else None
 
 
-def taught_head(choice: ModelChoice, site: str) -> tuple[object, object] | None:
+def taught_head(choice: ModelChoice, site: str) -> tuple[int, int] | None:
     """Layer and head of this site that training taught what “it” stands for, from 0, if its training record says so."""
     settings = training_settings(choice) if site == "encoder.self" else {}
-    taught = settings.get("taught")
+    taught, layer, head = (settings.get(name) for name in ("taught", "taught_layer", "taught_head"))
     is_one = isinstance(taught, int | float) and taught > 0
-    return (settings.get("taught_layer"), settings.get("taught_head")) if is_one else None
+    return (layer, head) if is_one and isinstance(layer, int) and isinstance(head, int) else None
 
 
 def training_settings(choice: ModelChoice) -> Mapping[str, Scalar]:

@@ -64,7 +64,7 @@ class _Known(NamedTuple):
     """What is known of the heads of a site of the chosen model: their jobs, and the one that was taught its own."""
 
     measured: HeadJobs | None
-    taught: tuple[object, object] | None
+    taught: tuple[int, int] | None
 
     def words(self, layer: int, head: int | None, of_job: "Callable[[HeadJob], str]") -> list[str]:
         """Whether a head was taught, and its surest job, if it has any."""
@@ -83,17 +83,26 @@ def show(trace: "Trace", site: str, layer: int, head: int) -> None:
     Of a head that was taught what it shows, that comes first.
     """
     if models.taught_head(state.current().model, site) == (layer, head):
-        st.caption(
-            _(
-                "**Taught, not found:** a loss in training told this head to look from “it” to what it stands for. "
-                "Whether the translation uses the head is another question: switch it off under *Compare*, *Cause*."
-            )
-        )
+        show_taught(site)
     measured = head_jobs.of_model(state.current().model, site)
     if measured is None and not long_texts.is_long(trace, site):
         measured = head_jobs.in_sentence(trace, site)
     if measured is not None:
         st.caption(sentence(measured, layer, head))
+
+
+def show_taught(site: str) -> None:
+    """Of which head of a site training taught what it shows; nothing where there is none."""
+    taught = models.taught_head(state.current().model, site)
+    if taught is not None:
+        st.caption(
+            _(
+                "**{head} was taught, not found:** a loss in training told it to look from “it” to what that stands "
+                "for. Whether the translation uses the head is another question: switch it off under *Compare*, "
+                "*Cause*.",
+                head=sites.head_label(*taught),
+            )
+        )
 
 
 def sentence(measured: HeadJobs, layer: int, head: int) -> str:

@@ -21,7 +21,7 @@ from viz.pages.coreference.measured import figures, findings, tables
 from viz.pages.coreference.measured.file_formats import FORMATS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
-from viz.ui import controls, formulas, frame, long_work, measures, number_controls, uploads
+from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
@@ -180,6 +180,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
     """Verdict, maps, ladder, table and groups of one site; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
     st.markdown(findings.verdict(site))
+    head_jobs.show_taught(site.site)
     st.caption(findings.luck(site))
     _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))
     maps = (

@@ -247,5 +247,5 @@ def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
         app.query_params["text"] = TEXT
         app = opened(app, "attention", site=site, layer=layer, head=head)
         is_taught = (site, layer, head) == ("encoder.self", 1, 2)
-        assert any("Taught, not found" in caption.value for caption in app.caption) == is_taught
+        assert any("was taught, not found" in caption.value for caption in app.caption) == is_taught
         assert ("taught" in heatmap(app)[0]["title"]) == is_taught

@@ -1,6 +1,7 @@
 """Heads measured on pronouns, on the page."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
+from model.checkpoint import write_manifest
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run
@@ -97,3 +99,18 @@ def test_norms_have_a_column_a_head_and_rollout_one_for_all(app: AppTest, measur
     assert not app.error
     heatmap = charts(app)[0]["data"][0]
     assert np.asarray(numbers_of(heatmap)).shape == (2, columns)
+
+
+@pytest.mark.parametrize("taught", [10.0, 0.0])
+def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
+    app: AppTest, recorded_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, taught: float
+) -> None:
+    folder = Path(shutil.copytree(recorded_checkpoints / "en-de", tmp_path / "en-de"))
+    record = json.loads((folder / "training.json").read_text(encoding="utf-8"))
+    record["settings"] |= {"taught": taught, "taught_layer": 1, "taught_head": 2}
+    (folder / "training.json").write_text(json.dumps(record), encoding="utf-8")
+    write_manifest(folder)
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    shown = measured(opened(app))
+    said = [caption.value for caption in shown.caption if "was taught, not found" in caption.value]
+    assert [text.startswith("**L2 H3 was taught") for text in said] == ([True] if taught else [])
