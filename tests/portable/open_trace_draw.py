@@ -67,9 +67,9 @@ def chat_is_rendered_and_a_greedy_template_is_not(folder: Path) -> None:
 
     assert "user" in as_chat(open_reader(folder / "chat")).trace("Tom told me.").roles
     chat_template.SECONDS = 1  # type: ignore[misc]
-    for greedy in ("{{ range(10**9) | list }}", "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3):
-        with pytest.raises(InputTextError, match=r"takes more than|memory"):
-            chat_template.rendered(greedy, (Message("user", "Hello."),), {})
+    greedy = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
+    with pytest.raises(InputTextError, match="takes more than 1 seconds"):
+        chat_template.rendered(greedy, (Message("user", "Hello."),), {})
 
 
 def atlas_is_measured_and_kept(folder: Path) -> None:
