@@ -12,7 +12,7 @@ def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(pag
     page.goto(shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
     said = f"“it” → {head} of the cross-attention puts {weight} of its weight on “animal” while it writes “es”"
-    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()
 
@@ -30,10 +30,11 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     label = best.text_content() or ""
     head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})", label)
     assert head is not None, label
-    # It is open, it leads the tiles, and its number is printed where the two words meet.
+    # It is open, its tile is the first of those framed, and its number is printed where the two words meet.
     picture = page.locator(f".matrix-picture[data-title^='{head[1]}'][data-exact='1']")
     expect(picture.locator(".kept-number")).to_have_text(head[2])
-    expect(page.locator(".head-grid .cell-name").first).to_have_text(head[1])
+    first = page.locator(".head-grid .cell").filter(has=page.locator(".cell-rank", has_text="1"))
+    expect(first).to_have_attribute("aria-label", re.compile(f"^{head[1]}.*open$"))
 
 
 def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:

@@ -12,6 +12,7 @@ from jaxtyping import Float
 
 from viz.access import attention
 from viz.core.caching import cached
+from viz.core.focus import AXES
 from viz.core.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
@@ -92,6 +93,15 @@ def words_of_cell(trace: "Trace", site: str, row: int, key: int) -> tuple[int | 
     wrote = None if reads_source or row < trace.rows_before else known.at(row + 1, is_source=False)
     looking = known.at(row, is_source=reads_source) if wrote is None else wrote
     return looking, known.at(key, is_source=site != DECODER)
+
+
+def cell_of_word(trace: "Trace", site: str, word: int) -> tuple[int | None, int | None]:
+    """The row of a site that stands for a word; where it has none, the key of the word; None for what there is not."""
+    known = words(trace)
+    side = "source" if known.is_source(word) else "target"
+    position = known.groups[word][0]
+    rows, keys = AXES[site]
+    return (position - rows.ahead, None) if side == rows.side else (None, position if side == keys.side else None)
 
 
 def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:

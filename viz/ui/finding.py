@@ -1,24 +1,17 @@
 """Open a page on what is most worth seeing of a trace, until a person chooses a head, and say it in a sentence."""
 
-from typing import TYPE_CHECKING, Final
-
-import streamlit as st
+from typing import TYPE_CHECKING
 
 from viz.access import findings, models
-from viz.core.messages import _, said
+from viz.core.messages import _
 from viz.core.sites import NAMES, head_label
 from viz.selection import state
 from viz.ui import token_labels
-from viz.ui.controls import plain
 from viz.ui.head_metrics import TEXTS
 
 if TYPE_CHECKING:
     from model import Trace
     from viz.access.findings import Finding
-
-_GUESS: Final = said(
-    "Which word is meant is a guess: of those with an article before them, the one with the largest weight."
-)
 
 
 def open_on_finding(trace: "Trace") -> None:
@@ -50,23 +43,22 @@ def default_cell(trace: "Trace", site: str) -> tuple[int, int | None]:
     return link.row, link.key
 
 
-def show(trace: "Trace") -> None:
-    """What was found, in a sentence, while its head is open."""
+def parts(trace: "Trace") -> list[str]:
+    """What was found, in a sentence, while its head is open: by turns plain words and words that stand out."""
     found, common = of(trace), state.current().common
-    if (common.site, common.layer, common.head) == (found.site, found.layer, found.head):
-        st.markdown(_sentence(found), help=_(_GUESS) if found.is_guess else None)
+    is_open = (common.site, common.layer, common.head) == (found.site, found.layer, found.head)
+    return _sentence(found).split("**") if is_open else []
 
 
 def _sentence(found: "Finding") -> str:
     link, where = found.link, {"head": head_label(found.layer, found.head), "attention": NAMES[found.site].phrase}
     if link is not None:
-        pronoun, antecedent, written = (plain(word) for word in (link.pronoun, link.antecedent, link.written))
-        words = {"pronoun": pronoun, "antecedent": antecedent, "weight": link.weight}
-        if written:
+        words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}
+        if link.written:
             return _(
                 "“{pronoun}” → **{head}** of the {attention} puts **{weight:.4f}** of its weight on “{antecedent}” "
                 "while it writes “{written}”.",
-                written=written,
+                written=link.written,
                 **words,
                 **where,
             )

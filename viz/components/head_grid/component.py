@@ -37,6 +37,7 @@ class TileMetric:
         decimals: how many of them are shown.
         unit: what is read aloud after a number, with the name before it.
         note: what the number means, shown below the grid.
+        num_best: so many tiles with the highest numbers are framed, each with its rank.
     """
 
     name: str
@@ -44,6 +45,7 @@ class TileMetric:
     decimals: int
     unit: str
     note: str
+    num_best: int = 0
 
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
@@ -53,6 +55,11 @@ class TileMetric:
         """Parts of the highest number, from 0 to 1."""
         known = np.nan_to_num(self.values)
         return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
+
+    def best(self) -> list[int]:
+        """The heads that are framed, counted layer by layer, the highest first; none without a number above 0."""
+        order = np.argsort(-np.nan_to_num(self.values), axis=None, kind="stable")[: self.num_best]
+        return [int(index) for index in order if self.values.flat[index] > 0]
 
 
 @dataclass(frozen=True)
@@ -142,7 +149,13 @@ def _said(jobs: TileJobs) -> dict[str, list[str]]:
 
 
 def _described(metric: TileMetric) -> dict[str, object]:
-    return {"name": shown(metric.name), "unit": shown(metric.unit), "texts": metric.texts(), "bars": metric.bars()}
+    return {
+        "name": shown(metric.name),
+        "unit": shown(metric.unit),
+        "texts": metric.texts(),
+        "bars": metric.bars(),
+        "best": metric.best(),
+    }
 
 
 def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:

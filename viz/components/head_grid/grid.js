@@ -2,11 +2,12 @@
 // The grid of all heads. One canvas holds every pixel; over it lies one transparent cell a head, which takes the
 // pointer and the focus. So the picture is painted once, and opening or visiting a head only moves a frame.
 // Heads stand layer by layer, or ranked; then each cell says which head it is. The tiles come by another way
-// (tile_store.js), and what a person turns to is drawn from them before Python answers. Tells the page of a head to be
-// opened: the event `headlight-preview` on the window, which matrix.js draws.
+// (tile_store.js), and what a person turns to is drawn from them before Python answers. Tells the page of a head that is
+// opened or pointed at, which matrix.js draws, and marks in every tile what is pointed at elsewhere (focus.js).
 
 import { Awaited } from "../shared/awaited.js";
 import { roleOf, rolesLooking, tokenWithRole } from "../shared/chat_roles.js";
+import { indicesOf, onTold, placeOf, pointAt, pointed, tell } from "../shared/focus.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
@@ -28,6 +29,7 @@ import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";
 
+/** @import { Axis, Focus, Place } from "../shared/focus.js" */
 /** @import { Tiles } from "../shared/head_tiles.js" */
 /** @import { Run } from "../shared/picture.js" */
 /** @import { Size } from "./head_board.js" */
@@ -43,6 +45,9 @@ export class HeadGrid extends View {
   /** @type {Run[]} */ rowRuns;
   /** @type {Run[]} */ columnRuns;
   /** By what the canvas was painted last. @type {string | null} */ painted = null;
+  /** The tile that a person points at. @type {HTMLElement | null} */ pointedCell = null;
+  /** How far tiles are apart, and how large they are, in device pixels. */ pitch = { across: 1, down: 1 };
+  /** @type {Size} */ tile = { width: 1, height: 1 };
   said = "";
   /** @type {(() => void) | undefined} */ stopWaiting;
   board = new HeadBoard();
@@ -58,6 +63,7 @@ export class HeadGrid extends View {
     hearItems(this.board.element, ".cell", this);
     const { signal } = this.ended;
     document.addEventListener("click", (event) => this.follow(event), { capture: true, signal });
+    onTold("pointed", (focus) => this.markPointed(focus), signal);
     onResize(this, () => this.layOut());
   }
 
@@ -144,7 +150,10 @@ export class HeadGrid extends View {
     const signature = `${sides.width} ${sides.height} ${ratio} ${this.tiles.missing.size}`;
     if (signature === this.painted) return;
     this.painted = signature;
-    this.paint(sides, this.board.setSizes(sides, ratio), ratio);
+    this.tile = sides;
+    this.pitch = this.board.setSizes(sides, ratio);
+    this.paint(sides, this.pitch, ratio);
+    this.markPointed(pointed());
     const tile = { width: sides.width / ratio, height: sides.height / ratio };
     // Ranked heads have their names where bars would be.
     const runs = ranked ? [] : this.header.roles;
@@ -172,6 +181,44 @@ export class HeadGrid extends View {
     context.putImageData(image, 0, 0);
   }
 
+  /** Frame what is pointed at in every tile: a row, a column or a cell. @param {Focus | null} focus */
+  markPointed(focus) {
+    const { marks, cells, across, canvas } = this.board;
+    const { axes, queryTokens, keyTokens } = this.tiles?.header ?? {};
+    const rows = this.stretchOf(axes?.[0], queryTokens?.length, focus?.query, this.tile.height);
+    const columns = this.stretchOf(axes?.[1], keyTokens?.length, focus?.key, this.tile.width);
+    marks.hidden = !rows && !columns;
+    if (marks.hidden || !this.painted) return;
+    const ratio = pixelRatio(this.root);
+    sizeCanvas(marks, canvas.width, canvas.height, ratio);
+    const frames = new Path2D();
+    cells.forEach((_cell, index) => {
+      const [left, top] = [(index % across) * this.pitch.across, Math.floor(index / across) * this.pitch.down];
+      const [x, width] = columns ?? [0, this.tile.width];
+      const [y, height] = rows ?? [0, this.tile.height];
+      frames.rect(left + x, top + y, width, height);
+    });
+    const context = contextOf(marks);
+    for (const [width, colour] of /** @type {[number, string][]} */ ([
+      [3 * ratio, "rgb(0 0 0 / 0.65)"],
+      [ratio, "#fff"],
+    ])) {
+      Object.assign(context, { lineWidth: width, strokeStyle: colour });
+      context.stroke(frames);
+    }
+  }
+
+  /**
+   * Where the tokens of a place begin along a side so long, and how long they are there; null where it has none.
+   * @param {Axis | undefined} axis @param {number | undefined} count @param {Place | null | undefined} place @param {number} length
+   */
+  stretchOf(axis, count, place, length) {
+    const found = axis && count && place ? indicesOf(axis, count, place) : [];
+    if (!found.length || !count) return null;
+    const [first, last] = [Math.min(...found), Math.max(...found)];
+    return [(first / count) * length, ((last + 1 - first) / count) * length];
+  }
+
   /** Whether the tiles of this cell's layer have not come yet. @param {HTMLElement} cell */
   isMissing(cell) {
     return this.tiles.missing.has(this.board.headOf(cell)[0]);
@@ -196,6 +243,18 @@ export class HeadGrid extends View {
     const said = [isBlock ? _("{weight} (max of block)", { weight }) : weight, rolesLooking(...this.rolesAt(at))];
     this.tooltip.show(event, title, query, key, said.filter(Boolean).join("\n"));
     this.frameWeight(cell, rowRun, columnRun);
+    // A finger points at nothing: it opens.
+    if (event.pointerType !== "touch") this.tellPointed(cell, at);
+  }
+
+  /** The page shows the head that a person points at, and marks the weight under the pointer. @param {HTMLElement} cell @param {readonly [number, number]} at */
+  tellPointed(cell, [query, key]) {
+    if (cell !== this.pointedCell) {
+      this.pointedCell = cell;
+      announceHead(this.header, this.board.headOf(cell), this.tiles, true);
+    }
+    const { axes } = this.tiles.header;
+    if (axes) pointAt({ query: placeOf(axes[0], query), key: placeOf(axes[1], key) });
   }
 
   /** Whose message a query is of, and a key. @param {readonly [number, number]} at @returns {[string, string]} */
@@ -217,6 +276,10 @@ export class HeadGrid extends View {
   leave() {
     this.tooltip.hide();
     this.board.marker.hidden = true;
+    if (!this.pointedCell) return;
+    this.pointedCell = null;
+    tell("preview", null);
+    pointAt(null);
   }
 
   // ---- focus and choice ----
@@ -247,6 +310,8 @@ export class HeadGrid extends View {
     const [layer, head] = this.board.headOf(cell);
     this.header = { ...this.header, selected: [layer, head] };
     this.board.mark([layer, head]);
+    // What it was a preview of is now to stay.
+    this.pointedCell = cell;
     this.announce();
     this.python.trigger("head", { layer, head });
   }

@@ -7,7 +7,7 @@ import { TileRoles } from "./tile_roles.js";
 
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
-/** @typedef {{ name: string, unit: string, texts: string[], bars: number[] }} TileMetric a number under every tile */
+/** @typedef {{ name: string, unit: string, texts: string[], bars: number[], best?: number[] }} TileMetric a number under every tile, and those to be framed */
 /** @typedef {{ short: string[], said: string[], intervals: string[] }} TileJobs what heads are for; "" for a head without a job */
 /** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, isMean?: boolean }} Order which heads stand where; perhaps the mean of each layer's */
 /** @typedef {{ width: number, height: number }} Size */
@@ -43,6 +43,8 @@ export class HeadBoard {
   element = element("div", { className: "board", role: "grid" });
   canvas = element("canvas", { className: "tiles", ariaHidden: "true" });
   marker = element("div", { className: "marker", hidden: true });
+  /** The rows and columns of what is pointed at, in every tile. */
+  marks = element("canvas", { className: "tiles marks", ariaHidden: "true", dataset: { notInPicture: "" } });
   corner = element("span", "head-name");
   roles = new TileRoles();
 
@@ -92,7 +94,7 @@ export class HeadBoard {
     });
     this.headNames = [];
     const top = ranked ? [] : [this.buildHeadNames()];
-    this.element.replaceChildren(...top, this.canvas, ...lines, this.roles.element, this.marker);
+    this.element.replaceChildren(...top, this.canvas, ...lines, this.marks, this.roles.element, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
     const order = _("Ranked by {metric}.", { metric: metric?.name });
     this.element.ariaLabel = ranked ? `${label} ${order}` : label;
@@ -104,6 +106,11 @@ export class HeadBoard {
     const [layer, head] = [Math.floor(index / heads), index % heads];
     const cell = element("div", { className: "cell", role: "gridcell", tabIndex: -1, dataset: { layer, head } });
     if (ranked) cell.append(element("span", "cell-name", this.nameOf([layer, head])));
+    const rank = metric?.best?.indexOf(index) ?? -1;
+    if (rank >= 0) {
+      cell.classList.add("best");
+      cell.append(element("span", "cell-rank", String(rank + 1)));
+    }
     if (metric) {
       const bar = element("span", { className: "bar", style: `--part:${metric.bars[index]}` });
       cell.append(element("span", "cell-metric", bar, element("span", "number", metric.texts[index])));

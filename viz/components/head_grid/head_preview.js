@@ -1,9 +1,10 @@
 // @ts-check
 // What the grid shows before Python answers: the tiles that a switch of the page asks for, and the head that it opens.
+import { tell } from "../shared/focus.js";
 import { headLabel } from "../shared/head_label.js";
 
 /** @import { RoleRun } from "../shared/chat_roles.js" */
-/** @import { Head, Tiles } from "../shared/head_tiles.js" */
+/** @import { Axes, Head, Tiles } from "../shared/head_tiles.js" */
 /** @import { TileJobs, TileMetric } from "./head_board.js" */
 
 /**
@@ -19,7 +20,7 @@ import { headLabel } from "../shared/head_label.js";
  * A head's weights as its tile has them.
  * @typedef {{
  *   address: string, layer: number, head: number, title: string, rows: number, columns: number,
- *   rowTokens: string[], columnTokens: string[], values: Float32Array,
+ *   rowTokens: string[], columnTokens: string[], values: Float32Array, axes?: Axes | null, isPointed: boolean,
  * }} Preview
  */
 
@@ -32,15 +33,15 @@ export function followedChoice({ followed }, { target }) {
 }
 
 /**
- * Tell the page of a head that is to be shown in full.
- * @param {GridHeader} header @param {Head} selected @param {Tiles} tiles
+ * Tell the page of a head that is to be shown in full: it is opened, or only pointed at.
+ * @param {GridHeader} header @param {Head} selected @param {Tiles} tiles @param {boolean} [isPointed]
  */
-export function announceHead({ address, jobs }, [layer, head], tiles) {
-  const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
+export function announceHead({ address, jobs }, [layer, head], tiles, isPointed = false) {
+  const { rows, columns, queryTokens: rowTokens, keyTokens: columnTokens, axes } = tiles.header;
   const job = jobs?.said[layer * tiles.header.heads + head];
   const title = job ? `${headLabel(layer, head)} · ${job}` : headLabel(layer, head);
   const values = tiles.weightsOf([layer, head]);
   /** @type {Preview} */
-  const detail = { address, layer, head, title, rows, columns, rowTokens, columnTokens, values };
-  window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
+  const detail = { address, layer, head, title, rows, columns, rowTokens, columnTokens, values, axes, isPointed };
+  tell("preview", detail);
 }

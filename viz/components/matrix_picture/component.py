@@ -5,7 +5,7 @@ exact tiles of what a person looks at.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from jaxtyping import Float
 from viz.components.declare import declare
 from viz.core import chat_roles, fingerprint, payload, theme, token_text
 from viz.core.decimals import decimals_for, pack_decimals
+from viz.core.focus import FocusHead
 from viz.core.messages import shown
 from viz.core.widget_values import sent
 
@@ -90,6 +91,7 @@ class MatrixData:
         block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
         row_roles, column_roles: runs of rows, and of columns, that are of one role of a chat, named beside them.
         address: under which `tile_server` offers tiles of a matrix that is pooled.
+        focus: what the head is called, and by which tokens the page's other pictures know its rows and columns.
     """
 
     values: Float[np.ndarray, "row column"]
@@ -107,6 +109,7 @@ class MatrixData:
     address: str = ""
     row_roles: Sequence[chat_roles.Run] = ()
     column_roles: Sequence[chat_roles.Run] = ()
+    focus: FocusHead | None = None
 
     def __post_init__(self) -> None:
         expected = tuple(-(-count // size) for count, size in zip(self.shape, self.block, strict=True))
@@ -157,6 +160,7 @@ def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
         "keptColour": theme.HEAD_COLOURS[1],
         "shows": None if preview is None else preview.shows,
         "previews": [] if preview is None else preview.addresses,
+        "focus": None if data.focus is None else asdict(data.focus),
         "deep": {"address": data.address, "block": data.block, "decimals": decimals} if data.is_pooled else None,
     }
     if data.is_pooled:

@@ -1,11 +1,12 @@
 // @ts-check
 // One matrix between two lists of tokens: numbers on hover, a row and a column that can be kept, zooming and moving.
-// What another component already has of the next matrix, it announces by the event `headlight-preview` on the window;
-// that is drawn at once and makes way for Python's exact numbers. One too large to be sent whole comes as maxima of
-// blocks (matrix_tiles.js).
+// What another component already has of the next matrix, it announces (`preview` of focus.js); that is drawn at once and
+// makes way for Python's exact numbers. One too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
+import { indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../shared/focus.js";
+import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
@@ -31,6 +32,7 @@ import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
 
 /** @import { Preview } from "../head_grid/head_preview.js" */
+/** @import { Focus } from "../shared/focus.js" */
 /** @import { Sizes } from "./matrix_axes.js" */
 /** @import { MatrixHeader, StoredMatrix } from "./matrix_reading.js" */
 /** @import { ShadedMatrix, Spans } from "./matrix_view.js" */
@@ -64,6 +66,9 @@ export class MatrixPicture extends View {
   keptRow = element("div", { className: "kept-frame", hidden: true });
   keptColumn = element("div", { className: "kept-frame", hidden: true });
   keptNumber = new KeptNumber();
+  pointedRow = element("div", { className: "pointed-frame", hidden: true, dataset: { notInPicture: "" } });
+  pointedColumn = element("div", { className: "pointed-frame", hidden: true, dataset: { notInPicture: "" } });
+  /** What is drawn again when a person no longer points at another head. @type {(() => void) | null} */ rest = null;
   stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: _("heatmap") });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
@@ -76,7 +81,8 @@ export class MatrixPicture extends View {
   tooltip = new Tooltip(this.root);
 
   start() {
-    const overlays = [this.keptRow, this.keptColumn, this.keptNumber.element, this.keys.cursor, this.gestures.rubber];
+    const kept = [this.keptRow, this.keptColumn, this.keptNumber.element];
+    const overlays = [...kept, this.pointedRow, this.pointedColumn, this.keys.cursor, this.gestures.rubber];
     this.stage.append(this.canvas, ...this.axes.elements, ...overlays);
     const tools = pictureButtons(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
@@ -91,8 +97,8 @@ export class MatrixPicture extends View {
     this.root.replaceChildren(this.caption, this.bar, this.stage, this.foot, this.tooltip.box);
     savedFrom(this.canvas, () => this.aPixelACell());
     this.stage.addEventListener("dblclick", () => this.showWhole());
-    const hear = (/** @type {any} */ { detail }) => this.preview(detail);
-    window.addEventListener("headlight-preview", hear, { signal: this.ended.signal });
+    onTold("preview", (announced) => this.preview(announced), this.ended.signal);
+    onTold("pointed", (focus) => this.framePointed(focus), this.ended.signal);
     onResize(this, () => {
       if (this.root.clientWidth !== this.sizes?.available) this.layOut();
     });
@@ -101,6 +107,7 @@ export class MatrixPicture extends View {
   dispose() {
     super.dispose();
     this.awaited.forget();
+    if (this.header?.focus) openHead(null);
   }
 
   // ---- data ----
@@ -121,18 +128,33 @@ export class MatrixPicture extends View {
     const [tall, wide] = deep?.block ?? [1, 1];
     const [rows, columns] = [Math.ceil(rowTokens.length / tall), Math.ceil(columnTokens.length / wide)];
     const matrix = { values: /** @type {Float32Array} */ (values), rows, columns, block: deep?.block };
-    this.awaited.take(this.nameOf(header), () => this.show(header, matrix));
+    this.awaited.take(this.nameOf(header), () => {
+      // While a person points at another head, that one stays in sight.
+      if (this.rest) this.rest = () => this.show(header, matrix);
+      else this.show(header, matrix);
+    });
   }
 
-  /** Draw what is announced, if it is of the kind that Python will send. @param {Preview} announced */
-  preview({ address, layer, head, title, rows, columns, values, rowTokens, columnTokens }) {
+  /**
+   * Draw what is announced, if it is of the kind that Python will send: a head that a person has opened, or one that they
+   * point at, until they leave it, which null says.
+   * @param {Preview | null} announced
+   */
+  preview(announced) {
+    const { rest } = this;
+    if (!announced?.isPointed) this.rest = null;
+    if (!announced) return rest?.();
+    const { address, layer, head, title, rows, columns, values, rowTokens, columnTokens, axes, isPointed } = announced;
     if (!this.header?.previews.includes(address)) return;
     const isSame = this.header.shows?.[0] === address;
+    const { header: before, matrix } = this;
+    if (isPointed && !rest) this.rest = () => this.show(before, matrix);
     /** @type {MatrixHeader} */
     const header = { ...this.header, title, rowTokens, columnTokens, isPreview: true, deep: null };
     header.shows = [address, layer, head];
+    if (header.focus && axes) header.focus = { name: headLabel(layer, head), rows: axes[0], columns: axes[1] };
     if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
-    this.awaited.expect(this.nameOf(header));
+    if (!isPointed) this.awaited.expect(this.nameOf(header));
     this.show(header, { values, rows, columns });
   }
 
@@ -154,7 +176,19 @@ export class MatrixPicture extends View {
     this.tiles.show(header, this.scale);
     if (isNew) this.layOut();
     else this.draw();
+    this.offer();
     Object.assign(this.root.dataset, { ready: "1", title: header.title, exact: header.isPreview ? "0" : "1" });
+  }
+
+  /** Tell the page of the head that is open. */
+  offer() {
+    const { focus, rowTokens, columnTokens } = this.header;
+    if (!focus) return;
+    const { values, columns } = this.matrix;
+    const isWholly = this.matrix.rows === rowTokens.length && columns === columnTokens.length;
+    const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => values[row * columns + column];
+    const format = (/** @type {number} */ row, /** @type {number} */ column) => this.format(row, column);
+    openHead(isWholly ? { ...focus, rowTokens, columnTokens, valueAt, format } : null);
   }
 
   describe() {
@@ -205,6 +239,7 @@ export class MatrixPicture extends View {
     this.axes.place(this.sizes, this.spans, kept);
     this.frame(this.keptRow, kept[0], null);
     this.frame(this.keptColumn, null, kept[1]);
+    this.framePointed(pointed());
     this.keptNumber.place(kept, this.spans, this.sizes, (row, column) => this.format(row, column));
     this.stage.classList.toggle("near", this.isNear);
     this.out.disabled = this.whole.disabled = !this.isNear;
@@ -227,16 +262,26 @@ export class MatrixPicture extends View {
     this.keys.tell();
   }
 
+  /** Frame the rows and columns of what is pointed at, here or elsewhere on the page. @param {Focus | null} focus */
+  framePointed(focus) {
+    const { focus: own, rowTokens, columnTokens } = this.header ?? {};
+    if (!own) return;
+    const rows = indicesOf(own.rows, rowTokens.length, focus?.query ?? null);
+    const columns = indicesOf(own.columns, columnTokens.length, focus?.key ?? null);
+    this.frame(this.pointedRow, rows[0] ?? null, null, rows.at(-1));
+    this.frame(this.pointedColumn, null, columns[0] ?? null, columns.at(-1));
+  }
+
   /**
-   * Lay a frame around a row, a column or, given both, a cell, as far as it is seen.
-   * @param {HTMLElement} frame @param {number | null} row @param {number | null} column
+   * Lay a frame around a row, a column or, given both, a cell, as far as it is seen; or around all up to a last one.
+   * @param {HTMLElement} frame @param {number | null} row @param {number | null} column @param {number | null} [last]
    */
-  frame(frame, row, column) {
+  frame(frame, row, column, last = null) {
     frame.hidden = true;
     if (!this.sizes) return;
     const { left, above, width, height } = this.sizes;
-    const down = row === null ? [0, height] : extentOf(this.spans.row, row, height);
-    const across = column === null ? [0, width] : extentOf(this.spans.column, column, width);
+    const down = row === null ? [0, height] : extentOf(this.spans.row, row, height, last ?? row);
+    const across = column === null ? [0, width] : extentOf(this.spans.column, column, width, last ?? column);
     if ((row === null && column === null) || !down || !across) return;
     frame.hidden = false;
     Object.assign(frame.style, { left: `${left + across[0]}px`, top: `${above + down[0]}px` });
@@ -263,6 +308,7 @@ export class MatrixPicture extends View {
   /** @param {PointerEvent} event */
   point(event) {
     const { row, column } = this.gestures.targetOf(event);
+    this.pointAt(row, column);
     if (row === null || column === null) return this.hideCell();
     const { rowTokens, columnTokens, title, note, number } = this.header;
     const said = [`${number} ${this.format(row, column)}`, note, readRoles(this.header, row, column)];
@@ -270,9 +316,23 @@ export class MatrixPicture extends View {
     this.frame(this.keys.cursor, row, column);
   }
 
+  /** Tell the page which row, column or cell a person points at. @param {number | null} row @param {number | null} column */
+  pointAt(row, column) {
+    const { focus } = this.header;
+    if (!focus) return;
+    const query = row === null ? null : placeOf(focus.rows, row);
+    const key = column === null ? null : placeOf(focus.columns, column);
+    pointAt(query || key ? { query, key } : null);
+  }
+
   drawSoon() {
     cancelAnimationFrame(this.frameRequest);
     this.frameRequest = requestAnimationFrame(() => this.draw());
+  }
+
+  leave() {
+    this.hideCell();
+    this.pointAt(null, null);
   }
 
   hideCell() {

@@ -25,7 +25,7 @@ export class MatrixGestures {
     stage.addEventListener("pointermove", (event) => this.move(event));
     stage.addEventListener("pointerup", (event) => this.release(event));
     stage.addEventListener("pointercancel", () => this.letGo());
-    stage.addEventListener("pointerleave", () => picture.hideCell());
+    stage.addEventListener("pointerleave", () => picture.leave());
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
   }
 

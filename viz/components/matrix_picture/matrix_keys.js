@@ -24,6 +24,7 @@ export class MatrixKeys {
     picture.stage.addEventListener("keydown", (event) => this.press(event));
     picture.stage.addEventListener("blur", () => {
       this.cursor.hidden = true;
+      picture.pointAt(null, null);
     });
   }
 
@@ -64,6 +65,7 @@ export class MatrixKeys {
     this.picture.draw();
     this.picture.tooltip.hide();
     this.picture.frame(this.cursor, row, column);
+    this.picture.pointAt(row, column);
     this.tell();
   }
 

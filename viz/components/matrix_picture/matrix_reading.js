@@ -6,6 +6,7 @@ import { clamp } from "../shared/picture.js";
 import { blockOf } from "./matrix_view.js";
 
 /** @import { RoleRun } from "../shared/chat_roles.js" */
+/** @import { Axis } from "../shared/focus.js" */
 /** @import { ShadeScale, Span } from "./matrix_view.js" */
 
 /**
@@ -16,6 +17,7 @@ import { blockOf } from "./matrix_view.js";
  *   kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
  *   shows: [string, number, number] | null, previews: string[],
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
+ *   focus?: { name: string, rows: Axis, columns: Axis } | null,
  * }} MatrixHeader
  */
 

@@ -42,12 +42,13 @@ export function showing(span, cell) {
 export const cellAt = ({ start, length, count }, at) => clamp(0, Math.floor(start + at * length), count - 1);
 
 /**
- * Where a cell begins along the side and how long it is there, cut off at both ends of it; null if it is not seen.
- * @param {Span} span @param {number} cell @param {number} side
+ * Where a cell, or all from it to a last one, begin along the side and how long they are there, cut off at both ends of it;
+ * null if nothing of them is seen.
+ * @param {Span} span @param {number} cell @param {number} side @param {number} [last]
  */
-export function extentOf({ start, length }, cell, side) {
+export function extentOf({ start, length }, cell, side, last = cell) {
   const from = Math.max(0, ((cell - start) / length) * side);
-  const to = Math.min(side, ((cell + 1 - start) / length) * side);
+  const to = Math.min(side, ((last + 1 - start) / length) * side);
   return to - from > 0.5 ? [from, to - from] : null;
 }
 

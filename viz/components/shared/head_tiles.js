@@ -2,6 +2,7 @@
 // The reading half of head_tiles.py: tiles as numbers again.
 import { clamp, largestWithin } from "./picture.js";
 
+/** @import { Axis } from "./focus.js" */
 /** @import { Run } from "./picture.js" */
 
 /**
@@ -9,8 +10,9 @@ import { clamp, largestWithin } from "./picture.js";
  * @typedef {{
  *   layers: number, heads: number, rows: number, columns: number, blockQueries: number, blockKeys: number,
  *   firstCell: number[], firstThousandth: number[], queryTokens: string[], keyTokens: string[],
- *   number?: string, top?: number,
+ *   axes?: Axes | null, number?: string, top?: number,
  * }} TilesHeader weights, unless `number` says what else, of which `top` is the largest
+ * @typedef {[Axis, Axis]} Axes the tokens of queries and keys
  * @typedef {[number, number]} Head layer and head
  */
 

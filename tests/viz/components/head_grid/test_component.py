@@ -44,8 +44,17 @@ def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
     header = header_of("here", (2, 2), None, METRIC, ranking, None)
     assert header["ranked"] == [2, 1]
     texts, bars = ["1.00", "–", "0.50", "0.00"], [1.0, 0.0, 0.5, 0.0]
-    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars}
+    assert header["metric"] == {"name": "Entropy", "unit": "bits", "texts": texts, "bars": bars, "best": []}
     assert header["notes"] == ["What it means.", "Ranked."]
+
+
+def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> None:
+    values = np.array([[0.2, np.nan, 0.9], [0.0, 0.5, 0.9]])
+    assert [TileMetric("Weight", values, 2, "", "", num_best=count).best() for count in (0, 2, 6)] == [
+        [],
+        [2, 5],
+        [2, 5, 4, 0],
+    ]
 
 
 def test_bars_of_nothing_but_zeros_are_empty() -> None:

@@ -38,6 +38,7 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
         key=f"tiles-{site}",
         number=MEASURES[measure].number,
         top=measured.top,
+        site=site,
     )
 
 

@@ -1,31 +1,31 @@
 // @ts-check
 // Asks which heads link two words; tells the words in the head of the page which two these are.
 // Data: the payload of link_question.py.
+import { onTold, tell } from "../../../components/shared/focus.js";
 import { _, said } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { sentenceParts } from "../../../components/shared/sentence_parts.js";
-import { onLooking, tellChosen } from "./picked_words.js";
 
-/** @import { Chosen } from "./picked_words.js" */
+/** @import { Chosen } from "../../../components/shared/focus.js" */
 
 /** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
 
-const THEN = said("Now click the word it looks at; Esc leaves off.");
+const THEN = said("Now click the word it looks at; Esc lets go of it.");
 
 class LinkQuestion extends View {
   /** @type {QuestionHeader} */ header;
 
   start() {
-    onLooking((name) => this.draw(name), this.ended.signal);
+    onTold("looking", (name) => this.draw(name), this.ended.signal);
   }
 
   /** @param {{ header: QuestionHeader }} payload */
   receive({ header }) {
     this.header = header;
     this.root.style.setProperty("--kept", header.keptColour);
-    tellChosen(header.chosen);
     this.draw(null);
+    tell("chosen", header.chosen);
   }
 
   /** @param {string | null} looking */

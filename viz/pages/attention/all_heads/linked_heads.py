@@ -5,6 +5,7 @@ The words are those that a person clicks, or those that the page opens on, or el
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: So many heads are listed.
 MOST: Final = 6
+#: So many tiles are framed.
+_BEST: Final = 3
 LABEL: Final = said("Two words' link")
 _CELLS: Final = said("Click a cell of the open head, and here stand the heads that link its two tokens most.")
 _WORDS: Final = said("Click two words of the sentence above: the one that looks, then the one it looks at.")
@@ -60,8 +63,8 @@ def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
         return
     question = _question(trace, state.current().common.site)
     with head:
-        chosen = NOTHING if question is None else question.words
-        word_picker(lines, chosen, on_pick=partial(_pick, trace), key="words")
+        chosen = _chosen(trace) if question is None else question.words
+        word_picker(lines, chosen, on_choose=partial(_choose, trace), key="words")
     sentence.show_cautions(trace, head)
 
 
@@ -80,7 +83,8 @@ def show(trace: "Trace", site: str) -> None:
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if word_lines(trace) else _CELLS
-    link_question(NOTHING if question is None else question.words, names, _(how), key="link-question")
+    chosen = _chosen(trace) if question is None else question.words
+    link_question(chosen, names, _(how), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)
@@ -91,7 +95,7 @@ def show(trace: "Trace", site: str) -> None:
         for rank, (weight, link, layer, head) in enumerate(ranked[:MOST]):
             # A key by rank: with other words the same button says another head.
             label = _button_label(weight, link, layer, head)
-            st.button(label, key=f"linked-{rank}", on_click=_press, args=(link, layer, head))
+            st.button(label, key=f"linked-{rank}", on_click=_press, args=(trace, link, layer, head))
     how_counted = _how(trace, question, [each[1] for each in ranked[:MOST]])
     if how_counted:
         st.caption(how_counted)
@@ -121,35 +125,52 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         )
     else:
         note = _("In each head the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
-    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note)
+    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=_BEST)
 
 
-def _pick(trace: "Trace", looking: int, looked_at: int) -> None:
-    """Two words were clicked: open the head that links them most, and rank all tiles by that weight."""
+def _choose(trace: "Trace", words: Chosen) -> None:
+    """Keep what a person has chosen: of one word its row, or its key; of two the head that links them most."""
+    looking, looked_at = words
     state.change(from_word=looking, to_word=looked_at, token=None, key_token=None)
+    if looking is None:
+        return
+    if looked_at is None:
+        row, key = word_links.cell_of_word(trace, state.current().common.site, looking)
+        # A word that the open head does not know is chosen too: nothing else is proposed then.
+        state.change(token=row, key_token=key, head_chosen=True)
+        return
     ranked = _ranked(trace, _with_pronoun(trace, word_links.links(trace, looking, looked_at)))
     if ranked:
         _, link, layer, head = ranked[0]
-        _open(link, layer, head)
-        state.change(metric=KEPT, order="highest")
+        _open(trace, link, layer, head)
+        state.change(metric=KEPT)
 
 
-def _press(link: Link, layer: int, head: int) -> None:
-    _open(link, layer, head)
+def _press(trace: "Trace", link: Link, layer: int, head: int) -> None:
+    _open(trace, link, layer, head)
     # The choice of an attention stands outside of this part of the page.
     st.rerun()
 
 
-def _open(link: Link, layer: int, head: int) -> None:
-    state.change(site=link.site, layer=layer, head=head, token=link.rows[0], key_token=link.keys[0])
+def _open(trace: "Trace", link: Link, layer: int, head: int) -> None:
+    """Open a head, and keep the cell in which it links the two words most."""
+    cells = list(product(link.rows, link.keys))
+    weights = [word_links.weights(trace, Link(link.site, (row,), (key,)))[layer, head] for row, key in cells]
+    row, key = cells[int(np.argmax(weights))]
+    state.change(site=link.site, layer=layer, head=head, token=row, key_token=key)
 
 
 def _clicked(trace: "Trace") -> tuple[int, int] | None:
     """The two words that a person has clicked, if this text has them."""
+    looking, looked_at = _chosen(trace)
+    return None if looking is None or looked_at is None else (looking, looked_at)
+
+
+def _chosen(trace: "Trace") -> Chosen:
+    """The words that a person has clicked, one or two, if this text has them."""
     chosen, count = state.current().attention, len(word_links.words(trace).labels)
-    if chosen.from_word is None or chosen.to_word is None or max(chosen.from_word, chosen.to_word) >= count:
-        return None
-    return chosen.from_word, chosen.to_word
+    words = chosen.from_word, chosen.to_word
+    return NOTHING if any(word is not None and word >= count for word in words) else words
 
 
 def _found(trace: "Trace") -> tuple[int, int] | None:

@@ -54,7 +54,14 @@ def _fill(
 
 
 def _send(trace: "Trace", site: str, grid: long_texts.Grid, address: str, ready: Mapping[int, "LayerTiles"]) -> None:
-    send_frame(grid.spec, trace.row_names(site), trace.axis_tokens(site)[1], address=address, key=f"tiles-{site}")
+    send_frame(
+        grid.spec,
+        trace.row_names(site),
+        trace.axis_tokens(site)[1],
+        address=address,
+        key=f"tiles-{site}",
+        site=site,
+    )
     for layer in sorted(ready):
         send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
 

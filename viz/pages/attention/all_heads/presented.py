@@ -6,10 +6,10 @@ import streamlit as st
 
 from viz.access import long_texts, models
 from viz.pages.attention.all_heads import grid, long_tiles
-from viz.pages.attention.opened_head import panel
+from viz.pages.attention.opened_head import headline, panel
 from viz.selection import state
 from viz.selection.attention import DRAWN_AS
-from viz.ui import controls, finding, measures, present
+from viz.ui import controls, measures, present
 
 if TYPE_CHECKING:
     from model import Trace
@@ -24,7 +24,7 @@ def show(trace: "Trace") -> None:
     controls.fit_measure(measures.offered(models.abilities(state.current().model)))
     screen = present.steps(_SCREENS, "screen")
     with st.container(key="below-a-sentence"):
-        finding.show(trace)
+        headline.show(trace)
         if screen:
             panel.picture(trace, site, DRAWN_AS[screen - 1])
             return

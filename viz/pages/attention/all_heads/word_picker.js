@@ -1,23 +1,25 @@
 // @ts-check
-// The sentence in the head of the page, and what was written, as words. A click on a word says which one looks, the next
-// click at which it looks; until the second one Python hears of nothing.
-// Data: the payload of word_picker.py. Sends back the trigger `pair`: { looking, lookedAt }.
+// The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
+// head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go.
+// Data: the payload of word_picker.py. Sends back the trigger `chosen`: { looking, lookedAt }, of words or null.
+import { given, meets, onTold, openedHead, placeOf, pointAt, pointed, tell } from "../../../components/shared/focus.js";
 import { consume, hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
 import { _, plural, said } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
+import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
-import { onChosen, tellLooking } from "./picked_words.js";
+import { WordLinks } from "./word_links.js";
 
 /** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
-/** @import { Chosen } from "./picked_words.js" */
+/** @import { Axis, Chosen, Focus, Place } from "../../../components/shared/focus.js" */
 
 /**
- * `pieces` counts those of a rare word and is 0 for others; `keptColour` is that of what is looked at.
- * @typedef {{ mark: string, language: string, words: string[], pieces: number[], roles: RoleRun[] }} WordLine
+ * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each; `keptColour` is that of what is
+ * looked at.
+ * @typedef {{ mark: string, language: string, words: string[], pieces: number[], axis: Axis, roles: RoleRun[] }} WordLine
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */
 
-const HOW = said("Click two words, the one that looks and the one it looks at, for the heads that link them.");
+const HOW = said("Point at a word to see where the open head looks from it; click two for the heads that link them.");
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {
@@ -29,19 +31,24 @@ function roleElement([role, begin, end, colour]) {
 }
 
 class WordPicker extends View {
-  /** @type {Chosen} */ chosen = [null, null];
-  /** The word that looks, while the other one is not clicked yet. @type {number | null} */ looking = null;
+  /** The words of the selection; the second is null while it is awaited. @type {Chosen} */ chosen = [null, null];
   /** @type {HTMLElement[]} */ words = [];
+  /** The tokens of each word. @type {Place[]} */ places = [];
   digest = "";
+  links = new WordLinks();
 
   start() {
+    const { signal } = this.ended;
     hearItems(this.root, ".word", this);
     this.root.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || this.looking === null) return;
-      this.look(null);
+      if (event.key !== "Escape" || this.chosen[0] === null) return;
+      this.change([null, null]);
       consume(event);
     });
-    onChosen((chosen) => this.show(chosen), this.ended.signal);
+    onTold("chosen", (chosen) => this.show(chosen), signal);
+    onTold("pointed", () => this.tint(), signal);
+    onTold("opened", () => this.tint(), signal);
+    onResize(this, () => this.tint());
   }
 
   /** @param {{ header: WordsHeader }} payload */
@@ -56,6 +63,7 @@ class WordPicker extends View {
   build({ digest, lines }) {
     this.digest = digest;
     this.words = [];
+    this.places = lines.flatMap(({ axis, words }) => words.map((_word, index) => placeOf(axis, index)));
     const rows = lines.map(({ mark, language, words, pieces, roles }) => {
       const className = roles.length ? "words with-roles" : "words";
       const line = element("span", { className, dir: "auto", lang: language, role: "group", ariaLabel: mark });
@@ -64,9 +72,8 @@ class WordPicker extends View {
       let ends = -1;
       words.forEach((word, index) => {
         const shown = tokenElement(word, pieces[index] ? "word rare" : "word");
-        shown.title = pieces[index]
-          ? `${plural("{count} piece.", "{count} pieces.", pieces[index])} ${_(HOW)}`
-          : _(HOW);
+        if (pieces[index]) shown.title = plural("{count} piece.", "{count} pieces.", pieces[index]);
+        shown.ariaDescription = _(HOW);
         shown.role = "button";
         this.words.push(shown);
         if (index === ends) into = line;
@@ -79,43 +86,78 @@ class WordPicker extends View {
         }
         into.append(shown);
       });
+      line.addEventListener("scroll", () => this.tint());
       return [element("span", { className: "mark", ariaHidden: "true" }, mark), line];
     });
-    this.root.replaceChildren(...rows.flat());
+    this.root.replaceChildren(...rows.flat(), this.links.element);
     if (this.words.length) reachByTab(this.words, this.words[0]);
   }
+
+  // ---- what is shown ----
 
   /** @param {Chosen} chosen */
   show(chosen) {
     this.chosen = chosen;
-    this.look(null);
-  }
-
-  /** A word that looks, or null, which leaves off. @param {number | null} looking */
-  look(looking) {
-    const wasLooking = this.looking !== null;
-    this.looking = looking;
-    const [from, to] = looking === null ? this.chosen : [looking, null];
+    const [from, to] = chosen;
     this.words.forEach((word, index) => {
       word.classList.toggle("from", index === from);
       word.classList.toggle("to", index === to);
       word.ariaPressed = String(index === from || index === to);
     });
-    if (looking !== null || wasLooking) tellLooking(looking === null ? null : this.words[looking].textContent);
+    tell("looking", from !== null && to === null ? this.words[from].textContent : null);
+    this.tint();
+  }
+
+  /** What is pointed at, or else what is chosen. @returns {Focus | null} */
+  focus() {
+    const [from, to] = this.chosen;
+    if (pointed() || from === null) return pointed();
+    return this.focusOf(this.places[from], to === null ? null : this.places[to]);
+  }
+
+  /** A word looks, where the open head has rows for it; else it is looked at. @param {Place} place @param {Place | null} [key] @returns {Focus} */
+  focusOf(place, key = null) {
+    const { rows, columns } = openedHead() ?? {};
+    if (!key && rows?.side !== place.side && columns?.side === place.side) return { query: null, key: place };
+    return { query: place, key };
+  }
+
+  /** Tint each word by what the open head gives it from the word in focus, or it gives to that, and draw the lines. */
+  tint() {
+    const [focus, head] = [this.focus(), openedHead()];
+    const { query = null, key = null } = focus ?? {};
+    const own = query ?? key;
+    const shares = this.places.map((place) => {
+      if (!head) return null;
+      if (query) return given(head, query, place);
+      return key && given(head, place, key);
+    });
+    const most = Math.max(1, ...shares.map((share) => share ?? 0));
+    const isPointing = pointed() !== null;
+    this.root.classList.toggle("pointing", isPointing);
+    this.words.forEach((word, index) => {
+      word.classList.toggle("looks", isPointing && meets(query, this.places[index]));
+      word.classList.toggle("looked-at", isPointing && meets(key, this.places[index]));
+      word.style.setProperty("--share", ((shares[index] ?? 0) / most).toFixed(3));
+    });
+    const from = this.words.filter((_word, index) => meets(own, this.places[index]));
+    this.links.draw(this.root, from, this.words, shares, most);
   }
 
   // ---- what a person does ----
 
-  /** @param {HTMLElement} word */
+  /** @param {Chosen} chosen */
+  change(chosen) {
+    this.show(chosen);
+    this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1] });
+  }
+
+  /** The first word, the second, or, the first again, none. @param {HTMLElement} word */
   choose(word) {
     const index = this.words.indexOf(word);
-    if (this.looking === null) {
-      this.look(index);
-      return;
-    }
-    const pair = { looking: this.looking, lookedAt: index };
-    this.show([pair.looking, pair.lookedAt]);
-    this.python.trigger("pair", pair);
+    const [from, to] = this.chosen;
+    if (from === null || to !== null) this.change([index, null]);
+    else this.change(index === from ? [null, null] : [from, index]);
   }
 
   /** Arrow keys lead from word to word. @param {HTMLElement} word @param {string} key */
@@ -130,11 +172,17 @@ class WordPicker extends View {
   /** @param {HTMLElement} word */
   visit(word) {
     reachByTab(this.words, word);
+    if (word.matches(":focus-visible")) this.point(word);
   }
 
-  point() {}
+  /** @param {HTMLElement} word */
+  point(word) {
+    pointAt(this.focusOf(this.places[this.words.indexOf(word)]));
+  }
 
-  leave() {}
+  leave() {
+    pointAt(null);
+  }
 }
 
 export default mount(".word-picker", WordPicker);

@@ -1,10 +1,11 @@
-"""Show a text and its translation as words, of which a person clicks two: one that looks, one looked at."""
+"""Show a text and its translation as words, of which a person chooses one that looks, and one looked at."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from viz.components.declare import declare
 from viz.core import chat_roles, fingerprint, payload, theme
+from viz.core.focus import FocusAxis
 from viz.core.token_text import display_word
 from viz.core.widget_values import sent
 from viz.pages.attention.all_heads.link_question import Chosen
@@ -24,6 +25,7 @@ class WordLine:
         language: its language; "" if nobody knows.
         words: as shown; they are counted through all lines.
         pieces: of each word that is marked as rare, how many it is broken into; 0 for others.
+        axis: the tokens of each word.
         roles: runs of words that are of one role of a chat: role, first word, end.
     """
 
@@ -31,6 +33,7 @@ class WordLine:
     language: str
     words: tuple[str, ...]
     pieces: tuple[int, ...]
+    axis: FocusAxis
     roles: tuple[chat_roles.Run, ...] = ()
 
 
@@ -53,28 +56,28 @@ def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
     return payload.pack(header)
 
 
-def read_pair(value: object, lines: Sequence[WordLine]) -> tuple[int, int] | None:
-    """The two words that the browser says were clicked, if they exist."""
-    if not isinstance(value, Mapping):
+def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
+    """The words that the browser says are chosen, if they exist: none, the one that looks, or both."""
+    if not isinstance(value, Mapping) or not {"looking", "lookedAt"} <= value.keys():
         return None
     count = sum(len(line.words) for line in lines)
-    looking, looked_at = value.get("looking"), value.get("lookedAt")
-    if type(looking) is not int or type(looked_at) is not int or not (0 <= looking < count and 0 <= looked_at < count):
+    looking, looked_at = value["looking"], value["lookedAt"]
+    if not all(word is None or (type(word) is int and 0 <= word < count) for word in (looking, looked_at)):
         return None
-    return looking, looked_at
+    return None if looking is None and looked_at is not None else (looking, looked_at)
 
 
-def word_picker(lines: Sequence[WordLine], chosen: Chosen, *, on_pick: Callable[[int, int], None], key: str) -> None:
+def word_picker(lines: Sequence[WordLine], chosen: Chosen, *, on_choose: Callable[[Chosen], None], key: str) -> None:
     """Show the words; arguments as of `pack_words`.
 
     Args:
-        on_pick: called before the next run, with the words that a person has clicked.
+        on_choose: called before the next run, with the words that a person has chosen.
         key: of the component.
     """
 
     def take() -> None:
-        pair = read_pair(sent(key, "pair"), lines)
-        if pair is not None:
-            on_pick(*pair)
+        words = read_chosen(sent(key, "chosen"), lines)
+        if words is not None:
+            on_choose(words)
 
-    _COMPONENT(data=pack_words(lines, chosen), key=key, on_pair_change=take)
+    _COMPONENT(data=pack_words(lines, chosen), key=key, on_chosen_change=take)

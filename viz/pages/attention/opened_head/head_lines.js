@@ -3,6 +3,7 @@
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.
 import { roleOf, rolesLooking } from "../../../components/shared/chat_roles.js";
+import { indicesOf, onTold, openHead, placeOf, pointAt } from "../../../components/shared/focus.js";
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
@@ -15,6 +16,7 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
+/** @import { Focus } from "../../../components/shared/focus.js" */
 /** @import { LinesHeader, LinesView } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */
@@ -66,11 +68,14 @@ class HeadLines extends View {
       this.drawSoon();
     });
     this.root.addEventListener("keydown", (event) => this.press(event));
+    onTold("pointed", (focus) => this.showPointed(focus), this.ended.signal);
   }
 
   dispose() {
+    super.dispose();
     this.observer.disconnect();
     cancelAnimationFrame(this.frame);
+    if (this.header?.focus) openHead(null);
   }
 
   // ---- data ----
@@ -91,6 +96,7 @@ class HeadLines extends View {
       this.painted = null;
     }
     this.obey(header.command);
+    this.offer();
     this.root.dataset.ready = "1";
   }
 
@@ -129,6 +135,7 @@ class HeadLines extends View {
     Object.assign(this, changes);
     this.mark();
     this.drawSoon();
+    this.offer();
     if (!isFinal) return;
     const { digest } = this.header;
     const { kept, threshold, command } = this;
@@ -137,6 +144,19 @@ class HeadLines extends View {
     const view = { heads: this.heads(), query, key, threshold, command, digest };
     lastViews.set(digest, view);
     this.python.state("view", view);
+  }
+
+  /** Tell the page of what is drawn: the head that is on, or the mean of several. */
+  offer() {
+    const { focus, queryTokens: rowTokens, keyTokens: columnTokens, headNames, top } = this.header;
+    if (!focus) return;
+    const heads = this.heads();
+    const sum = (/** @type {number} */ row, /** @type {number} */ column) =>
+      heads.reduce((total, head) => total + weightOf(storedAt(this.matrix, head, row, column)) * top, 0);
+    const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => sum(row, column) / heads.length;
+    const format = (/** @type {number} */ row, /** @type {number} */ column) => formatNumber(valueAt(row, column), 3);
+    const name = heads.map((head) => headNames[head]).join(" + ");
+    openHead({ ...focus, name, rowTokens, columnTokens, valueAt, format });
   }
 
   heads() {
@@ -156,8 +176,26 @@ class HeadLines extends View {
     if (pair) this.tell(event, pair.query, pair.key);
     else this.tooltip.hide();
     const pointed = pair ? null : token;
-    if (isSameToken(pointed, this.pointed)) return;
-    this.pointed = pointed;
+    if (!isSameToken(pointed, this.pointed)) {
+      this.pointed = pointed;
+      this.drawSoon();
+    }
+    const { focus } = this.header;
+    if (!focus) return;
+    const said = pair ?? (token ? { [token.side]: token.index } : {});
+    const query = said.query === undefined ? null : placeOf(focus.rows, said.query);
+    const key = said.key === undefined ? null : placeOf(focus.columns, said.key);
+    pointAt(query || key ? { query, key } : null);
+  }
+
+  /** What is pointed at elsewhere on the page has its lines here. @param {Focus | null} focus */
+  showPointed(focus) {
+    const { focus: own, queryTokens, keyTokens } = this.header ?? {};
+    if (!own || this.board.matches(":hover")) return;
+    const [row] = indicesOf(own.rows, queryTokens.length, focus?.query ?? null);
+    const [column] = indicesOf(own.columns, keyTokens.length, focus?.key ?? null);
+    this.pointed = column === undefined ? null : { side: "key", index: column };
+    if (row !== undefined) this.pointed = { side: "query", index: row };
     this.drawSoon();
   }
 

@@ -11,6 +11,7 @@ import { ROLES, roleItems } from "./role_columns.js";
 import { isSameToken } from "./token_columns.js";
 
 /** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
+/** @import { Axis } from "../../../components/shared/focus.js" */
 /** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */
 /** @import { Side, Token } from "./token_columns.js" */
 
@@ -19,6 +20,7 @@ import { isSameToken } from "./token_columns.js";
  * @typedef {{
  *   queryTokens: string[], keyTokens: string[], queryRoles: RoleRun[], keyRoles: RoleRun[], headNames: string[], top: number, number: string, title: string,
  *   fileName: string, colours: string[], digest: string, command: LinesView & { number: number },
+ *   focus: { name: string, rows: Axis, columns: Axis } | null,
  * }} LinesHeader what `pack_lines` packs
  * @typedef {{
  *   matrix: Matrix, heads: number[], least: number, focus: Token | null, layout: Layout, header: LinesHeader,

@@ -18,6 +18,7 @@ from jaxtyping import Float
 
 from viz.components.declare import declare
 from viz.core import chat_roles, fingerprint, payload, token_text
+from viz.core.focus import FocusHead
 from viz.core.theme import HEAD_COLOURS
 from viz.core.widget_values import sent
 
@@ -47,6 +48,7 @@ class LinesData:
         number: what one value is called.
         title: stands over hover boxes and saved pictures.
         file_name: of saved pictures, without heads and ending.
+        focus: by which tokens the page's other pictures know rows and columns.
     """
 
     values: Float[np.ndarray, "head query key"]
@@ -59,6 +61,7 @@ class LinesData:
     file_name: str
     query_roles: Sequence[chat_roles.Run] = ()
     key_roles: Sequence[chat_roles.Run] = ()
+    focus: FocusHead | None = None
 
     def __post_init__(self) -> None:
         expected = (len(self.head_names), len(self.query_tokens), len(self.key_tokens))
@@ -123,6 +126,7 @@ def pack_lines(data: LinesData, memory: Memory) -> bytes:
         "title": data.title,
         "fileName": data.file_name,
         "colours": HEAD_COLOURS,
+        "focus": None if data.focus is None else asdict(data.focus),
         "digest": memory.digest,
         "command": asdict(memory.order) | {"number": memory.number},
     }

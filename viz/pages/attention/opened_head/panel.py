@@ -12,11 +12,11 @@ from viz.access import attention, chats, long_texts, models
 from viz.access.attention import MatrixView
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tiles.server import tile_server
-from viz.core import sites
+from viz.core import focus, sites
 from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, said, shown
 from viz.core.tile_source import Source
-from viz.pages.attention.opened_head import captions, picture_panel
+from viz.pages.attention.opened_head import captions, headline, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.selection import state
 from viz.selection.attention import DrawnAs
@@ -62,7 +62,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     """The chosen head of a site, or several, by the measure that is chosen. From the tiles at `addresses` the browser
     may draw it at once.
     """
-    finding.show(trace)
+    headline.show(trace)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}
@@ -191,7 +191,15 @@ def _matrix_data(
         file_name=file_name(name, common.measure, sentence=common.text),
         block=block,
         address=address,
+        focus=_focus(queries, keys, site, measure),
     )
+
+
+def _focus(queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.FocusHead:
+    """How the page's other pictures know the rows and columns of the open head."""
+    common = state.current().common
+    name = sites.head_label(common.layer, common.head if measure.is_per_head else None)
+    return focus.head(name, site, queries.groups, keys.groups)
 
 
 def _with_roles(data: MatrixData, trace: "Trace", opened: Opened) -> MatrixData:
@@ -235,6 +243,7 @@ def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str,
         query_roles=chats.spans(trace, opened.queries),
         key_roles=chats.spans(trace, opened.keys),
         file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
+        focus=_focus(opened.queries, opened.keys, site, measure),
     )
     query, key = _kept(opened, cell)
     # A person who has kept both sees the lines of the query; the key is not forgotten.

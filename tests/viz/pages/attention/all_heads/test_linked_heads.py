@@ -10,8 +10,9 @@ from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
+from viz.core.focus import FocusAxis
 from viz.core.sites import CROSS, DECODER, ENCODER, head_label
-from viz.pages.attention.all_heads.word_picker import WordLine, read_pair
+from viz.pages.attention.all_heads.word_picker import WordLine, read_chosen
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -35,7 +36,8 @@ def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_p
     words = [word for line in header["lines"] for word in line["words"]]
     assert question["asked"] == [words[index] for index in header["chosen"]]
     assert question["asked"][1] == "animal"
-    assert any("“animal”" in line.value and "weight" in line.value for line in app.markdown)
+    ((headline, _),) = sent_to(app, "headline")
+    assert "“animal”" in "".join(headline["suggestion"])
 
 
 def test_the_heads_of_a_kept_cell_are_listed_from_the_largest_weight_on(app: AppTest, selection: Selection) -> None:
@@ -125,10 +127,46 @@ def test_no_attention_leads_from_the_text_to_its_translation(app: AppTest, selec
     assert any("No attention leads from “animal” to" in caption.value for caption in app.caption)
 
 
+def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_key_where_not(
+    app: AppTest, selection: Selection
+) -> None:
+    known = word_links.words(traced(TEXT, selection))
+    written = known.groups[known.num_source][0]
+    animal = known.groups[1][0]
+    # A row of cross-attention stands for the word that it writes, others for the one that they read.
+    for site, word, kept in (
+        (ENCODER, 1, (animal, None)),
+        (DECODER, known.num_source, (written, None)),
+        (CROSS, known.num_source, (written - 1, None)),
+        (CROSS, 1, (None, animal)),
+        (ENCODER, known.num_source, (None, None)),
+    ):
+        assert word_links.cell_of_word(traced(TEXT, selection), site, word) == kept
+    app.query_params.update({"from": "1", "token": str(animal), "site": ENCODER})
+    app.run()
+    ((words, _),) = sent_to(app, "word_picker")
+    ((question, _),) = sent_to(app, "link_question")
+    assert words["chosen"] == question["chosen"] == [1, None]
+    ((headline, _),) = sent_to(app, "headline")
+    assert (headline["suggestion"], headline["kept"]) == ([], [animal, None])
+
+
 @pytest.mark.parametrize(
-    "value", [None, [], {"looking": 0}, {"looking": 0, "lookedAt": 3}, {"looking": True, "lookedAt": 0}]
+    "value",
+    [
+        None,
+        [],
+        {"looking": 0},
+        {"looking": 0, "lookedAt": 3},
+        {"looking": True, "lookedAt": 0},
+        {"looking": None, "lookedAt": 0},
+        {"looking": -1, "lookedAt": None},
+    ],
 )
-def test_what_names_no_two_words_is_no_choice(value: object) -> None:
-    lines = [WordLine("EN", "en", ("a", "b"), (0, 0)), WordLine("DE", "de", ("c",), (0,))]
-    assert read_pair({"looking": 2, "lookedAt": 0}, lines) == (2, 0)
-    assert read_pair(value, lines) is None
+def test_what_names_no_words_is_no_choice(value: object) -> None:
+    source, target = FocusAxis("source", groups=((0,), (1,))), FocusAxis("target", groups=((1,),))
+    lines = [WordLine("EN", "en", ("a", "b"), (0, 0), source), WordLine("DE", "de", ("c",), (0,), target)]
+    assert read_chosen({"looking": 2, "lookedAt": 0}, lines) == (2, 0)
+    assert read_chosen({"looking": 2, "lookedAt": None}, lines) == (2, None)
+    assert read_chosen({"looking": None, "lookedAt": None}, lines) == (None, None)
+    assert read_chosen(value, lines) is None

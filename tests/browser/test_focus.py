@@ -1,0 +1,131 @@
+"""One focus drives the attention page: what is pointed at in one view is shown by all others, without the server."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.pointing import box_of
+from tests.shipped import link_of
+from viz.core.sites import head_label
+
+Sent = Callable[[], int]
+
+
+@pytest.fixture
+def sent(page: Page) -> Sent:
+    """How many messages the page has sent to the server."""
+    messages: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: messages.append(frame)))
+    return lambda: len(messages)
+
+
+def word(page: Page, name: str) -> Locator:
+    return page.locator(".word-picker[data-ready='1']").get_by_role("button", name=name, exact=True)
+
+
+def share(page: Page, name: str) -> float:
+    return float(word(page, name).evaluate("word => word.style.getPropertyValue('--share')"))
+
+
+def is_within(inner: Locator, outer: Locator) -> bool:
+    a, b = box_of(inner), box_of(outer)
+    return b["y"] <= a["y"] + a["height"] / 2 <= b["y"] + b["height"]
+
+
+def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
+    page: Page, shipped_url: str, sent: Sent
+) -> None:
+    page.goto(shipped_url)
+    name, headline = head_label(link_of().layer, link_of().head), page.locator(".headline[data-ready='1']")
+    expect(headline).to_contain_text("Worth seeing:")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    before = sent()
+    # The row that writes “es” is the finding's.
+    word(page, "es").hover()
+    expect(headline).to_contain_text(f"{name} gives most from weil → es to animal: {link_of().weight:.4f}.")
+    assert share(page, "animal") == pytest.approx(link_of().weight, abs=1e-3)
+    assert share(page, "street") < 0.01
+    expect(word(page, "es")).to_have_class(re.compile(r"\blooks\b"))
+    expect(page.locator(".word-links path").first).to_be_attached()
+    row = page.locator(".pointed-frame").first
+    expect(row).to_be_visible()
+    assert is_within(page.locator(".row-label").filter(has_text="→ ▁es"), row)
+    expect(page.locator(".head-grid .marks")).to_be_visible()
+    # A word of the text is looked at: its column is framed, and the words that look at it are tinted.
+    word(page, "street").hover()
+    expect(headline).to_contain_text(re.compile(rf"In {name} most that street gets comes from .+: 0\.\d+\."))
+    expect(word(page, "street")).to_have_class(re.compile("looked-at"))
+    expect(row).to_be_hidden()
+    expect(page.locator(".pointed-frame").last).to_be_visible()
+    # Nothing stays behind the pointer.
+    page.mouse.move(5, 500)
+    expect(headline).to_contain_text("Worth seeing:")
+    for mark in (page.locator(".pointed-frame").first, page.locator(".head-grid .marks")):
+        expect(mark).to_be_hidden()
+    assert share(page, "animal") == pytest.approx(link_of().weight, abs=1e-3), "the finding's own row"
+    assert sent() == before
+
+
+def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_the_sentence(
+    page: Page, shipped_url: str, sent: Sent
+) -> None:
+    page.goto(shipped_url)
+    picture, headline = page.locator(".matrix-picture"), page.locator(".headline")
+    name = head_label(link_of().layer, link_of().head)
+    expect(picture.and_(page.locator("[data-exact='1']"))).to_be_visible()
+    page.wait_for_load_state("networkidle")
+    before, title = sent(), picture.get_attribute("data-title")
+    page.get_by_role("gridcell", name="L1 H5", exact=False).hover()
+    expect(picture).to_have_attribute("data-title", re.compile("^L1 H5"))
+    expect(picture).to_have_attribute("data-exact", "0")
+    expect(headline).to_contain_text("L1 H5 gives")
+    assert page.locator(".word.looks, .word.looked-at").count() > 0
+    page.mouse.move(5, 500)
+    expect(picture).to_have_attribute("data-title", title or "")
+    expect(picture).to_have_attribute("data-exact", "1")
+    # The kept cell is printed where it stands: pointing at it names its words and its number again.
+    number = box_of(picture.locator(".kept-frame").first), box_of(picture.locator(".kept-frame").last)
+    page.mouse.move(number[1]["x"] + number[1]["width"] / 2, number[0]["y"] + number[0]["height"] / 2)
+    weight = f"{link_of().weight:.4f}"
+    expect(headline).to_contain_text(f"{name} gives {weight} from weil → es to animal, the largest of the row.")
+    expect(word(page, "es")).to_have_class(re.compile(r"\blooks\b"))
+    expect(word(page, "animal")).to_have_class(re.compile("looked-at"))
+    assert sent() == before
+
+
+def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page: Page, shipped_url: str) -> None:
+    page.goto(f"{shipped_url}&site=encoder.self&layer=0&head=0")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    headline = page.locator(".headline")
+    word(page, "The").focus()
+    page.keyboard.press("ArrowRight")
+    expect(headline).to_contain_text("L1 H1 gives most from animal to")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"from=1\b"))
+    expect(page.locator(".link-question")).to_contain_text("Which heads link animal to …?")
+    expect(page.locator(".row-label.kept")).to_have_text("▁animal")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"from=1&to=2\b"))
+    expect(page.locator(".head-grid .cell-rank").first).to_be_visible()
+    # The tiles keep their places: the best are framed where they stand.
+    expect(page.locator(".head-grid .layer-name").nth(1)).to_have_text("Layer 1")
+    expect(page.get_by_role("button", name="didn't", exact=True)).to_have_attribute("aria-pressed", "true")
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("from="))
+    expect(page.get_by_role("button", name="animal", exact=True)).to_have_attribute("aria-pressed", "false")
+
+
+def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shipped_url: str) -> None:
+    page.goto(f"{shipped_url}&drawn=Lines")
+    lines = page.locator(".head-lines[data-ready='1']")
+    expect(lines).to_be_visible()
+    word(page, "es").hover()
+    name = head_label(link_of().layer, link_of().head)
+    expect(lines.locator(".status")).to_contain_text(f"looks at {name} ▁animal")
+    lines.get_by_role("option", name="▁street", exact=True).last.hover()
+    expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest of the row")
+    expect(word(page, "street")).to_have_class(re.compile("looked-at"))

@@ -1,0 +1,81 @@
+// @ts-check
+// The one focus of a page: what a person points at, the words that are chosen, and the head that is open. Every component
+// is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
+
+/** Tokens of one side: the text that an encoder reads, or what a decoder reads. @typedef {{ side: "source" | "target", tokens: number[] }} Place */
+/** What a person points at: tokens that look, tokens looked at, or both. @typedef {{ query: Place | null, key: Place | null }} Focus */
+/**
+ * Rows or columns of a picture: the tokens of each, or null where each has that of its number, or one `ahead` of it.
+ * @typedef {{ side: Place["side"], ahead: number, groups: number[][] | null }} Axis
+ */
+/**
+ * A head that is open, as its picture has it: what it is called, its sides with their labels, its numbers.
+ * @typedef {{
+ *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
+ *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
+ * }} OpenHead
+ */
+/** Two words: the one that looks and the one looked at, as the sentence counts them. @typedef {[number | null, number | null]} Chosen */
+/** @typedef {"pointed" | "opened" | "preview" | "chosen" | "looking"} Subject */
+
+const focusOfPage =
+  /** @type {{ headlightFocus?: { meeting: EventTarget, pointed: Focus | null, opened: OpenHead | null } }} */ (
+    globalThis
+  );
+focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, opened: null };
+const FOCUS = focusOfPage.headlightFocus;
+
+/** Tell whoever listens. @param {Subject} subject @param {unknown} detail */
+export const tell = (subject, detail) => FOCUS.meeting.dispatchEvent(new CustomEvent(subject, { detail }));
+
+/** Hear what is told, until the signal. @param {Subject} subject @param {(detail: any) => void} hear @param {AbortSignal} signal */
+export function onTold(subject, hear, signal) {
+  FOCUS.meeting.addEventListener(subject, (/** @type {any} */ { detail }) => hear(detail), { signal });
+}
+
+/** A person points at something, or, with null, at nothing. @param {Focus | null} focus */
+export function pointAt(focus) {
+  if (JSON.stringify(focus) === JSON.stringify(FOCUS.pointed)) return;
+  FOCUS.pointed = focus;
+  tell("pointed", focus);
+}
+
+/** What is pointed at now. */
+export const pointed = () => FOCUS.pointed;
+
+/** A head is open, or another one, or, with null, none. @param {OpenHead | null} head */
+export function openHead(head) {
+  FOCUS.opened = head;
+  tell("opened", head);
+}
+
+/** The head that is open. */
+export const openedHead = () => FOCUS.opened;
+
+/** The tokens of one row or column. @param {Axis} axis @param {number} index @returns {Place} */
+export const placeOf = ({ side, ahead, groups }, index) => ({ side, tokens: groups ? groups[index] : [index + ahead] });
+
+/** The rows or columns of so many that have a token of this place. @param {Axis} axis @param {number} count @param {Place | null} place */
+export function indicesOf({ side, ahead, groups }, count, place) {
+  if (!place || place.side !== side) return [];
+  if (!groups) return place.tokens.map((token) => token - ahead).filter((index) => index >= 0 && index < count);
+  const isMeant = (/** @type {number[]} */ group) => group.some((token) => place.tokens.includes(token));
+  return groups.flatMap((group, index) => (isMeant(group) ? [index] : []));
+}
+
+/** Whether two places share a token. @param {Place | null} a @param {Place} b */
+export const meets = (a, b) => a?.side === b.side && a.tokens.some((token) => b.tokens.includes(token));
+
+/**
+ * What the open head gives from one place to another: over the keys the sum, over the queries the mean; null where it
+ * joins no such places.
+ * @param {OpenHead} head @param {Place} query @param {Place} key
+ */
+export function given({ rows, columns, rowTokens, columnTokens, valueAt }, query, key) {
+  const looking = indicesOf(rows, rowTokens.length, query);
+  const lookedAt = indicesOf(columns, columnTokens.length, key);
+  if (!looking.length || !lookedAt.length) return null;
+  let sum = 0;
+  for (const row of looking) for (const column of lookedAt) sum += valueAt(row, column) || 0;
+  return sum / looking.length;
+}

@@ -1,0 +1,67 @@
+"""Name what pictures show by tokens: what a person points at in one is then found in all others (`focus.js`).
+
+A row of self-attention stands for the tokens that it reads, one of cross-attention for those that it writes: what a
+translated word looks at is what the model looked at to write it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from viz.core.sites import CROSS, DECODER, ENCODER
+
+#: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads.
+Side = Literal["source", "target"]
+#: For each label the positions of its tokens.
+Groups = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class FocusAxis:
+    """Rows, columns or words.
+
+    Attributes:
+        side: whose tokens they stand for.
+        ahead: how far behind its position the token of a row is: 1 where rows stand for what they write.
+        groups: the tokens of each; None where each has the token of its number, or the one `ahead` of it.
+    """
+
+    side: Side
+    ahead: int = 0
+    groups: Groups | None = None
+
+
+#: The queries and the keys of each site.
+AXES: Final[Mapping[str, tuple[FocusAxis, FocusAxis]]] = {
+    ENCODER: (FocusAxis("source"), FocusAxis("source")),
+    DECODER: (FocusAxis("target"), FocusAxis("target")),
+    CROSS: (FocusAxis("target", ahead=1), FocusAxis("source")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FocusHead:
+    """A head that is open.
+
+    Attributes:
+        name: what it is called.
+        rows, columns: its queries and its keys.
+    """
+
+    name: str
+    rows: FocusAxis
+    columns: FocusAxis
+
+
+def head(name: str, site: str, rows: Groups, columns: Groups) -> FocusHead:
+    """A head of an attention, by the tokens that each of its rows and columns reads."""
+    return FocusHead(name, *(grouped(axis, groups) for axis, groups in zip(AXES[site], (rows, columns), strict=True)))
+
+
+def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:
+    """The same side with labels that have several tokens, or not all."""
+    if all(tuple(group) == (number,) for number, group in enumerate(groups)):
+        return axis
+    # A word is written by the row before it.
+    tokens = [[group[-1] + axis.ahead] for group in groups] if axis.ahead else groups
+    return FocusAxis(axis.side, axis.ahead, tokens)
