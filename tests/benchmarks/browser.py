@@ -182,7 +182,7 @@ def open_head(page: Page, number: int) -> tuple[float, float]:
     for index, condition in enumerate(("", " && {}.dataset.exact === '1'")):
         layer, head = (number + 3 * index) % len(LAYERS), (3 * number + index + 1) % 8
         click = f'deep(\'.head-grid .cell[data-layer="{layer}"][data-head="{head}"]\').click()'
-        is_there = f"{PICTURE}?.dataset.title === 'Layer {layer + 1} · Head {head + 1}'"
+        is_there = f"{PICTURE}?.dataset.title.startsWith('L{layer + 1} H{head + 1}')"
         took.append(timed(page, click, is_there + condition.format(PICTURE)))
         page.wait_for_timeout(700)
     drawn, exact = took

@@ -19,7 +19,7 @@ PREVIEW = """({ address, rows, columns, value }) => {
   const title = "L2 H3";
   const detail = { address, layer: 1, head: 2, title, rows, columns, values };
   Object.assign(detail, { rowTokens: tokens(8), columnTokens: tokens(9) });
-  window.dispatchEvent(new CustomEvent("headlight-preview", { detail }));
+  globalThis.headlightFocus.meeting.dispatchEvent(new CustomEvent("preview", { detail }));
 }"""
 
 

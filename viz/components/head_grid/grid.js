@@ -187,8 +187,8 @@ export class HeadGrid extends View {
     const { axes, queryTokens, keyTokens } = this.tiles?.header ?? {};
     const rows = this.stretchOf(axes?.[0], queryTokens?.length, focus?.query, this.tile.height);
     const columns = this.stretchOf(axes?.[1], keyTokens?.length, focus?.key, this.tile.width);
-    marks.hidden = !rows && !columns;
-    if (marks.hidden || !this.painted) return;
+    if ((!rows && !columns) || !this.painted) return marks.remove();
+    this.board.element.append(marks);
     const ratio = pixelRatio(this.root);
     sizeCanvas(marks, canvas.width, canvas.height, ratio);
     const frames = new Path2D();

@@ -43,8 +43,8 @@ export class HeadBoard {
   element = element("div", { className: "board", role: "grid" });
   canvas = element("canvas", { className: "tiles", ariaHidden: "true" });
   marker = element("div", { className: "marker", hidden: true });
-  /** The rows and columns of what is pointed at, in every tile. */
-  marks = element("canvas", { className: "tiles marks", ariaHidden: "true", dataset: { notInPicture: "" } });
+  /** What is pointed at, in every tile; on the board only meanwhile. */
+  marks = element("canvas", { className: "marks", ariaHidden: "true", dataset: { notInPicture: "" } });
   corner = element("span", "head-name");
   roles = new TileRoles();
 
@@ -94,7 +94,7 @@ export class HeadBoard {
     });
     this.headNames = [];
     const top = ranked ? [] : [this.buildHeadNames()];
-    this.element.replaceChildren(...top, this.canvas, ...lines, this.marks, this.roles.element, this.marker);
+    this.element.replaceChildren(...top, this.canvas, ...lines, this.roles.element, this.marker);
     this.element.classList.toggle("ranked", ranked !== null);
     const order = _("Ranked by {metric}.", { metric: metric?.name });
     this.element.ariaLabel = ranked ? `${label} ${order}` : label;

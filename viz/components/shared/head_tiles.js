@@ -95,12 +95,22 @@ export class Tiles {
     return { query: queryTokens[query], key: keyTokens[key], weight, at: /** @type {const} */ ([query, key]) };
   }
 
-  /** All weights of a head as numbers: exact to three decimals, and below the first of them by their shade. @param {Head} head */
+  /** All weights of a head as numbers. @param {Head} head */
   weightsOf(head) {
     const { rows, columns } = this.header;
-    const base = this.baseOf(head);
-    const weights = new Float32Array(rows * columns);
-    for (let index = 0; index < weights.length; index++) {
+    return this.weightsFrom(this.baseOf(head), rows * columns);
+  }
+
+  /** The weights of one row of a head. @param {Head} head @param {number} row */
+  rowOf(head, row) {
+    const { columns } = this.header;
+    return this.weightsFrom(this.baseOf(head) + row * columns, columns);
+  }
+
+  /** Stored weights as numbers: exact to three decimals, and below the first of them by their shade. @param {number} base @param {number} count */
+  weightsFrom(base, count) {
+    const weights = new Float32Array(count);
+    for (let index = 0; index < count; index++) {
       const value = this.values[base + index];
       weights[index] = this.thousandths[value] ? this.thousandths[value] / 1000 : ((value >> 8) / 255) ** 2;
     }

@@ -7,7 +7,7 @@ import { consume, hearItems, reachByTab, targetOf } from "../../../components/sh
 import { _, plural, said } from "../../../components/shared/messages.js";
 import { mount, onResize, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
-import { WordLinks } from "./word_links.js";
+import { WordLinks } from "../../../components/shared/word_links.js";
 
 /** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
 /** @import { Axis, Chosen, Focus, Place } from "../../../components/shared/focus.js" */

@@ -89,7 +89,8 @@ class DecodePlayer extends PlayerView {
       onPause: () => this.report(),
       nameOf: (step) => _("Step {step} of {count}", { step: step + 1, count: steps.length }),
     });
-    this.sentence = new FilmSentence(header, goTo);
+    const overSource = tilesOver(sourceTokens, cross);
+    this.sentence = new FilmSentence(header, overSource, { goTo, point: (key) => this.point(key) });
     this.curve = filmCurve(steps, tooltip, goTo);
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (token_id) => this.wish({ kind: "force", token_id }),
@@ -102,8 +103,10 @@ class DecodePlayer extends PlayerView {
         this.wish({ kind: "draw", temperature, top_k, top_p });
       },
     });
-    this.heads = new FilmHeads(header, tilesOver(sourceTokens, cross), tilesOver(targetTokens, self), tooltip, {
+    this.heads = new FilmHeads(header, overSource, tilesOver(targetTokens, self), tooltip, {
       choose: (layer, [head, ...also]) => this.change({ layer, head, also }),
+      preview: (layer, head) => this.link(layer, head === null ? null : [head]),
+      point: (key) => this.point(key),
     });
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
@@ -115,6 +118,18 @@ class DecodePlayer extends PlayerView {
   }
 
   // ---- what a person does ----
+
+  /** Mark a token of the source wherever it stands. @param {number | null} key */
+  point(key) {
+    this.sentence.mark(key);
+    this.heads.mark(key);
+  }
+
+  /** What heads look at in this step, above the sentence: those that a person points at, or else the chosen ones. @param {number} [layer] @param {number[] | null} [heads] */
+  link(layer = this.state.layer, heads = null) {
+    if (heads) this.sentence.link(layer, heads);
+    else this.sentence.link(this.state.layer, [this.state.head, ...this.state.also]);
+  }
 
   /** @param {{ kind: "force", token_id: number } | (Filter & { kind: "draw" })} wish */
   wish(wish) {
@@ -165,6 +180,7 @@ class DecodePlayer extends PlayerView {
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
+      this.link();
     }
     const { token, logProb } = steps[step];
     const values = { step: step + 1, count: steps.length, token, probability: formatProbability(logProb) };

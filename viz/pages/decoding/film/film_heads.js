@@ -61,7 +61,10 @@ export class FilmHeads {
 
   /**
    * @param {PlayerHeader} header @param {Tiles} cross @param {Tiles} self @param {Tooltip} tooltip
-   * @param {{ choose(layer: number, heads: number[]): void }} act
+   * @param {{
+   *   choose(layer: number, heads: number[]): void, preview(layer: number, head: number | null): void,
+   *   point(key: number | null): void,
+   * }} act `preview` is told of the head of cross-attention, and `point` of the token of the source, that a person points at
    */
   constructor(header, cross, self, tooltip, act) {
     this.header = header;
@@ -85,14 +88,21 @@ export class FilmHeads {
       ),
     );
     this.headButtons = Array.from({ length: header.heads }, (_head, head) => this.buildHead(head));
+    /** @type {HTMLElement[]} */
     const groups = [this.buildGroup(_("Layer"), this.layerButtons), this.buildGroup(_("Heads"), this.headButtons)];
+    const all = button({ ...SMALL_BUTTON, className: "button small all-layers", ariaPressed: "false" }, () => {
+      all.ariaPressed = String(this.pair.classList.toggle("all"));
+    });
+    all.append(_("All layers"));
+    if (header.layers > 1) groups.push(all);
+    this.pair = element("div", "pair", ...this.panels);
     const ofRows = _(HOW_TO_READ);
     this.element = element(
       "section",
       "heads",
       element("div", "heads-bar", ...groups),
       element("p", "owner muted", ...sentenceParts(_(HOW_ROWS_ALIGN), { number: this.row, name: this.named })),
-      element("div", "pair", ...this.panels),
+      this.pair,
       legendElement(stops, ticks),
       element("p", "how muted", titles[1] ? _(HOW_TO_READ_TRIANGLE, { sentences: ofRows }) : ofRows),
     );
@@ -130,6 +140,11 @@ export class FilmHeads {
   buildGroup(name, buttons) {
     const look = { className: "group", role: "group", ariaLabel: name };
     return element("div", look, element("span", "group-name", name), ...buttons);
+  }
+
+  /** Mark a token of the source in the strip over it. @param {number | null} key */
+  mark(key) {
+    this.overSource.markKey(key);
   }
 
   // ---- choosing ----

@@ -1,9 +1,12 @@
 // @ts-check
-// The sentence as it is written: a column for each step, above the token it reads, below the token it writes.
+// The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
+// what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
 import { _ } from "../../../components/shared/messages.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { WordLinks } from "../../../components/shared/word_links.js";
 
+/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
 /** @import { PlayerHeader } from "./decode_player.js" */
 
 export class FilmSentence {
@@ -11,10 +14,25 @@ export class FilmSentence {
   height = 0;
   /** Upper and lower edge of each column, if some are out of sight. @type {number[][] | null} */ edges = null;
 
-  /** `goTo` is called when a column is clicked. @param {PlayerHeader} header @param {(step: number) => void} goTo */
-  constructor(header, goTo) {
-    const { targetTokens, steps } = header;
+  links = new WordLinks();
+
+  /**
+   * `goTo` is called when a column is clicked, `point` with the token of the source that a person points at, or null.
+   * @param {PlayerHeader} header @param {Tiles} tiles over the source
+   * @param {{ goTo(step: number): void, point(key: number | null): void }} act
+   */
+  constructor(header, tiles, { goTo, point }) {
+    const { targetTokens, sourceTokens, steps } = header;
     this.header = header;
+    this.tiles = tiles;
+    this.sources = sourceTokens.map((token, key) => {
+      const chip = tokenElement(token, "token chip source");
+      chip.onpointerenter = () => point(key);
+      chip.onpointerleave = () => point(null);
+      return chip;
+    });
+    const looks = element("span", "side source-side", _("looks at"));
+    this.source = element("div", "columns sources", looks, ...this.sources);
     this.columns = steps.map(({ token, chosen }, step) => {
       // What is not the model's first choice was forced or drawn.
       const written = tokenElement(token, `token chip written${chosen === 0 ? "" : " other"}`);
@@ -24,7 +42,26 @@ export class FilmSentence {
     const sides = [_("reads"), _("writes")].map((side) => element("span", "side", side));
     this.line = element("div", "columns", element("div", "column names", ...sides), ...this.columns);
     this.caption = element("p", "caption muted");
-    this.element = element("div", "sentence", this.line, this.caption);
+    this.element = element("div", "sentence", this.source, this.line, this.caption);
+    this.element.append(this.links.element);
+  }
+
+  /** Show what these heads of a layer give from the row of the step, on the mean. @param {number} layer @param {number[]} heads */
+  link(layer, heads) {
+    const rows = heads.map((head) => this.tiles.rowOf([layer, head], this.shown));
+    const shares = this.sources.map((_chip, key) => rows.reduce((sum, row) => sum + row[key], 0) / rows.length);
+    const { colours } = this.header;
+    this.element.style.setProperty("--link", colours[heads[0] % colours.length]);
+    for (const [key, chip] of this.sources.entries()) chip.style.setProperty("--share", shares[key].toFixed(3));
+    // Where not all of it is in sight, lines would lead nowhere.
+    const isWhole = this.source.scrollHeight <= this.source.clientHeight + 2;
+    const written = /** @type {HTMLElement} */ (this.columns[this.shown].lastElementChild);
+    this.links.draw(this.element, isWhole ? [written] : [], this.sources, shares, 1);
+  }
+
+  /** Mark a token of the source that is pointed at. @param {number | null} key */
+  mark(key) {
+    for (const [index, chip] of this.sources.entries()) chip.classList.toggle("pointed", index === key);
   }
 
   /** @param {number} step */

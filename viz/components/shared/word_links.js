@@ -1,7 +1,7 @@
 // @ts-check
 // Lines between words, as strong as the weights: straight between two lines of text, arcs below one.
-import { svg } from "../../../components/shared/drawing.js";
-import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
+import { svg } from "./drawing.js";
+import { FAINTEST, strength } from "./line_strength.js";
 
 /** More lines than these, the strongest, say nothing more. */
 const MOST = 24;
