@@ -199,6 +199,9 @@ def test_every_head_of_every_layer_has_a_row_over_both_sentences(page: Page, ser
 def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
     prefix = root.locator(".strip").last.locator("canvas").nth(1)
+    # The strips of the other layers come on demand.
+    expect(prefix).to_be_hidden()
+    root.get_by_role("button", name="All layers").click()
     box = box_of(prefix)
     prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
     expect(root.locator(".tooltip-title")).to_have_text("L2 H3")
@@ -210,6 +213,7 @@ def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(
 
 def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page: Page, serve: Serve) -> None:
     root = player(page, serve, "/?step=3")
+    root.get_by_role("button", name="All layers").click()
     rows = root.locator(".strip").first.locator(".row-name")
     rows.nth(2 * 8 + 4).click()
     rows.nth(2 * 8 + 1).click()
@@ -221,6 +225,26 @@ def test_clicking_rows_chooses_heads_of_one_layer_and_python_hears_of_them(page:
     assert root.get_attribute("data-heads") == "4", "the last head stays"
     root.get_by_role("button", name="Head 7").click()
     assert root.get_attribute("data-heads") == "6 4"
+
+
+def test_the_source_is_tinted_by_the_heads_of_the_step_and_by_the_one_pointed_at(page: Page, serve: Serve) -> None:
+    root = player(page, serve, "/?step=3")
+    chips = root.locator(".chip.source")
+    shares = "chips => chips.map((chip) => Number(chip.style.getPropertyValue('--share')))"
+    before = chips.evaluate_all(shares)
+    assert sum(before) == pytest.approx(1, abs=0.02), "a row of one head"
+    expect(root.locator(".word-links path").first).to_be_attached()
+    # Another head of the open layer, while the pointer is on its row.
+    row = root.locator(".strip").first.locator(".layer-block.open .row-name:not(.chosen)").first
+    row.hover()
+    assert chips.evaluate_all(shares) != before
+    assert sum(chips.evaluate_all(shares)) == pytest.approx(1, abs=0.02)
+    # A token of the source is named in the strip, too.
+    chips.nth(1).hover()
+    assert chips.evaluate_all(shares) == before
+    expect(root.locator(".strip").first.locator(".key-label.now")).to_have_text(chips.nth(1).inner_text())
+    page.keyboard.press("ArrowRight")
+    assert chips.evaluate_all(shares) != before
 
 
 def test_lines_and_triangle_grow_with_the_steps(page: Page, serve: Serve) -> None:
