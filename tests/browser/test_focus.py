@@ -1,12 +1,16 @@
 """One focus drives the attention page: what is pointed at in one view is shown by all others, without the server."""
 
 import re
+import shutil
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+import transformers
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.pointing import box_of
+from tests.model.adapters import zoo
 from tests.shipped import link_of
 from viz.core.sites import head_label
 
@@ -129,3 +133,32 @@ def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shi
     lines.get_by_role("option", name="▁street", exact=True).last.hover()
     expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest of the row")
     expect(word(page, "street")).to_have_class(re.compile("looked-at"))
+
+
+def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url: str, checkpoints: Path) -> None:
+    for name, model_type in (("focus-bert", "bert"), ("focus-gpt2", "gpt2"), ("focus-vit", "vit")):
+        zoo.save_model(checkpoints / name, model_type)
+        if model_type == "vit":
+            transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(checkpoints / name)
+        page.goto(f"{url}/?checkpoint={name}&text=The+animal+was+tired&layer=0&head=1")
+        picture, headline = page.locator(".matrix-picture[data-exact='1']"), page.locator(".headline[data-ready='1']")
+        expect(picture).to_be_visible()
+        if model_type == "vit":
+            box = box_of(page.locator(".picture-attention canvas"))
+            page.mouse.move(box["x"] + 5, box["y"] + 5)
+            expect(headline).to_contain_text("L1 H2 gives")
+        else:
+            page.locator(".word-picker .word").nth(1).hover()
+            expect(headline).to_contain_text("L1 H2 gives most from animal")
+            shares = "words => words.map((word) => Number(word.style.getPropertyValue('--share')))"
+            assert max(page.locator(".word-picker .word").evaluate_all(shares)) > 0
+            # The row that reads the word, whatever it predicts.
+            assert is_within(picture.locator(".row-label").filter(has_text=re.compile("^▁?animal")), framed(picture))
+        expect(framed(picture)).to_be_visible()
+        expect(page.locator(".head-grid .marks")).to_be_visible()
+        shutil.rmtree(checkpoints / name)
+
+
+def framed(picture: Locator) -> Locator:
+    """The row of the open head that is pointed at."""
+    return picture.locator(".pointed-frame").first

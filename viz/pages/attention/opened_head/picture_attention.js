@@ -1,6 +1,7 @@
 // @ts-check
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of picture_component.py. Sends back the trigger `query`: { query }.
+import { onTold, pointAt } from "../../../components/shared/focus.js";
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { _ } from "../../../components/shared/messages.js";
 import { mount, View } from "../../../components/shared/mount.js";
@@ -17,6 +18,8 @@ import {
 } from "../../../components/shared/picture.js";
 import { pictureButtons } from "../../../components/shared/save_picture.js";
 import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+
+/** @import { Focus } from "../../../components/shared/focus.js" */
 
 /**
  * What `pack_picture` packs.
@@ -52,7 +55,11 @@ class PictureAttention extends View {
     const save = pictureButtons(this.root, () => this.data.fileName);
     this.root.replaceChildren(this.title, this.bar, this.stage, this.below, this.status, save, this.tooltip.box);
     this.stage.addEventListener("pointermove", (event) => this.point(event));
-    this.stage.addEventListener("pointerleave", () => this.leave());
+    this.stage.addEventListener("pointerleave", () => {
+      this.leave();
+      pointAt(null);
+    });
+    onTold("pointed", (focus) => this.framePointed(focus), this.ended.signal);
     this.stage.addEventListener("click", (event) => this.choose(this.data.firstPatch + this.patchAt(event)));
     this.stage.addEventListener("keydown", (event) => this.press(event));
   }
@@ -160,8 +167,18 @@ class PictureAttention extends View {
   point(event) {
     if (!this.data) return;
     const { title, tokens, query } = this.data;
-    const [token, number] = this.approach(this.patchAt(event));
+    const patch = this.patchAt(event);
+    const [token, number] = this.approach(patch);
+    const place = (/** @type {number} */ at) => ({ side: /** @type {const} */ ("source"), tokens: [at] });
+    pointAt({ query: place(query), key: place(this.data.firstPatch + patch) });
     this.tooltip.show(event, title, tokens[query], token, number);
+  }
+
+  /** A patch that is pointed at elsewhere is framed here: the one looked at, or else the one that looks. @param {Focus | null} focus */
+  framePointed(focus) {
+    if (!this.data || this.stage.matches(":hover")) return;
+    const { side, tokens: [token = -1] = [] } = focus?.key ?? focus?.query ?? {};
+    this.frame(this.nearFrame, side === "source" ? token - this.data.firstPatch : -1);
   }
 
   /** Frame a patch; returns its token and its number. @param {number} patch */
