@@ -38,6 +38,9 @@ DIVERGING: Final[tuple[str, ...]] = (
     "#fbe2a7",
 )
 
+#: Between the cells of a map of signed values; seen on a light page and on a dark one.
+BETWEEN_CELLS: Final = "rgba(127, 132, 150, 0.5)"
+
 #: One colour a head: Okabe and Ito's eight (black made grey, yellow darkened for paper), then those lighter or darker.
 HEAD_COLOURS: Final[tuple[str, ...]] = (
     "#0072b2",

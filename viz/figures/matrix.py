@@ -90,7 +90,7 @@ def matrix(
         yaxis="y2",
         hovertemplate=hover + "<extra></extra>",
     )
-    axes = {
+    axes: dict[str, object] = {
         "xaxis": column_axis(column_labels) | {"side": "top"},
         "yaxis": row_axis(row_labels),
         "xaxis2": full_axis(column_labels, shares="x"),
@@ -98,5 +98,8 @@ def matrix(
     }
     # An axis without a trace is not drawn; the labels that are read need one, be it empty.
     for_labels = go.Scatter(x=[None], y=[None], hoverinfo="skip")
+    if gap and scale.stops == theme.DIVERGING:
+        # Zero is as dark as a dark page: the gaps between cells show where they are.
+        axes["plot_bgcolor"] = theme.BETWEEN_CELLS
     # In one piece: plotly takes several times as long to add to a figure that it has made.
     return go.Figure([heatmap, for_labels], theme.figure_layout(height_for(rows, column_labels)) | axes)

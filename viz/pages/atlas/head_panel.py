@@ -7,6 +7,7 @@ import streamlit as st
 
 from viz.core.html import visible
 from viz.core.messages import _, shown
+from viz.core.sites import head_label
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: A longer sentence is cut on its button; the attention page shows all of it.
 MAX_SHOWN: Final = 90
+#: So many of the best heads are links.
+BEST: Final = 5
 
 
 def show(atlas: "Atlas", view: View) -> None:
@@ -28,6 +31,14 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer, head = controls.layer(layers), controls.head(heads)
     st.markdown(_numbers(view, layer, head))
+    with st.container(horizontal=True, gap="xsmall"):
+        for rank, (best_layer, best_head) in enumerate(view.best(BEST)):
+            # A key by rank: with another metric the same button says another head.
+            st.button(
+                f"{head_label(best_layer, best_head)} · {view.shown(view.values[best_layer, best_head])}",
+                key=f"atlas-best-{rank}", type="tertiary", on_click=state.change,
+                kwargs={"layer": best_layer, "head": best_head},
+            )  # fmt: skip
     near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
     st.caption(_("Looks most like {near}: in brackets the distance, 0 to 1.", near=near))
     _strongest(atlas, view, layer, head)

@@ -107,6 +107,8 @@ _OF_NORMS_AT: Final[Mapping[tuple[str, str], str]] = {
 ON_RANDOM_TOKENS: Final = frozenset({"prefix_matching", "duplicate", "repeat_previous", "copying"})
 #: Metrics of which little is better.
 ERRORS: Final = frozenset({"aer_word_in", "aer_word_out"})
+#: The number that chance gives.
+CHANCE: Final = {"antecedent": 0.5}
 READ_OFF_LABELS: Final = {"weights": said("Weights"), "norms": said("Vector norms")}
 PREFIXES: Final = {"weights": "", "norms": "norm_"}
 """What a metric is read off → how its name begins in an atlas."""

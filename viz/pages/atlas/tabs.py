@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: What is shown where a site has no such metric; every site has this one.
 ELSE: Final = "confidence"
 _INSTEAD: Final = said("confidence")
+#: In the session: the metric that was shown last, and the head that was open.
+_LAST: Final = "atlas/last"
 
 
 @frame.fragment
@@ -32,6 +34,7 @@ def show(atlas: "Atlas") -> None:
     if found is not None:
         state.propose(site=found.site, layer=found.layer, head=found.head)
     view = _view(atlas, found)
+    _open_best(view)
     state.put(state.current().within(*view.shape))
     tabs: list[frame.Tab[AtlasTab]] = [
         ("Layer × head", layer_maps.show),
@@ -40,6 +43,17 @@ def show(atlas: "Atlas") -> None:
     ]
     frame.tabs("atlas_tab", tabs, atlas, view)
     st.caption(controls.plain(metric_texts.meaning(view.key, view.site, view.read_off)))
+
+
+def _open_best(view: View) -> None:
+    """Another metric opens on its best head, unless another head was chosen with it."""
+    common, what = state.current().common, (view.site, view.name)
+    before = st.session_state.get(_LAST)
+    best = view.best(1)
+    if before is not None and before[0] != what and before[1] == (common.layer, common.head) and best:
+        state.change(layer=best[0][0], head=best[0][1])
+    common = state.current().common
+    st.session_state[_LAST] = what, (common.layer, common.head)
 
 
 def _view(atlas: "Atlas", found: "SurestHead | None") -> View:

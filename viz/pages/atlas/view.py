@@ -26,6 +26,7 @@ class HeadMap:
         name, unit: as people read them.
         values: none below 0; NaN where a head has none.
         decimals: how many are shown.
+        centre: the number that chance gives, of a metric that has one: colours begin there.
     """
 
     key: str
@@ -33,20 +34,32 @@ class HeadMap:
     unit: str
     values: Float[np.ndarray, "layer head"]
     decimals: int
+    centre: float | None = None
 
     def packed(self) -> dict[str, object]:
-        """The map as `head_maps.js` reads it: numbers as texts, and as parts of the highest one, layer by layer."""
-        high = float(self.values[~np.isnan(self.values)].max(initial=0.0))
+        """The map as `head_maps.js` reads it: numbers as texts, and as places on the colour scale, layer by layer."""
+        low, high = self._ends()
         return {
             "key": self.key,
             "name": shown(self.name),
             "unit": shown(self.unit),
             "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
             "shades": [
-                None if np.isnan(part) else round(float(part) / max(high, 1e-9), 3) for part in self.values.flat
+                None if np.isnan(value) else round((float(value) - low) / max(high - low, 1e-9), 3)
+                for value in self.values.flat
             ],
+            "low": f"{low:.{self.decimals}f}" if low else "0",
             "high": f"{high:.{self.decimals}f}",
+            "isCentred": self.centre is not None,
         }
+
+    def _ends(self) -> tuple[float, float]:
+        """From 0 to the highest number; around a centre, as far below it as above."""
+        known = self.values[~np.isnan(self.values)]
+        if self.centre is None:
+            return 0.0, float(known.max(initial=0.0))
+        bound = float(np.abs(known - self.centre).max(initial=0.0))
+        return self.centre - bound, self.centre + bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +103,13 @@ class View:
         """Its numbers."""
         return self.map.values
 
+    def best(self, count: int) -> list[tuple[int, int]]:
+        """The heads with the best numbers, layer and head: the highest, or of an error the lowest."""
+        order = np.argsort(self.values if self.key in metric_texts.ERRORS else -self.values, axis=None, kind="stable")
+        heads = self.values.shape[1]
+        ranked = [divmod(int(index), heads) for index in order]
+        return [at for at in ranked if not np.isnan(self.values[at])][:count]
+
     def shown(self, value: float) -> str:
         """A number of it, with its unit."""
         return f"{value:.{self.map.decimals}f} {shown(self.map.unit)}".rstrip()
@@ -106,5 +126,6 @@ def maps_of(atlas: "Atlas", site: str, read_off: str) -> tuple[HeadMap, ...]:
         of_site = values[SITES.index(site), :layers, :heads]
         if not np.isnan(of_site).all():
             text = metric_texts.TEXTS[key]
-            maps.append(HeadMap(key, text.name, text.unit, of_site, text.decimals))
+            centre = metric_texts.CHANCE.get(key)
+            maps.append(HeadMap(key, text.name, text.unit, of_site, text.decimals, centre))
     return tuple(maps)

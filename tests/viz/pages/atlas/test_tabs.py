@@ -53,6 +53,21 @@ def test_without_pronouns_measured_it_opens_on_the_head_surest_of_its_job(
     assert shown["chosen"] != tabs.ELSE
 
 
+def test_another_metric_opens_on_its_best_head_and_the_five_best_are_links(
+    app: AppTest, shipped: Path, atlas: Atlas
+) -> None:
+    opened(app, layer=0, head=0, corpus_figure="confidence")
+    assert maps(app)["selected"] == [0, 0], "the link's own head"
+    values = atlas.metrics["entropy"][0]
+    healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
+    best = np.argsort(-values, axis=None, kind="stable")[:5]
+    assert maps(app)["selected"] == [best[0] // 4, best[0] % 4]
+    links = [button for button in app.button if (button.key or "").startswith("atlas-best-")]
+    assert [button.label.split(" · ")[0] for button in links] == [f"L{at // 4 + 1} H{at % 4 + 1}" for at in best]
+    healthy(links[2].click().run())
+    assert maps(app)["selected"] == [best[2] // 4, best[2] % 4]
+
+
 def test_a_head_shows_its_rank_and_its_strongest_sentences(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, layer=1, head=3, corpus_figure="confidence")
     values = atlas.metrics["confidence"][0]

@@ -26,6 +26,7 @@ def pack_maps(maps: Sequence[HeadMap], chosen: str, selected: HeadChoice, name: 
         "selected": [selected.layer, selected.head],
         "name": name,
         "scale": {"stops": theme.SEQUENTIAL, "dark": theme.NIGHT, "pale": theme.LIGHT},
+        "centred": {"stops": theme.DIVERGING, "dark": theme.NIGHT, "pale": theme.LIGHT},
         "digest": fingerprint.digest(repr(packed), f"{layers} {heads}"),
     }
     return payload.pack(header)

@@ -15,10 +15,13 @@ import { pictureButtons } from "../../../components/shared/save_picture.js";
 /** @import { Point } from "../../../components/shared/items.js" */
 
 /**
- * `shades` are parts of the highest number, layer by layer; null where a head has none.
- * @typedef {{ key: string, name: string, unit: string, texts: string[], shades: (number | null)[], high: string }} HeadMap
+ * `shades` are places on the scale, layer by layer; null where a head has none.
  * @typedef {{
- *   layers: number, heads: number, maps: HeadMap[], chosen: string, selected: Head, name: string, scale: InkedScale,
+ *   key: string, name: string, unit: string, texts: string[], shades: (number | null)[], low: string, high: string,
+ *   isCentred: boolean,
+ * }} HeadMap
+ * @typedef {{
+ *   layers: number, heads: number, maps: HeadMap[], chosen: string, selected: Head, name: string, scale: InkedScale, centred: InkedScale,
  *   digest: string,
  * }} HeadMapsData
  */
@@ -68,6 +71,11 @@ class HeadMaps extends View {
     return this.data.maps.find(({ key }) => key === this.data.chosen) ?? this.data.maps[0];
   }
 
+  /** A metric that chance gives a number has a scale around that. @param {HeadMap} map */
+  scaleOf({ isCentred }) {
+    return isCentred ? this.data.centred : this.data.scale;
+  }
+
   // ---- the little maps ----
 
   buildLittle() {
@@ -76,8 +84,10 @@ class HeadMaps extends View {
   }
 
   /** @param {HeadMap} map */
-  littleMap({ key, name, unit, shades, high }) {
-    const { layers, heads, scale } = this.data;
+  littleMap(map) {
+    const { key, name, unit, shades, low, high } = map;
+    const { layers, heads } = this.data;
+    const scale = this.scaleOf(map);
     const [width, height] = [heads * LITTLE_WIDTH, layers * LITTLE_HEIGHT];
     const canvas = element("canvas", { width, height, ariaHidden: "true" });
     const context = contextOf(canvas);
@@ -87,7 +97,11 @@ class HeadMaps extends View {
       context.fillStyle = colourAt(scale, shade).fill;
       context.fillRect(head * LITTLE_WIDTH, layer * LITTLE_HEIGHT, LITTLE_WIDTH, LITTLE_HEIGHT);
     });
-    const range = element("span", "little-high muted", _("0 to {high}", { high: `${high} ${unit}`.trimEnd() }));
+    const range = element(
+      "span",
+      "little-high muted",
+      _("{low} to {high}", { low, high: `${high} ${unit}`.trimEnd() }),
+    );
     // Also the chosen one: another may have been asked for that has not come yet.
     const choose = () => this.python.trigger("map", { key });
     const look = { className: "little-map", dataset: { key, inPicture: "" } };
@@ -97,8 +111,8 @@ class HeadMaps extends View {
   // ---- the large map ----
 
   buildLarge() {
-    const { layers, heads, selected, scale } = this.data;
-    const { name, unit, texts, high } = this.chosen;
+    const { layers, heads, selected } = this.data;
+    const { name, unit, texts, low, high, isCentred } = this.chosen;
     const hadFocus = this.cells.some((cell) => cell.matches(":focus"));
     const height = cellHeight(layers);
     this.board.style.setProperty("--heads", String(heads));
@@ -121,11 +135,13 @@ class HeadMaps extends View {
     const rows = this.layerNames.map((layer, i) => [layer, ...this.cells.slice(i * heads, (i + 1) * heads)]);
     const lines = [[corner, ...this.headNames], ...rows];
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
-    const gradient = `background:linear-gradient(to right, ${scale.stops})`;
-    const ariaLabel = _("Colour scale from 0, dark, to {high}, light", { high });
+    const gradient = `background:linear-gradient(to right, ${this.scaleOf(this.chosen).stops})`;
+    const ariaLabel = isCentred
+      ? _("Colour scale from {low}, cold, over what chance gives, dark, to {high}, warm", { low, high })
+      : _("Colour scale from 0, dark, to {high}, light", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(
-      element("span", { className: "shade-scale", role: "img", ariaLabel }, "0", bar, end),
+      element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end),
       pictureButtons(this.root, () => this.data.name),
     );
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
@@ -134,7 +150,7 @@ class HeadMaps extends View {
   /** @param {string} text @param {number} index */
   cell(text, index) {
     const shade = this.chosen.shades[index];
-    const { fill, ink } = colourAt(this.data.scale, shade ?? 0);
+    const { fill, ink } = colourAt(this.scaleOf(this.chosen), shade ?? 0);
     const look =
       shade === null ? { className: "cell none" } : { className: "cell", style: `background:${fill};color:${ink}` };
     return element("div", { ...look, role: "gridcell", tabIndex: -1 }, this.data.heads > MOST_NUMBERS ? "" : text);

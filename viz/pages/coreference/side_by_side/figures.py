@@ -16,7 +16,7 @@ from viz.figures.head_map import frame_cells
 from viz.figures.matrix import matrix, signed_scale
 
 #: Pixels of a layer, of the smallest map, and of a bar.
-LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 30
+LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
 

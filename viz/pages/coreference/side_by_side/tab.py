@@ -52,7 +52,7 @@ def show() -> None:
     with words:
         found = st.container()
         slots = [st.container() for _ in texts]
-        below = st.container()
+        below, written = st.container(), st.container()
     # Side by side they need more room than a column has.
     choice = st.container(horizontal=True, vertical_alignment="bottom")
     # A sentence that cannot be read must not hide the one before it.
@@ -70,7 +70,8 @@ def show() -> None:
         for side, (_, line), is_guess in zip(sides, shown, guesses, strict=True)
     ]
     looking, site = heads.show_all(sides, heads.Slots(picture, found, choice))
-    _show_choices(sides, choices)
+    with written:
+        _show_choices(sides, choices)
     heads.show_rows(looking, site)
 
 
@@ -139,18 +140,18 @@ def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None
     """How probable each German pronoun was where the model wrote one."""
     if not any(choices):
         return
-    st.subheader(_("The pronoun that it writes"), anchor=False)
-    with st.grid(2, min_column_width=430, gap="medium"):
+    st.markdown(
+        f"**{_('The pronoun that it writes')}**",
+        help=_(
+            "How probable each German pronoun was in the place of the written one, given the words before it. They "
+            "need not add up to 1, for other words could follow as well."
+        ),
+    )
+    with st.grid(2, min_column_width=200, gap="small"):
         for side, choice in zip(sides, choices, strict=True):
             with st.container():
                 if side.case is not None and choice is not None:
                     _show_choice(side, side.case, choice)
-    st.caption(
-        _(
-            "How probable each German pronoun was in the place of the written one, given the words before it. They "
-            "need not add up to 1, for other words could follow as well."
-        )
-    )
 
 
 def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> None:

@@ -28,6 +28,13 @@ def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers() -> None:
     assert second["shades"] == [0.0] * 4
 
 
+def test_a_metric_that_chance_gives_a_number_is_coloured_as_far_below_it_as_above() -> None:
+    centred = HeadMap("c", "Centred", "", np.array([[0.5, 0.8], [0.4, np.nan]], np.float32), 2, centre=0.5)
+    (sent,) = header(pack_maps((centred,), "c", HeadChoice(0, 0), "file"))["maps"]
+    assert (sent["low"], sent["high"], sent["isCentred"]) == ("0.20", "0.80", True)
+    assert sent["shades"] == pytest.approx([0.5, 1.0, 1 / 3, None], abs=1e-3)
+
+
 def test_another_choice_is_the_same_picture_and_other_numbers_are_another() -> None:
     one, other = (header(pack_maps(MAPS, key, HeadChoice(0, 0), "x"))["digest"] for key in "ab")
     assert one == other
