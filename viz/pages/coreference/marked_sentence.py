@@ -57,7 +57,7 @@ def marked_sentence(
     of_written = {} if pronoun is None else {"pronoun": pronoun}
     return (
         '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
-        'align-items:baseline;line-height:1.6">'
+        'align-items:baseline;line-height:1.5">'
         + _line(source, spans, is_guess=is_guess)
         + ("" if written is None else _line(written, of_written))
         + "</div>"
@@ -91,7 +91,7 @@ def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> s
     shown = replace(line, text=text[:end].rstrip())
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
-        f'<span lang="{line.language}" dir="auto" style="font-size:1.15rem;overflow-wrap:anywhere">'
+        f'<span lang="{line.language}" dir="auto" style="font-size:1rem;overflow-wrap:anywhere">'
         f"{_marked(shown, spans, is_guess=is_guess)}{rest}</span>"
     )
 

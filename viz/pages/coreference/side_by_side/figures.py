@@ -119,7 +119,7 @@ def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
         ),
         theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
     )
-    figure.update_xaxes(range=[0, 1.28], visible=False, fixedrange=True)
+    figure.update_xaxes(range=[0, 1.8], visible=False, fixedrange=True)
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(forms))),
