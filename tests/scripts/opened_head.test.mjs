@@ -7,6 +7,7 @@ import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
 import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
 import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
+import { given, indicesOf, onTold, placeOf, pointAt } from "../../viz/components/shared/focus.js";
 
 const stored = (weights) => new Uint16Array(weights.map((weight) => Math.round(Math.sqrt(weight) * 65535)));
 const MATRIX = { values: stored([0.7, 0.2, 0.1, 0, 0.001, 0.999, 1, 0, 0.5, 0.5, 0, 1]), queries: 2, keys: 3 };
@@ -126,11 +127,57 @@ test("columns share the width, with one more for the rest", () => {
 
 test("a head that opens is called what Python will call it", () => {
   const heard = [];
-  globalThis.window = { dispatchEvent: ({ detail }) => heard.push(detail.title) };
+  const listening = new AbortController();
+  onTold("preview", ({ title }) => heard.push(title), listening.signal);
   const tiles = { header: { heads: 2, rows: 1, columns: 1, queryTokens: [], keyTokens: [] }, weightsOf: () => [] };
   const jobs = { short: [], said: ["", "", "", "follows antecedents 0.72"], intervals: [] };
   announceHead({ address: "a", jobs }, [1, 1], tiles);
   announceHead({ address: "a", jobs }, [1, 0], tiles);
-  delete globalThis.window;
+  listening.abort();
   assert.deepEqual(heard, ["L2 H2 · follows antecedents 0.72", "L2 H1"]);
+});
+
+test("words, rows and columns find one another by their tokens, and a row of cross-attention by what it writes", () => {
+  const single = { side: "source", ahead: 0, groups: null };
+  const writing = { side: "target", ahead: 1, groups: null };
+  const words = { side: "source", ahead: 0, groups: [[0], [1, 2], [4]] };
+  assert.deepEqual(placeOf(writing, 3), { side: "target", tokens: [4] });
+  assert.deepEqual(indicesOf(writing, 6, { side: "target", tokens: [4, 0, 9] }), [3]);
+  assert.deepEqual(indicesOf(single, 6, { side: "target", tokens: [4] }), []);
+  assert.deepEqual(indicesOf(words, 3, { side: "source", tokens: [2, 4] }), [1, 2]);
+  assert.deepEqual(indicesOf(words, 3, null), []);
+});
+
+test("what the open head gives is the mean over the queries and the sum over the keys of two words", () => {
+  const numbers = [
+    [0.1, 0.2, 0.7],
+    [0.5, 0.25, 0.25],
+  ];
+  const head = {
+    rows: { side: "target", ahead: 1, groups: null },
+    columns: { side: "source", ahead: 0, groups: null },
+    rowTokens: ["a", "b"],
+    columnTokens: ["x", "y", "z"],
+    valueAt: (row, column) => numbers[row][column],
+  };
+  const key = { side: "source", tokens: [1, 2] };
+  assert.equal(given(head, { side: "target", tokens: [1] }, key), 0.2 + 0.7);
+  assert.equal(given(head, { side: "target", tokens: [1, 2] }, key), (0.9 + 0.5) / 2);
+  assert.equal(given(head, { side: "target", tokens: [5] }, key), null);
+  assert.equal(given(head, key, key), null);
+});
+
+test("a focus is told once, and again only when it is another", () => {
+  const heard = [];
+  const listening = new AbortController();
+  onTold("pointed", (focus) => heard.push(focus), listening.signal);
+  const focus = { query: { side: "source", tokens: [1] }, key: null };
+  pointAt(focus);
+  pointAt({ ...focus });
+  pointAt(null);
+  pointAt(null);
+  listening.abort();
+  pointAt(focus);
+  assert.deepEqual(heard, [focus, null]);
+  pointAt(null);
 });
