@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { announceHead } from "../../viz/components/head_grid/head_preview.js";
+import { given, indicesOf, onTold, placeOf, pointAt } from "../../viz/components/shared/focus.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
 import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
 import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
-import { given, indicesOf, onTold, placeOf, pointAt } from "../../viz/components/shared/focus.js";
 
 const stored = (weights) => new Uint16Array(weights.map((weight) => Math.round(Math.sqrt(weight) * 65535)));
 const MATRIX = { values: stored([0.7, 0.2, 0.1, 0, 0.001, 0.999, 1, 0, 0.5, 0.5, 0, 1]), queries: 2, keys: 3 };
