@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import long_texts, models
+from viz.access import long_texts, models, texts
 from viz.core.file_names import file_name
+from viz.core.html import word_changes
 from viz.core.messages import _
 from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding.branch_names import ORIGINAL
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
 from viz.pages.decoding.probabilities import label_smoothing_note
@@ -56,6 +58,7 @@ def show(trace: "Trace") -> None:
         trace = _written(asked, trace)
         selection = state.current().for_model(trace.shapes)
         film = data.film(trace, models.writer(selection.model))
+    _show_change(trace)
     player = decode_player(
         film,
         _player_state(selection),
@@ -74,6 +77,20 @@ def show(trace: "Trace") -> None:
         # The rest of the page follows.
         sleep(_SENT)
         st.rerun()
+
+
+def _show_change(trace: "Trace") -> None:
+    """What a branch writes beside the model's own translation, with the words in which they differ marked."""
+    branch = state.current().decoding.branch
+    if not branch or present.is_on():
+        return
+    st.html(
+        word_changes(
+            texts.word_diff(translations.trace_of(0).translation, trace.translation),
+            names=(_(ORIGINAL), _("Branch {number}", number=branch)),
+            language=models.target_language(state.current().model),
+        )
+    )
 
 
 def _head_names(trace: "Trace") -> HeadNames:
