@@ -6,6 +6,7 @@ from viz.access import attention, long_texts, models
 from viz.core import joined, sites
 from viz.core.messages import _, said, shown
 from viz.selection import state
+from viz.selection.attention import DrawnAs
 from viz.selection.common import Common
 from viz.ui import controls, measures
 from viz.ui.measures import MEASURES, Measure
@@ -13,7 +14,7 @@ from viz.ui.measures import MEASURES, Measure
 if TYPE_CHECKING:
     from model import Trace
 
-HOW_TO_READ: Final = {
+HOW_TO_READ: Final[dict[DrawnAs, str]] = {
     "Heatmap": said(
         "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "
         "zoom, then drag to move; double-click to see the whole again."
@@ -23,6 +24,15 @@ HOW_TO_READ: Final = {
         "alone, with a box a head beside the tokens they lead to; click it to keep that."
     ),
 }
+
+
+def how_to_read(trace: "Trace", drawn_as: DrawnAs) -> str:
+    """How to read the open head, and the sign that begins a word, where its tokens have it."""
+    sentences = [_(HOW_TO_READ[drawn_as])]
+    has_sign = any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
+    if has_sign and not state.current().common.whole_words:
+        sentences.append(_("The sign ▁ stands where a word begins."))
+    return joined.in_a_row(sentences)
 
 
 def special_tokens(trace: "Trace") -> str:

@@ -69,7 +69,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     picture_panel.show(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, previews):
-        st.caption(_(captions.HOW_TO_READ[drawn_as]))
+        st.caption(captions.how_to_read(trace, drawn_as))
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))
