@@ -40,7 +40,7 @@ def sentence(page: Page, language: str) -> Locator:
 # ---- what a person does first ----
 
 
-def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_weights(page: Page, url: str) -> None:
+def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_to_open(page: Page, url: str) -> None:
     opened(page, url)
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
     expect(sentence(page, "en")).to_have_text("The animal didn't cross the street because it was too tired.")
@@ -52,12 +52,8 @@ def test_the_app_starts_with_a_sentence_its_translation_every_head_and_exact_wei
     first = picture.locator(".row-label").first.text_content()
     expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} looks at {first}")
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
-
-
-def test_heads_are_opened_by_a_click_by_keyboard_and_by_quick_clicks_and_back_closes_them(page: Page, url: str) -> None:
-    opened(page, url)
-    title = page.locator(".matrix-picture[data-exact='1'] .matrix-title")
-    expect(title).to_be_visible()
+    # Heads are opened by a click, by keyboard and by quick clicks, and “Back” closes them.
+    title = picture.locator(".matrix-title")
     proposed = title.inner_text().split(" ·")[0]
     page.get_by_role("gridcell", name="L2 H3").click()
     expect(page).to_have_url(re.compile("layer=1&head=2"))
@@ -99,15 +95,6 @@ def test_a_typed_sentence_is_translated_survives_a_change_of_page_and_is_stepped
     expect(page).to_have_url(re.compile("step=4"))
 
 
-def test_bertviz_is_drawn_offline_in_its_tab(page: Page, url: str) -> None:
-    opened(page, url)
-    typed(page, "It is late.")
-    expect(sentence(page, "en")).to_have_text("It is late.")
-    page.get_by_role("tab", name="bertviz").click()
-    frame = page.frame_locator("iframe").first
-    expect(frame.locator("svg").first).to_be_visible()
-
-
 def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str) -> None:
     opened(page, url)
     turned_to(page, "Model")
@@ -132,12 +119,14 @@ def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str
 # ---- links and pages ----
 
 
-def test_a_link_reopens_the_view(page: Page, url: str) -> None:
+def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url: str) -> None:
     opened(page, url, "?checkpoint=en-de&text=It+is+late.&site=decoder.cross&layer=1&head=3")
     expect(sentence(page, "en")).to_have_text("It is late.")
     expect(page.get_by_role("gridcell", name="L2 H4, open")).to_be_visible()
-    chosen = page.get_by_role("radio", name="Decoder cross")
-    expect(chosen).to_be_checked()
+    expect(page.get_by_role("radio", name="Decoder cross")).to_be_checked()
+    # bertviz is drawn offline in its tab.
+    page.get_by_role("tab", name="bertviz").click()
+    expect(page.frame_locator("iframe").first.locator("svg").first).to_be_visible()
 
 
 # ---- bad input ----

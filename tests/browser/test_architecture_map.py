@@ -12,7 +12,7 @@ def the_map(page: Page, url: str, query: str = "") -> Locator:
     return player
 
 
-def test_the_film_lights_the_boxes_from_the_source_to_the_written_token(page: Page, url: str) -> None:
+def test_the_film_lights_the_boxes_from_the_source_to_the_written_token_and_plays(page: Page, url: str) -> None:
     player = the_map(page, url)
     about = player.locator(".box.about")
     expect(about).to_have_attribute("data-box", "encoder.embedding")
@@ -31,18 +31,17 @@ def test_the_film_lights_the_boxes_from_the_source_to_the_written_token(page: Pa
     expect(player.locator(".tag-text")).to_have_text(written.text_content() or "?")
     # Where it stands is in the address.
     expect(page).to_have_url(re.compile(r"map=\d+"))
-
-
-def test_the_film_plays_and_pauses(page: Page, url: str) -> None:
-    player = the_map(page, url)
+    # It plays and pauses.
+    page.keyboard.press("Home")
+    expect(about).to_have_attribute("data-box", re.compile("encoder"))
     player.locator("select.speed").select_option("8")
     player.get_by_role("button", name="Play (Space)").click()
-    expect(player.locator(".box.about")).to_have_attribute("data-box", re.compile("decoder"))
+    expect(about).to_have_attribute("data-box", re.compile("decoder"))
     player.get_by_role("button", name="Pause (Space)").click()
 
 
 def test_tab_reaches_a_box_arrows_lead_on_and_enter_opens_its_page(page: Page, url: str) -> None:
-    player = the_map(page, url, "&map=3")
+    player = the_map(page, url, "&map=4")
     player.get_by_role("button", name="Save this picture as PDF").focus()
     page.keyboard.press("Tab")
     focused = player.locator(".box:focus")
@@ -58,10 +57,9 @@ def test_tab_reaches_a_box_arrows_lead_on_and_enter_opens_its_page(page: Page, u
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"/\?.*site=decoder\.cross"))
     expect(page.get_by_role("heading", name="Attention", level=1)).to_be_visible()
-
-
-def test_a_norm_opens_the_followed_token_in_the_layer_of_the_film(page: Page, url: str) -> None:
-    player = the_map(page, url, "&map=4")
+    # A norm opens the followed token in the layer of the film.
+    page.go_back()
+    expect(player).to_be_visible()
     player.locator("[data-box='encoder.feed_forward']").click()
     path = page.locator(".token-path[data-ready]")
     expect(path.locator(".stage[aria-pressed='true']")).to_have_text("Layer 2")

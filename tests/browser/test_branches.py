@@ -37,8 +37,8 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
     expect(shown_row(tree)).to_contain_text("Branch 1")
 
 
-def test_which_branch_is_shown_covers_no_tab_on_a_page_of_any_width(page: Page, url: str) -> None:
-    opened(page, url, branches="0-2-t40", branch=1)
+def assert_no_tab_is_covered(page: Page) -> None:
+    """Which branch is shown stands beside the tabs at any width."""
     last = page.get_by_role("tab", name="Take it with you")
     shown = page.locator("[class*='st-key-translation-shown']")
     for width in (1000, 1280, 1340, 1366, 1400):
@@ -49,10 +49,11 @@ def test_which_branch_is_shown_covers_no_tab_on_a_page_of_any_width(page: Page, 
             assert tab["x"] + tab["width"] <= box["x"], width
 
 
-def test_the_tree_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(
+def test_the_tree_covers_no_tab_is_saved_with_its_text_and_a_click_shows_a_branch_that_the_link_remembers(
     page: Page, url: str
 ) -> None:
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
+    assert_no_tab_is_covered(page)
     with page.expect_download() as saving:
         tree.get_by_role("button", name="Save this picture as SVG").click()
     picture = saving.value.path().read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_app import opened, turned_to
@@ -32,19 +31,22 @@ def test_a_vector_figure_takes_two_clicks(page: Page, url: str, tmp_path: Path) 
     assert figure.find(f"{SVG}rect").attrib["fill"] == "#ffffff"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("drawn", ["Heatmap", "Lines"])
-def test_a_picture_is_printed_on_one_sheet_of_its_size(page: Page, url: str, drawn: str) -> None:
+def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str) -> None:
+    page = own_page
     page.add_init_script("window.print = () => { top.printed = document.documentElement.outerHTML; }")
-    opened(page, url, f"?drawn={drawn}&paper=transparent")
-    root = page.locator({"Heatmap": ".matrix-picture[data-exact='1']", "Lines": ".head-lines"}[drawn])
-    root.get_by_role("button", name="PDF").click()
-    page.wait_for_function("window.printed")
-    printed = page.evaluate("window.printed")
+    opened(page, url, "?paper=transparent")
     sheet = page.context.new_page()
-    sheet.set_content(printed)
-    assert "<title>headlight-encoder-self-layer0" in printed
-    assert sheet.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
-    assert sheet.locator("svg > :first-child").evaluate("part => part.tagName") != "rect", "nothing lies below"
+    for picture in (".matrix-picture[data-exact='1']", ".head-lines"):
+        if picture == ".head-lines":
+            page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
+            page.evaluate("window.printed = undefined")
+        page.locator(picture).get_by_role("button", name="PDF").click()
+        page.wait_for_function("window.printed")
+        printed = page.evaluate("window.printed")
+        sheet.set_content(printed)
+        assert "<title>headlight-encoder-self-layer0" in printed
+        assert sheet.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
+        assert sheet.locator("svg > :first-child").evaluate("part => part.tagName") != "rect", "nothing lies below"
 
 
 def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:

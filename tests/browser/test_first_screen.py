@@ -58,7 +58,9 @@ def test_the_pictures_of_all_pages_begin_in_the_upper_part_of_the_screen(page: P
     assert low == []
 
 
-def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, app_as_shipped: str) -> None:
+def test_the_translation_stays_in_sight_below_the_bar_of_pages_and_the_menu_has_the_theme(
+    page: Page, app_as_shipped: str
+) -> None:
     page.goto(app_as_shipped)
     expect(page.locator("[data-ready='1']").first).to_be_visible()
     translation = page.locator(".word-picker span[lang='de']")
@@ -70,11 +72,7 @@ def test_the_translation_stays_in_sight_below_the_bar_of_pages(page: Page, app_a
     seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
     at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
     assert translation.evaluate(f"{seen} return text.contains({at}); }}")
-
-
-def test_the_theme_is_chosen_in_the_menu(page: Page, app_as_shipped: str) -> None:
-    page.goto(app_as_shipped)
-    expect(page.locator("[data-ready='1']").first).to_be_visible()
+    # The theme is chosen in the menu.
     app = page.get_by_test_id("stApp")
     expect(app).to_have_css("color-scheme", "light")
     page.get_by_test_id("stMainMenu").get_by_role("button").click()

@@ -18,21 +18,18 @@ def test_it_opens_with_the_proof_and_another_token_is_followed_by_a_click(page: 
     expect(page).to_have_url(re.compile("follow=decoder.*follow_token=2"))
 
 
-def test_arrow_keys_choose_the_stage_and_enter_opens_it(page: Page, url: str) -> None:
-    page.goto(f"{url}/learn?learn=Follow+one+token&stage=1")
-    path = page.locator(".token-path[data-ready]")
-    path.get_by_role("button", name="Layer 1").focus()
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("Enter")
-    expect(path.locator(".path-step h4").first).to_contain_text("Embedding of")
-    expect(path.get_by_role("button", name="Input")).to_be_focused()
-    expect(page).to_have_url(re.compile("stage=0"))
-
-
-def test_pointing_at_a_strip_tells_its_number_and_at_a_bar_its_share(page: Page, url: str) -> None:
+def test_pointing_tells_numbers_and_shares_and_arrow_keys_choose_the_stage_that_enter_opens(
+    page: Page, url: str
+) -> None:
     page.goto(f"{url}/learn?learn=Follow+one+token&stage=1")
     path = page.locator(".token-path[data-ready]")
     path.locator("canvas").first.hover()
     expect(path.locator(".tooltip")).to_contain_text(re.compile(r"number \d+"))
     path.locator(".bar").nth(2).hover()
     expect(path.locator(".tooltip")).to_contain_text("of the sum")
+    path.get_by_role("button", name="Layer 1").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(path.locator(".path-step h4").first).to_contain_text("Embedding of")
+    expect(path.get_by_role("button", name="Input")).to_be_focused()
+    expect(page).to_have_url(re.compile("stage=0"))

@@ -3,11 +3,11 @@
 import re
 from typing import Literal
 
-import pytest
 from playwright.sync_api import Page, expect
 
 #: Least contrast of small letters and their ground (WCAG 2.2, 1.4.3).
 LEAST = 4.5
+THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 #: What is read → where it stands.
 READ = {
     "explanation": "[data-testid='stMain'] [data-testid='stCaptionContainer'] p",
@@ -49,15 +49,16 @@ CONTRAST = """(element) => {
 }"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_small_letters_stand_out_from_their_ground(page: Page, url: str, theme: Literal["light", "dark"]) -> None:
-    page.emulate_media(color_scheme=theme)
+def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None:
     page.goto(url)
     expect(page.locator(".st-key-heads .head-grid")).to_have_attribute("data-ready", "1")
-    for name, selector in READ.items():
-        letters = page.locator(selector).first
-        expect(letters).to_be_visible()
-        assert letters.evaluate(CONTRAST) >= LEAST, f"{name}, {theme}"
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        expect(page.get_by_test_id("stApp")).to_have_css("color-scheme", theme)
+        for name, selector in READ.items():
+            letters = page.locator(selector).first
+            expect(letters).to_be_visible()
+            assert letters.evaluate(CONTRAST) >= LEAST, f"{name}, {theme}"
 
 
 def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed(page: Page, url: str) -> None:

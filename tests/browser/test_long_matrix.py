@@ -93,7 +93,7 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page
     expect(root.get_by_role("button", name="Show the whole matrix")).to_be_disabled()
 
 
-def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(page: Page, serve: Serve) -> None:
+def test_moving_asks_for_what_comes_into_view_is_drawn_from_what_is_here_and_saved(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     zoom_in(page, root)
     expect(root).to_have_attribute("data-block", "1 1")
@@ -103,6 +103,13 @@ def test_moving_asks_for_what_comes_into_view_and_is_drawn_from_what_is_here(pag
     # A few milliseconds on a quiet machine; no frame waits for Python.
     assert statistics.median(drawn) < 100
     expect(root).to_have_attribute("data-block", "1 1")
+    # A saved picture says what it shows.
+    with page.expect_download() as download:
+        root.get_by_role("button", name="Save this picture as SVG").click()
+    drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
+    text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
+    assert "of 1,500, keys" in text
+    assert "every number is exact" in text
 
 
 # Asks for a tile as a picture does, and waits until it has come.
@@ -126,18 +133,6 @@ def test_a_server_that_comes_back_answers_at_once(page: Page, serve: Serve) -> N
     server.wait_for(state="attached")
     for row in (1, 2, 3):
         assert page.evaluate(ASK, row) == row
-
-
-def test_a_saved_picture_says_what_it_shows(page: Page, serve: Serve) -> None:
-    root = picture(page, serve)
-    zoom_in(page, root)
-    expect(root).to_have_attribute("data-block", "1 1")
-    with page.expect_download() as download:
-        root.get_by_role("button", name="Save this picture as SVG").click()
-    drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
-    text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
-    assert "of 1,500, keys" in text
-    assert "every number is exact" in text
 
 
 def test_a_token_is_found_by_typing_it_and_the_next_one_by_enter(page: Page, serve: Serve) -> None:

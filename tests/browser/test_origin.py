@@ -34,10 +34,9 @@ def assert_aligned_at_any_width(page: Page, story: Locator) -> None:
         assert story.locator(".picture").evaluate_all("all => all.every((p) => p.scrollWidth <= p.clientWidth)"), width
 
 
-def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_is_followed(
-    page: Page, url: str
-) -> None:
-    story = opened(page, url)
+def test_few_keys_stay_aligned_are_pointed_at_and_followed_and_saved_above_their_pictures(page: Page, url: str) -> None:
+    story = opened(page, url, layer=0)
+    assert_aligned_at_any_width(page, story)
     expect(story.locator("li.step")).to_have_count(7)
     story.locator("li.step").nth(3).scroll_into_view_if_needed()
     ground(story, 1, 2).hover()
@@ -52,6 +51,18 @@ def test_a_key_that_is_pointed_at_lights_in_every_step_and_one_that_is_clicked_i
     expect(page).to_have_url(re.compile("key_token=0"))
     expect(story.locator("button.key").first).to_have_attribute("aria-pressed", "true")
     assert product.inner_html() != before
+    with page.expect_download() as download:
+        story.get_by_role("button", name="Save this picture as SVG").click()
+    assert re.fullmatch(
+        r"headlight-origin-encoder-self-layer0-head0-row\d+-it-was-late\.svg", download.value.suggested_filename
+    )
+    svg = ElementTree.fromstring(download.value.path().read_bytes())
+    drawings = list(svg.iter("{http://www.w3.org/2000/svg}svg"))
+    assert len(drawings) > 7
+    assert all("class" not in part.attrib for part in svg.iter())
+    turned = [text for text in svg.iter("{http://www.w3.org/2000/svg}text") if "rotate" in text.get("transform", "")]
+    keys = story.locator("button.key").all_inner_texts()
+    assert [text.text for text in turned if text.text in keys] == keys
 
 
 def test_many_keys_stay_aligned_and_one_is_followed_without_a_mouse_and_keeps_the_focus(page: Page, url: str) -> None:
@@ -75,20 +86,3 @@ def test_without_the_mask_the_row_is_compared_with_the_models(page: Page, url: s
     expect(story.locator("rect.cut")).to_have_count(0)
     expect(story.locator("path.mark").first).to_be_attached()
     expect(page).to_have_url(re.compile("masked=False"))
-
-
-def test_few_keys_stay_aligned_and_the_story_is_saved_with_its_tokens_above_its_pictures(page: Page, url: str) -> None:
-    story = opened(page, url, layer=0)
-    assert_aligned_at_any_width(page, story)
-    with page.expect_download() as download:
-        story.get_by_role("button", name="Save this picture as SVG").click()
-    assert re.fullmatch(
-        r"headlight-origin-encoder-self-layer0-head0-row\d+-it-was-late\.svg", download.value.suggested_filename
-    )
-    svg = ElementTree.fromstring(download.value.path().read_bytes())
-    drawings = list(svg.iter("{http://www.w3.org/2000/svg}svg"))
-    assert len(drawings) > 7
-    assert all("class" not in part.attrib for part in svg.iter())
-    turned = [text for text in svg.iter("{http://www.w3.org/2000/svg}text") if "rotate" in text.get("transform", "")]
-    keys = story.locator("button.key").all_inner_texts()
-    assert [text.text for text in turned if text.text in keys] == keys

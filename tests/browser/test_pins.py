@@ -16,8 +16,18 @@ def cards(page: Page) -> "Locator":
     return page.locator("[class*='st-key-pin-caption']")
 
 
-def collection_of_two(page: Page, url: str) -> None:
-    """The grid of all heads, and a head; opened on the tab of the collection."""
+def captioned(page: Page, number: int, caption: str) -> None:
+    before = page.url
+    page.get_by_role("textbox", name="Caption").nth(number).fill(caption)
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(before)
+    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+
+
+def test_pins_stand_side_by_side_in_a_file_too_and_survive_a_reload_by_their_address(
+    page: Page, chromium: "Browser", url: str, tmp_path: Path
+) -> None:
+    # The grid of all heads, and a head.
     opened(page, url)
     page.get_by_role("button", name="Pin this view").click()
     expect(page.get_by_text("Pinned: 1")).to_be_visible()
@@ -28,21 +38,15 @@ def collection_of_two(page: Page, url: str) -> None:
     turned_to(page, "Learn")
     page.get_by_role("tab", name="Collection").click()
     expect(cards(page)).to_have_count(2)
-
-
-def test_pins_stand_side_by_side_and_survive_a_reload_by_their_address(page: Page, url: str) -> None:
-    collection_of_two(page, url)
     expect(page.locator(".st-key-pin-0 img").first).to_be_visible()
     expect(page.locator(".st-key-pin-1 [role='img'] img")).to_be_visible()
     first, second = (page.locator(f".st-key-pin-{number}").bounding_box() for number in (0, 1))
     assert first is not None
     assert second is not None
     assert (first["y"], second["x"] > first["x"] + first["width"]) == (second["y"], True)
-    page.get_by_role("textbox", name="Caption").nth(1).fill("One <b>head</b>")
-    page.keyboard.press("Enter")
-    before = page.url
-    expect(page).not_to_have_url(before)
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    captioned(page, 0, "All of <i>them</i>")
+    assert_opens_from_the_disk(page, chromium, tmp_path / "collection.html")
+    captioned(page, 1, "One <b>head</b>")
     page.goto("about:blank")
     page.go_back()
     page.reload()
@@ -53,19 +57,10 @@ def test_pins_stand_side_by_side_and_survive_a_reload_by_their_address(page: Pag
     expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "2")
 
 
-def test_the_file_opens_from_the_disk_and_shows_the_caption(
-    page: Page, chromium: "Browser", url: str, tmp_path: Path
-) -> None:
-    collection_of_two(page, url)
-    page.get_by_role("textbox", name="Caption").first.fill("All of <i>them</i>")
-    before = page.url
-    page.keyboard.press("Enter")
-    expect(page).not_to_have_url(before)
-    expect(page.locator(".st-key-pin-1 [role='img'] img")).to_be_visible()
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+def assert_opens_from_the_disk(page: Page, chromium: "Browser", file: Path) -> None:
+    """The collection as one file, which shows the caption and asks nobody for anything."""
     with page.expect_download() as download:
         page.get_by_role("button", name="HTML page").click()
-    file = tmp_path / "collection.html"
     download.value.save_as(file)
     context = chromium.new_context(offline=True)
     asked: list[str] = []

@@ -1,25 +1,15 @@
 """A page on a projector: one picture a screen, large letters, the keys of a clicker, and the address as a code."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pytest
 import segno
 from playwright.sync_api import Locator, Page, expect
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 SIZES = ((1024, 768), (1920, 1080))
 SMALLEST = 18
-#: What is presented → its address and the picture that must be on the screen.
-SCREENS = {
-    "grid": ("?present=1", ".st-key-heads"),
-    "heatmap": ("?present=1&screen=1", ".st-key-open-head"),
-    "lines": ("?present=1&screen=2", ".st-key-open-lines"),
-    "film": ("decode?present=1", ".st-key-player"),
-    "lesson": ("learn?present=1&lesson_step=1", ".st-key-lesson-step"),
-}
+#: What is presented of the page Attention, one after the other.
+HEADS, HEATMAP, LINES = SCREENS = (".st-key-heads", ".st-key-open-head", ".st-key-open-lines")
 #: How far the page is larger than its screen, and its smallest letters, of HTML and of SVG, in components too.
 MEASURED = """() => {
   let smallest = Infinity, said = "";
@@ -52,15 +42,12 @@ FITTED = f"""async (letters) => {{
 }}"""
 
 
-@pytest.fixture
-def window(page: Page) -> "Iterator[Page]":
-    """A tab whose size a test may change."""
-    yield page
-    page.set_viewport_size({"width": 1400, "height": 1000})
-
-
 def presented(page: Page, address: str, picture: str) -> Locator:
     page.goto(address)
+    return settled(page, picture)
+
+
+def settled(page: Page, picture: str) -> Locator:
     shown = page.locator(picture)
     expect(shown).to_be_visible()
     if picture != ".st-key-lesson-step":
@@ -89,16 +76,11 @@ def fitted(page: Page) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", SCREENS)
-def test_what_is_presented_lies_within_the_screen_in_letters_of_18_pixels(
-    window: Page, app_as_shipped: str, name: str
-) -> None:
-    address, picture = SCREENS[name]
-    window.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
-    shown = presented(window, f"{app_as_shipped}/{address}", picture)
+def assert_fits(page: Page, shown: Locator) -> None:
+    """What is presented lies within the screen, in letters of 18 pixels at least."""
     for width, height in SIZES:
-        window.set_viewport_size({"width": width, "height": height})
-        found = fitted(window)
+        page.set_viewport_size({"width": width, "height": height})
+        found = fitted(page)
         assert max(found["over"]) <= 0, f"{width} × {height}: {found}"
         assert found["smallest"] >= SMALLEST - 0.01, f"{width} × {height}: {found}"
         box = shown.bounding_box()
@@ -106,7 +88,7 @@ def test_what_is_presented_lies_within_the_screen_in_letters_of_18_pixels(
         assert 0 <= box["x"] <= width - box["width"], box
         assert box["y"] + box["height"] <= height, box
         for hidden in ("stSidebar", "stHeader"):
-            expect(window.get_by_test_id(hidden)).to_be_hidden()
+            expect(page.get_by_test_id(hidden)).to_be_hidden()
 
 
 def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_shipped: str) -> None:
@@ -130,16 +112,22 @@ def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_sh
     expect(page).not_to_have_url(re.compile("present"))
 
 
-def test_keys_of_a_clicker_that_follow_fast_are_all_heard(page: Page, app_as_shipped: str) -> None:
-    presented(page, f"{app_as_shipped}/?present=1", ".st-key-heads")
+def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fast_are_all_heard(
+    page: Page, app_as_shipped: str
+) -> None:
+    assert_fits(page, presented(page, f"{app_as_shipped}/?present=1", HEADS))
+    for picture in SCREENS[1:]:
+        page.keyboard.press("PageDown")
+        assert_fits(page, settled(page, picture))
+    page.keyboard.press("PageUp")
+    expect(page.locator(HEATMAP)).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator(HEADS)).to_be_visible()
+    settled(page, HEADS)
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".st-key-open-lines")).to_be_visible()
+    expect(page.locator(LINES)).to_be_visible()
     expect(page).to_have_url(re.compile("screen=2"))
-    page.keyboard.press("PageUp")
-    expect(page.locator(".st-key-open-head")).to_be_visible()
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator(".st-key-heads")).to_be_visible()
 
 
 def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, app_as_shipped: str) -> None:
@@ -159,18 +147,22 @@ def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, a
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_page_down_goes_a_step_of_the_film(page: Page, app_as_shipped: str) -> None:
-    player = presented(page, f"{app_as_shipped}/decode?present=1&step=1", ".st-key-player").locator(".decode-player")
-    expect(player).to_have_attribute("data-step", "1")
+def test_a_film_fits_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_as_shipped: str) -> None:
+    shown = presented(page, f"{app_as_shipped}/decode?present=1", ".st-key-player")
+    assert_fits(page, shown)
+    player = shown.locator(".decode-player")
+    first = int(player.get_attribute("data-step") or "-1")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
-    expect(player).to_have_attribute("data-step", "3")
+    expect(player).to_have_attribute("data-step", str(first + 2))
     page.keyboard.press("PageUp")
-    expect(player).to_have_attribute("data-step", "2")
+    expect(player).to_have_attribute("data-step", str(first + 1))
+    expect(page.get_by_role("img", name=re.compile(rf"QR code .*[?&]step={first + 1}\b"))).to_be_visible()
+    expect(page.locator(".st-key-address-code img")).to_have_count(1)
 
 
-def test_page_down_goes_a_step_of_the_lesson(page: Page, app_as_shipped: str) -> None:
-    presented(page, f"{app_as_shipped}/learn?present=1", ".st-key-lesson-step")
+def test_a_lesson_fits_a_screen_and_page_down_goes_a_step(page: Page, app_as_shipped: str) -> None:
+    assert_fits(page, presented(page, f"{app_as_shipped}/learn?present=1&lesson_step=1", ".st-key-lesson-step"))
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("step_of_lesson=2"))
 
@@ -196,10 +188,3 @@ def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, app_a
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
     assert code.evaluate(READ, len(rows)) == rows
     expect(page.get_by_text("Opens on this computer only.")).to_be_visible()
-
-
-def test_the_code_follows_the_film(page: Page, app_as_shipped: str) -> None:
-    presented(page, f"{app_as_shipped}/decode?present=1&step=1", ".st-key-player")
-    page.keyboard.press("PageDown")
-    expect(page.get_by_role("img", name=re.compile(r"QR code .*[?&]step=2"))).to_be_visible()
-    expect(page.locator(".st-key-address-code img")).to_have_count(1)

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.test_app import opened, sentence, turned_to, typed
 
 
-def test_ctrl_z_gives_the_heads_before_one_after_the_other_and_redo_the_later_ones(page: Page, url: str) -> None:
+def test_ctrl_z_undoes_choices_one_after_the_other_but_in_a_field_what_was_typed(page: Page, url: str) -> None:
     opened(page, url, "?layer=0&head=0")
     head = page.get_by_role("gridcell", selected=True)
     cells = page.get_by_role("gridcell")
@@ -30,12 +30,7 @@ def test_ctrl_z_gives_the_heads_before_one_after_the_other_and_redo_the_later_on
     expect(page).to_have_url(re.compile("head=0"))
     page.get_by_role("button", name="Redo").click()
     expect(page).to_have_url(re.compile("head=2"))
-
-
-def test_ctrl_z_in_a_field_undoes_what_was_typed_and_no_choice(page: Page, url: str) -> None:
-    opened(page, url, "?layer=0&head=0")
-    page.get_by_role("gridcell").nth(2).click()
-    expect(page).to_have_url(re.compile("head=2"))
+    # In a field they undo what was typed and no choice.
     field = page.get_by_role("textbox", name="English sentence")
     before = field.input_value()
     field.press("End")
@@ -43,21 +38,16 @@ def test_ctrl_z_in_a_field_undoes_what_was_typed_and_no_choice(page: Page, url: 
     field.press("Control+z")
     expect(field).to_have_value(before)
     # Had it undone a choice as well, the next undo would lead further back.
-    page.get_by_role("gridcell").nth(1).click()
+    cells.nth(1).click()
     expect(page).to_have_url(re.compile("head=1"))
     page.keyboard.press("Control+z")
     expect(page).to_have_url(re.compile("head=2"))
-
-
-def test_a_choice_of_another_page_is_undone_there(page: Page, url: str) -> None:
-    opened(page, url, "?layer=0&head=0")
-    page.get_by_role("gridcell").nth(2).click()
-    expect(page).to_have_url(re.compile("head=2"))
+    # A choice of another page is undone there.
     turned_to(page, "Decode")
     expect(page.locator(".decode-player[data-ready='1']")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page).to_have_title("Attention – Headlight")
-    expect(page.get_by_role("gridcell", selected=True)).to_have_attribute("data-head", "0")
+    expect(head).to_have_attribute("data-head", "0")
 
 
 def test_a_sentence_of_the_session_is_a_click_away(page: Page, url: str) -> None:
