@@ -29,11 +29,11 @@ def colour(locator: Locator, name: str) -> str:
 
 @pytest.mark.parametrize("dark", [{}, {"dark": 1}], ids=["light", "dark"])
 def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
-    page: Page, serve: Serve, dark: dict[str, int], tmp_path: Path
+    own_page: Page, serve: Serve, dark: dict[str, int], tmp_path: Path
 ) -> None:
-    frame = opened(page, serve, "Head view", "encoder.self", **dark)
-    assert_captive(page, frame)
-    assert_saved(page, frame, tmp_path)
+    frame = opened(own_page, serve, "Head view", "encoder.self", **dark)
+    assert_captive(own_page, frame)
+    assert_saved(own_page, frame, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -42,12 +42,12 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
     ids=["light", "dark"],
 )
 def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
-    page: Page, serve: Serve, dark: dict[str, int], text: str, paper: str, tmp_path: Path
+    own_page: Page, serve: Serve, dark: dict[str, int], text: str, paper: str, tmp_path: Path
 ) -> None:
-    frame = opened(page, serve, "Model view", "encoder.self", **dark)
-    assert_saved(page, frame, tmp_path)
+    frame = opened(own_page, serve, "Model view", "encoder.self", **dark)
+    assert_saved(own_page, frame, tmp_path)
     frame.get_by_role("button", name="L1 H2", exact=True).click()
-    assert_captive(page, frame)
+    assert_captive(own_page, frame)
     frame.get_by_role("button", name="L2 H1", exact=True).click()
     assert {colour(label, "fill") for label in frame.locator("text").all()} == {text}
     closed = frame.locator("#attn_background_0_0")

@@ -18,12 +18,25 @@ def drawn(page: Page, key: str) -> Locator:
     return plot
 
 
-def test_a_cell_says_which_query_may_not_attend_to_which_key_and_why(page: Page, url: str) -> None:
+def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds_all(page: Page, url: str) -> None:
     opened(page, url, "text=It+is+late.&companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
     expect(hover).to_contain_text(re.compile("key .*masked: future"))
+    # At 800 pixels no picture is wider than the page, and both sides can be chosen.
+    page.emulate_media(color_scheme="dark")
+    page.set_viewport_size({"width": 800, "height": 900})
+    drawn(page, "mask-batch-cross")
+    assert_within(page, 800)
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("tab", name="Positional encodings").click()
+    drawn(page, "likeness-sums")
+    assert_within(page, 800)
+    choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
+    right = choice.evaluate("group => group.getBoundingClientRect().right")
+    last = choice.get_by_role("radio", name="Translation")
+    assert last.evaluate("button => button.getBoundingClientRect().right") <= right
 
 
 def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_rest(page: Page, url: str) -> None:
@@ -59,23 +72,6 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     page.get_by_role("button", name="Back to the model's own").click()
     expect(page.get_by_text("This is what the model added")).to_be_visible()
     expect(page).not_to_have_url(re.compile("width="))
-
-
-def test_at_800_pixels_no_picture_is_wider_than_the_page_and_both_sides_can_be_chosen(page: Page, url: str) -> None:
-    page.emulate_media(color_scheme="dark")
-    opened(page, url, "text=It+is+late.")
-    # Afterwards: a narrow navigation keeps this page in its menu of more pages.
-    page.set_viewport_size({"width": 800, "height": 900})
-    drawn(page, "mask-batch-cross")
-    assert_within(page, 800)
-    page.emulate_media(color_scheme="light")
-    page.get_by_role("tab", name="Positional encodings").click()
-    drawn(page, "likeness-sums")
-    assert_within(page, 800)
-    choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
-    right = choice.evaluate("group => group.getBoundingClientRect().right")
-    last = choice.get_by_role("radio", name="Translation")
-    assert last.evaluate("button => button.getBoundingClientRect().right") <= right
 
 
 def assert_within(page: Page, width: int) -> None:

@@ -60,24 +60,7 @@ def test_every_token_can_be_read_and_a_cell_tells_its_five_best_to_the_mouse_and
     expect(page).to_have_url(re.compile(f"step={last - 1}"))
 
 
-def test_a_hypothesis_is_opened_by_a_click_and_by_keyboard(page: Page, url: str) -> None:
-    tree = beam(page, url, beam=3)
-    node = tree.locator(".node.dropped").nth(1)
-    node.hover()
-    expect(tree.locator(".tooltip")).to_contain_text(re.compile("log-probability −.*Dropped in step", re.DOTALL))
-    node.click()
-    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"))
-    expect(node).to_have_attribute("aria-pressed", "true")
-    tree.locator(".node[tabindex='0']").focus()
-    for key in ("Home", "ArrowRight", "ArrowDown", "Enter"):
-        page.keyboard.press(key)
-    second = tree.locator(".node:focus")
-    expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
-    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"))
-    expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
-
-
-def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(page: Page, url: str) -> None:
+def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_opened(page: Page, url: str) -> None:
     tree = beam(page, url, beam=3)
     everything = tree.locator(".node").count()
     switch = tree.get_by_role("checkbox", name="Show the dropped ones")
@@ -98,6 +81,20 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_whole_tree_is_saved(
     boxes = [part for part in svg.iter("{http://www.w3.org/2000/svg}rect") if "stroke-width" in part.get("style", "")]
     assert len(boxes) >= tree.locator(".node").count()
     assert "the winner" in "".join(svg.itertext())
+    # One is opened by a click and by keyboard.
+    node = tree.locator(".node.dropped").nth(1)
+    node.hover()
+    expect(tree.locator(".tooltip")).to_contain_text(re.compile("log-probability −.*Dropped in step", re.DOTALL))
+    node.click()
+    expect(page).to_have_url(re.compile(f"node={node.get_attribute('data-node')}"))
+    expect(node).to_have_attribute("aria-pressed", "true")
+    tree.locator(".node[tabindex='0']").focus()
+    for key in ("Home", "ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    second = tree.locator(".node:focus")
+    expect(second).to_have_attribute("aria-label", re.compile("^Step 1: "))
+    expect(page).to_have_url(re.compile(f"node={second.get_attribute('data-node')}"))
+    expect(page.locator(".st-key-beam-attention .ytick text").first).to_contain_text("row 1")
 
 
 def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> None:
