@@ -68,9 +68,12 @@ def english_in(seen: list[str], known: str) -> Iterator[str]:
                 yield text
 
 
-def test_no_english_sentence_is_left_on_any_tab_and_both_widths_hold_it(page: Page, app_as_shipped: str) -> None:
+def test_no_english_sentence_is_left_on_any_tab_or_picture_and_both_widths_hold_it(
+    page: Page, app_as_shipped: str
+) -> None:
     known, left, widths = known_english(), list[str](), WIDTHS
     page.goto(f"{app_as_shipped}/?lang=zh")
+    assert_saved_with_characters(page)
     for path, field in TABS.items():
         with speaking("zh"):
             name = said_now(PAGES[path][0])
@@ -108,10 +111,8 @@ def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: P
     expect(page.get_by_role("heading", level=1)).to_have_text("解码")
 
 
-def test_a_saved_picture_keeps_the_characters_and_lets_any_machine_choose_their_font(
-    page: Page, app_as_shipped: str
-) -> None:
-    page.goto(f"{app_as_shipped}/?lang=zh")
+def assert_saved_with_characters(page: Page) -> None:
+    """A saved picture keeps the characters and lets any machine choose their font."""
     root = page.locator(".st-key-heads .head-grid")
     expect(root).to_have_attribute("data-ready", "1")
     with page.expect_download() as download:
