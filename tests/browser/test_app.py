@@ -147,8 +147,8 @@ def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: s
         expect(alert).to_have_count(0)
 
 
-def test_unusual_text_is_shown_as_typed_on_every_page(page: Page, url: str) -> None:
-    dialogs: list[str] = []
+def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) -> None:
+    page, dialogs = own_page, list[str]()
 
     def dismiss(dialog: Dialog) -> None:
         dialogs.append(dialog.message)

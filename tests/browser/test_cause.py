@@ -1,27 +1,19 @@
-"""How many clicks from a fresh start lead to a cause: each step of these tests is one click."""
+"""How many clicks from a fresh start lead to a cause: each step of this test is one click."""
 
 import re
 
 from playwright.sync_api import Page, expect
 
 
-def cause_after_two_clicks(page: Page, url: str) -> None:
+def test_which_head_is_the_cause_takes_two_clicks_and_a_single_head_a_layer_a_third(page: Page, url: str) -> None:
     page.goto(url)
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("tab", name="Cause").click()
-
-
-def test_which_head_is_the_cause_takes_no_third_click(page: Page, url: str) -> None:
-    cause_after_two_clicks(page, url)
     verdict = re.compile(r"Switched off alone, .* flips the choice")
     expect(page.get_by_text(verdict).first).to_be_visible()
     for site in ("encoder", "decoder"):
         expect(page.locator(f"[class*='st-key-cause-effects-{site}'] .js-plotly-plot").first).to_be_visible()
     expect(page.get_by_text(re.compile("The pronoun (flips|does not flip):")).first).to_be_visible()
-
-
-def test_a_single_head_a_layer_takes_a_third_click(page: Page, url: str) -> None:
-    cause_after_two_clicks(page, url)
     page.get_by_role("button", name="One head a layer").click()
     expect(page.get_by_text("18 of 24 heads are off")).to_be_visible()
     expect(page.get_by_text(re.compile("without these|the translation stays")).first).to_be_visible()

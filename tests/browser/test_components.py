@@ -38,7 +38,9 @@ def pixels_of(canvas: Locator) -> dict[str, float]:
 # ---- the grid of heads ----
 
 
-def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weight(page: Page, serve: Serve) -> None:
+def test_every_head_has_a_labelled_cell_that_names_what_is_pointed_at_and_opens_by_a_click(
+    page: Page, serve: Serve
+) -> None:
     root = grid(page, serve)
     expect(root.get_by_role("gridcell")).to_have_count(48)
     assert root.get_by_role("columnheader").all_inner_texts()[1:] == [f"Head {i}" for i in range(1, 9)]
@@ -54,10 +56,7 @@ def test_every_head_has_a_labelled_cell_and_hovering_names_head_tokens_and_weigh
     expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
     page.mouse.move(5, 5)
     expect(tooltip).to_be_hidden()
-
-
-def test_a_click_opens_a_head_python_hears_of_it_and_no_tile_is_painted_again(page: Page, serve: Serve) -> None:
-    root = grid(page, serve)
+    # A click opens a head, and Python hears of it.
     root.get_by_role("gridcell", name="L2 H6").click()
     expect(page.get_by_text("open: (1, 5)")).to_be_visible()
     expect(root.locator(".cell.open")).to_have_attribute("aria-label", "L2 H6, open")

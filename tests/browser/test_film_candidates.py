@@ -28,7 +28,9 @@ def shown_rows(root: Locator) -> Locator:
     return root.locator(".bar-row:not([hidden]):not(.empty)")
 
 
-def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(page: Page, serve: Serve) -> None:
+def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_at_once(
+    page: Page, serve: Serve
+) -> None:
     root = player(page, serve, "/?step=1")
     expect(shown_rows(root)).to_have_count(10)
     expect(shown_rows(root).first).to_contain_text("✓")
@@ -36,6 +38,22 @@ def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(p
     expect(root.locator(".bar-now").nth(1)).to_have_text(re.compile(r"^[\d,.]+ × less$"))
     expect(root.locator(".together")).to_contain_text("Together, these 10")
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
+    # Sliders change the bars at once and grey what is left out.
+    before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
+    root.get_by_role("slider", name="Top k").fill("2")
+    assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
+    assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
+    expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")
+    expect(page.get_by_text("top_k=3")).to_be_visible()
+    root.get_by_role("button", name="No filter").click()
+    expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(0)
+    # A forced token outside the candidates stands below them.
+    page.keyboard.press("ArrowRight")
+    expect(root).to_have_attribute("data-step", "2")
+    expect(shown_rows(root).last).to_contain_text("✓")
+    expect(shown_rows(root).last).to_contain_text("▁überquerte")
+    expect(root.locator(".numbers")).to_contain_text("Rank40")
+    page.keyboard.press("ArrowLeft")
     root.locator(".count").select_option("4")
     # One more is kept free for a token outside the list.
     expect(shown_rows(root)).to_have_count(4)
@@ -45,25 +63,6 @@ def test_candidates_have_probabilities_a_sum_and_the_rank_of_the_token_written(p
     assert listed is not None
     assert listed["height"] <= 5 * row["height"] + 1
     expect(page.get_by_text("candidates=4")).to_be_visible()
-
-
-def test_a_forced_token_outside_the_candidates_stands_below_them(page: Page, serve: Serve) -> None:
-    root = player(page, serve, "/?step=2")
-    expect(shown_rows(root).last).to_contain_text("✓")
-    expect(shown_rows(root).last).to_contain_text("▁überquerte")
-    expect(root.locator(".numbers")).to_contain_text("Rank40")
-
-
-def test_sliders_change_the_bars_at_once_and_grey_what_is_left_out(page: Page, serve: Serve) -> None:
-    root = player(page, serve, "/?step=1")
-    before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
-    root.get_by_role("slider", name="Top k").fill("2")
-    assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
-    assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
-    expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")
-    expect(page.get_by_text("top_k=3")).to_be_visible()
-    root.get_by_role("button", name="No filter").click()
-    expect(root.locator(".bar-row.left-out:not([hidden])")).to_have_count(0)
 
 
 def test_a_candidate_is_forced_by_click_or_enter_and_the_filter_is_drawn_from(page: Page, serve: Serve) -> None:

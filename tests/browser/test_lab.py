@@ -7,13 +7,21 @@ from playwright.sync_api import Page, expect
 from tests.browser.pointing import pointed_at
 
 
-def opened(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/compare?{query}")
+def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_another_pair_is_chosen(
+    page: Page, url: str
+) -> None:
+    page.goto(f"{url}/compare")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
-
-
-def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_chosen(page: Page, url: str) -> None:
-    opened(page, url)
+    # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
+    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible()
+    first = page.locator("[data-testid='stHtml'] span[lang='en']").first
+    expect(first.locator("mark[title='distractor']")).to_have_text("street")
+    page.get_by_role("button", name="Mark words").click()
+    page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
+    expect(first.locator("mark[title='distractor']")).to_have_text("tired")
+    expect(page).to_have_url(re.compile("distractor=10"))
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-distractor")).to_be_hidden()
     for key in ("rows-token", "rows-other_token"):
         expect(page.locator(f".st-key-{key} .js-plotly-plot")).to_be_visible()
     for field in ("token", "other_token"):
@@ -37,15 +45,3 @@ def test_the_animal_pair_is_compared_a_cell_opens_its_head_and_another_pair_is_c
     page.get_by_role("tab", name="Side by side").click()
     expect(page.locator(".st-key-movement .js-plotly-plot")).to_be_visible()
     expect(page).to_have_url(re.compile("pair=equal-01"))
-
-
-def test_a_clicked_word_is_marked_and_the_link_remembers_it(page: Page, url: str) -> None:
-    opened(page, url)
-    # What a run under way draws again could take a click with it.
-    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible()
-    first = page.locator("[data-testid='stHtml'] span[lang='en']").first
-    expect(first.locator("mark[title='distractor']")).to_have_text("street")
-    page.get_by_role("button", name="Mark words").click()
-    page.locator(".st-key-distractor").get_by_text("tired", exact=True).click()
-    expect(first.locator("mark[title='distractor']")).to_have_text("tired")
-    expect(page).to_have_url(re.compile("distractor=10"))

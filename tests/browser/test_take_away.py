@@ -81,7 +81,8 @@ def test_the_choice_of_svg_is_for_every_chart(page: Page, url: str) -> None:
     assert "million parameters" in "".join(ElementTree.fromstring(content).itertext())
 
 
-def test_the_camera_of_a_chinese_page_is_heard_too(page: Page, url: str) -> None:
+def test_the_camera_of_a_chinese_page_is_heard_too(own_page: Page, url: str) -> None:
+    page = own_page
     page.add_init_script("window.print = () => { top.printed = true; }")
     page.goto(f"{url}/model?lang=zh&pictures=PDF")
     chart = page.locator(".st-key-parameters .js-plotly-plot")
