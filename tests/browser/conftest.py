@@ -242,7 +242,7 @@ def _empty(tab: "Page") -> None:
 def watched_tab(profile: "BrowserContext", is_kept: bool = True) -> "Iterator[Page]":
     """An empty tab, 1400 × 1000, that must end without a console error and without a request to another host.
 
-    It is kept for others, unless scripts or listeners are added to it, which only closing it ends.
+    It is kept for others, unless scripts, routes or listeners are added to it, which only closing it ends.
     """
     tab = IDLE.pop() if IDLE and is_kept else profile.new_page()
     problems: list[str] = []
@@ -291,6 +291,6 @@ def page(profile: "BrowserContext") -> "Iterator[Page]":
 
 @pytest.fixture
 def own_page(profile: "BrowserContext") -> "Iterator[Page]":
-    """A watched tab for one test that adds scripts or listeners to it."""
+    """A watched tab for one test that adds scripts, routes or listeners to it."""
     with watched_tab(profile, is_kept=False) as tab:
         yield tab

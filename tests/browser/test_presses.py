@@ -71,6 +71,12 @@ def begins_tabs(message: ForwardMsg) -> bool:
 
 
 @pytest.fixture
+def page(own_page: Page) -> Page:
+    """What passes through the tab is held back, as long as there is the tab."""
+    return own_page
+
+
+@pytest.fixture
 def held(page: Page) -> Held:
     return Held(page)
 
