@@ -1,25 +1,19 @@
-"""The shapes in the types of the layers hold at every call."""
+"""The shapes that types name are checked: whatever calls with another one, or gets one, fails."""
 
-import subprocess
-import sys
-from pathlib import Path
-from typing import Final
+import pytest
+import torch
+from jaxtyping import TypeCheckError
 
-from tests.paths import ROOT
-
-MODULES: Final = (
-    "attention", "masks", "positional", "layers", "transformer", "encoder_decoder", "recurrent", "convolutional",
-    "score_functions", "edits", "edit_hooks",
-)  # fmt: skip
+from model.analysis.metrics.norms import norm_shares
+from model.nn.attention import attention_weights
 
 
-def test_what_these_tests_call_has_the_shapes_that_its_types_say() -> None:
-    """In a run of its own: checked at every call, layers would make the whole suite half as slow again."""
-    here = Path(__file__)
-    packages = ",".join([*(f"model.nn.{module}" for module in MODULES), "beartype.beartype"])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider"]
-    checked = subprocess.run(
-        [*command, f"--jaxtyping-packages={packages}", f"--ignore={here}", str(here.parent), "-k", "not compiler"],
-        cwd=ROOT, capture_output=True, encoding="utf-8", check=False,
-    )  # fmt: skip
-    assert checked.returncode == 0, checked.stdout[-3000:]
+def test_other_shapes_than_the_types_say_are_refused() -> None:
+    query = torch.zeros(2, 4, 3, 8)
+    assert attention_weights(query, query, scale=1.0).weights.shape == (2, 4, 3, 3)
+    with pytest.raises(TypeCheckError):
+        attention_weights(query, torch.zeros(2, 4, 3, 7), scale=1.0)
+    with pytest.raises(TypeCheckError):
+        attention_weights(query, query[:, :2], scale=1.0)
+    with pytest.raises(TypeCheckError):
+        norm_shares(torch.ones(3, 3))
