@@ -1,15 +1,10 @@
 """A page loads the libraries that it needs for what it shows first, and no others."""
 
 import json
-import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.paths import ROOT
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="eight processes are forked from one")
 
 PAGES = {
     "": "Attention",
@@ -48,46 +43,26 @@ UNNEEDED = {
     "beartype": "checks the types of shapes, in tests alone",
 }
 OPEN = """
-import json, os, sys
-import sentencepiece, torch
+import json, sys
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-def opened(address):
+for address in sys.argv[2:]:
     app = AppTest.from_file(sys.argv[1], default_timeout=300)
     # The page that an address opens: `switch_page` only knows those of a run before.
     app._page_hash = calc_hash(address) if address else ""
     app.run()
     assert not app.exception and not app.error, (app.exception, app.error)
-    return app.title[0].value, list(sys.modules)
-
-# A process for each page, all of which begin with what runs the model that ships and cuts its words: to import that
-# takes most of the time.
-for address in sys.argv[2:]:
-    sys.stdout.flush()
-    child = os.fork()
-    if child:
-        assert os.waitpid(child, 0)[1] == 0, address
-    else:
-        print(json.dumps([address, *opened(address)]), flush=True)
-        os._exit(0)
+    print(json.dumps([app.title[0].value, list(sys.modules)]), flush=True)
 """
 
 
-@pytest.fixture(scope="module")
-def loaded() -> dict[str, tuple[str, set[str]]]:
-    """Address of a page → its title, and the modules of a process that has opened it and nothing else."""
+def test_an_opened_page_has_loaded_what_it_needs_alone() -> None:
+    """In one process: what a page loads too much is there once it was opened, and at the pages after it."""
     command = [sys.executable, "-W", "ignore", "-c", OPEN, str(ROOT / "app.py"), *PAGES]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr[-3000:]
     pages = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
-    return {address: (title, set(modules)) for address, title, modules in pages}
-
-
-@pytest.mark.parametrize(("address", "title"), PAGES.items(), ids=PAGES.values())
-def test_an_opened_page_has_loaded_what_it_needs_alone(
-    address: str, title: str, loaded: dict[str, tuple[str, set[str]]]
-) -> None:
-    shown, modules = loaded[address]
-    assert shown == title
-    assert not {name: UNNEEDED[name] for name in UNNEEDED.keys() & modules}
+    assert [title for title, _ in pages] == list(PAGES.values())
+    unneeded = [(title, name, UNNEEDED[name]) for title, modules in pages for name in UNNEEDED.keys() & set(modules)]
+    assert not unneeded, min(unneeded, key=lambda each: list(PAGES.values()).index(each[0]))
