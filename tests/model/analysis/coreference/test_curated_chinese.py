@@ -39,31 +39,30 @@ def alike(one: str, other: str) -> int:
     return len(list(takewhile(lambda both: both[0] == both[1], zip(one, other, strict=False))))
 
 
-@pytest.mark.parametrize("both", pairs().values(), ids=pairs())
-def test_the_sentences_of_a_pair_differ_in_one_place_by_which_the_nouns_swap(both: list[PronounCase]) -> None:
-    one, other = both
-    assert spelled(one)[1:] == spelled(other)[:0:-1]
-    before = alike(one.sentence, other.sentence)
-    after = alike(one.sentence[before:][::-1], other.sentence[before:][::-1])
-    changed = [case.sentence[before : len(case.sentence) - after] for case in both]
-    assert all(1 <= len(part) <= LONGEST_CHANGE for part in changed), changed
-    # What decides stands behind both nouns, and is no part of them.
-    assert all(before >= case.antecedent[1] and before >= case.distractor[1] for case in both)
-    assert nearest_hit(one) + nearest_hit(other) == 1
+def test_the_sentences_of_a_pair_differ_in_one_place_by_which_the_nouns_swap() -> None:
+    for name, (one, other) in pairs().items():
+        assert spelled(one)[1:] == spelled(other)[:0:-1], name
+        before = alike(one.sentence, other.sentence)
+        after = alike(one.sentence[before:][::-1], other.sentence[before:][::-1])
+        changed = [case.sentence[before : len(case.sentence) - after] for case in (one, other)]
+        assert all(1 <= len(part) <= LONGEST_CHANGE for part in changed), (name, changed)
+        # What decides stands behind both nouns, and is no part of them.
+        assert all(before >= case.antecedent[1] and before >= case.distractor[1] for case in (one, other)), name
+        assert nearest_hit(one) + nearest_hit(other) == 1, name
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_marks_name_whole_words_once_and_the_text_is_simplified_chinese(case: PronounCase) -> None:
-    starts, ends = (set(of) for of in zip(*word_spans(case.sentence), strict=True))
-    for (begin, end), word in zip(case.spans, spelled(case), strict=True):
-        assert begin in starts
-        assert end in ends
-        assert case.sentence.count(word) == 1
-    assert not case.overlapping
-    # GB 2312 has the simplified characters alone.
-    assert case.sentence.encode("gb2312")
-    assert not any(sign.isascii() for sign in case.sentence)
-    assert case.sentence.endswith("。")
+def test_marks_name_whole_words_once_and_the_text_is_simplified_chinese() -> None:
+    for case in CASES:
+        starts, ends = (set(of) for of in zip(*word_spans(case.sentence), strict=True))
+        for (begin, end), word in zip(case.spans, spelled(case), strict=True):
+            assert begin in starts, (case.name, word)
+            assert end in ends, (case.name, word)
+            assert case.sentence.count(word) == 1, (case.name, word)
+        assert not case.overlapping, case.name
+        # GB 2312 has the simplified characters alone.
+        assert case.sentence.encode("gb2312"), case.name
+        assert not any(sign.isascii() for sign in case.sentence), case.name
+        assert case.sentence.endswith("。"), case.name
 
 
 def test_a_pronoun_is_marked_wherever_there_is_one_and_no_other_stands_there() -> None:

@@ -9,9 +9,13 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_computed_before() -> None:
+    """The first test of a file computes what the others find."""
+    st.cache_resource.clear()
+
+
 @pytest.fixture
 def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    # What another test computed would be there already.
-    st.cache_resource.clear()
     return Selection()
