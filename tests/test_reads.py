@@ -13,7 +13,7 @@ from tests.paths import ROOT
 _NAMES: Final = {"open", "load_file", "safe_open", "urlopen"}
 _ATTRIBUTES: Final = {
     "open", "read_text", "read_bytes", "from_pretrained", "ZipFile", "load_file", "safe_open", "memmap", "fromfile",
-    "np.load", "copyfile", "copytree",
+    "copyfile", "copytree",
 }  # fmt: skip
 
 #: Files of a model's folder: by our function, or by a library while it holds them.
@@ -61,15 +61,18 @@ NO_FILES: Final = {
 }
 
 
+def is_numpys_load(node: ast.Attribute) -> bool:
+    return node.attr == "load" and isinstance(node.value, ast.Name) and node.value.id == "np"
+
+
 def reads(file: Path) -> set[str]:
     """What of a module opens files, called or handed on."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in _NAMES:
             found.add(node.id)
-        text = ast.unparse(node) if isinstance(node, ast.Attribute) else ""
-        if isinstance(node, ast.Attribute) and (node.attr in _ATTRIBUTES or text in _ATTRIBUTES):
-            found.add(text)
+        if isinstance(node, ast.Attribute) and (node.attr in _ATTRIBUTES or is_numpys_load(node)):
+            found.add(ast.unparse(node))
     return found
 
 
