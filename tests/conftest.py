@@ -22,6 +22,7 @@ import torch
 import tests.shape_checks  # noqa: F401 before any module of the model
 from model import Transformer, TransformerConfig, Translator
 from model.adapters import chat_template, chat_template_process, tokenizer_trial, tokenizer_trial_process
+from model.analysis import measured_cost
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
 from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
@@ -113,6 +114,13 @@ def in_this_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokenizer_trial, "answer_of", tried)
         patch.setattr(chat_template, "answer_of", rendered)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def costs_measured_in_few_runs() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measured_cost, "SECONDS", 0.0)
         yield
 
 

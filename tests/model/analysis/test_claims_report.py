@@ -3,7 +3,6 @@
 import pytest
 
 from model.__main__ import main
-from model.analysis import measured_cost
 from model.analysis.claims_report import layers_report, scores_report, steadiness_report
 from model.analysis.layer_kinds import times
 from model.analysis.layer_kinds.kinds import KINDS, Settings
@@ -57,7 +56,6 @@ def test_a_busy_machine_is_seen() -> None:
 
 
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
     monkeypatch.setattr(times, "WIDEST", 16)
     assert main(["claims", "--size", "64", "--width", "16"]) == 0
     printed = capsys.readouterr().out

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from model.analysis import measured_cost
 from model.analysis.layer_kinds import times
 from model.analysis.layer_kinds.kinds import KINDS, Settings
 from model.analysis.layer_kinds.times import LayerTime, crossing, layer_times
@@ -19,7 +18,6 @@ def curve(*seconds: float) -> list[LayerTime]:
 
 
 def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
     monkeypatch.setattr(times, "WIDEST", 32)
     told: list[int] = []
     found = layer_times(64, 16, Settings(), [CPU], told.append)
