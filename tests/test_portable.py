@@ -11,7 +11,6 @@ import pytest
 
 from tests.conftest import SENTENCES
 from tests.model.adapters.chats import save_chat_model
-from tests.model.adapters.zoo import save_model
 from tests.paths import ROOT
 
 SOURCES = [
@@ -24,7 +23,6 @@ TEXT_MODES = {f"{way}{more}" for way in "rwax" for more in ("", "t", "+", "t+", 
 def test_models_open_and_the_app_draws_without_posix_and_utf_8(tmp_path: Path) -> None:
     """In a process from which both are gone, in a folder that looks like one of Windows."""
     folder = tmp_path / ("Modelle ü" if sys.platform == "win32" else "C:\\Modelle ü")
-    save_model(folder / "bert", "bert", "wordpiece")
     save_chat_model(folder / "chat")
     pairs = zip(SENTENCES[::2], SENTENCES[1::2], strict=True)
     (folder / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")

@@ -1,6 +1,6 @@
 """Open models, read with them, draw what they did: each stage prints its name when it has succeeded.
 
-python -m tests.portable.open_trace_draw FOLDER, in which there are small models of the library, `bert` and `chat`.
+python -m tests.portable.open_trace_draw FOLDER, in which there is a small model of the library, `chat`.
 """
 
 import json
@@ -54,8 +54,8 @@ def library_model_is_traced(folder: Path) -> None:
     """Its tokenizer is tried in a process of its own."""
     from model.opening import open_reader
 
-    trace = open_reader(folder / "bert").trace(TEXT)
-    np.testing.assert_allclose(trace.weights("encoder.self", layer=1).sum(-1), 1, atol=1e-5)
+    trace = open_reader(folder / "chat").trace(TEXT)
+    np.testing.assert_allclose(trace.weights("decoder.self", layer=1).sum(-1), 1, atol=1e-5)
 
 
 def chat_is_rendered_and_a_greedy_template_is_not(folder: Path) -> None:
