@@ -17,7 +17,6 @@ from model.config import TransformerConfig
 from model.nn.distance_bias import DistanceBias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
-from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask, Rows
 from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, DotProduct, ScoreFunction
 
@@ -182,6 +181,35 @@ class AttentionInputs:
         return shared[[head // group for head in heads]].float()
 
 
+class KeptRows:
+    """What one module computed of earlier decoding steps: tensors [batch, ..., position, width] of equal positions.
+
+    An attention site keeps keys and values: self attention appends those of each step, cross attention fills it once,
+    from the memory. A model without self-attention keeps what its next rows read. No row is written in place.
+    """
+
+    def __init__(self, *tensors: Tensor) -> None:
+        self.tensors = tensors
+
+    def __len__(self) -> int:
+        return self.tensors[0].size(-2) if self.tensors else 0
+
+    def append(self, *new: Tensor) -> tuple[Tensor, ...]:
+        """Add the rows of this step and return all rows so far."""
+        if self.tensors:
+            new = tuple(torch.cat(both, dim=-2) for both in zip(self.tensors, new, strict=True))
+        self.tensors = new
+        return new
+
+    def truncate(self, length: int) -> None:
+        """Forget every row from `length` on."""
+        self.tensors = tuple(rows[..., :length, :] for rows in self.tensors)
+
+    def select(self, batch: Tensor) -> None:
+        """Keep these sentences (or beams) of the batch, in this order."""
+        self.tensors = tuple(rows[batch] for rows in self.tensors)
+
+
 class AttentionSite(nn.Module):
     """One attention of one layer: hook points, and the way from query, key and value to what each head puts out.
 
@@ -263,7 +291,7 @@ class MultiHeadAttention(AttentionSite):
         queries_from: Float[Tensor, "batch query d_model"],
         keys_from: Float[Tensor, "batch key d_model"],
         mask: AttentionMask,
-        cache: KeyValueCache | None = None,
+        cache: KeptRows | None = None,
     ) -> Float[Tensor, "batch query d_model"]:
         """Attend from each row of `queries_from` to the rows of `keys_from`, and to those in the cache before them.
 
@@ -271,8 +299,8 @@ class MultiHeadAttention(AttentionSite):
         """
         # 1. Project, and split into heads.
         query = self.hook_query(self._split(self.query(queries_from)))
-        if cache is not None and cache.key is not None and cache.value is not None and keys_from is not queries_from:
-            key, value = cache.key, cache.value
+        if cache and keys_from is not queries_from:
+            key, value = cache.tensors
         else:
             key = self.hook_key(self._split(self.key(keys_from)))
             value = self.hook_value(self._split(self.value(keys_from)))

@@ -4,6 +4,8 @@ arXiv 1705.03122. A layer is a convolution over k tokens with a gated linear uni
 the embeddings. Every decoder layer attends to the encoder's output with one head of its own. Sections are the paper's.
 """
 
+from collections.abc import Sequence
+
 import torch
 import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
@@ -11,13 +13,10 @@ from torch import Tensor, nn
 
 from model.earlier_configs import ConvolutionalConfig
 from model.errors import InputTextError
-from model.nn.attention import AttentionSite
-from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.hooks import HookPoint, name_hooks, rows_from
-from model.nn.key_value_cache import KeyValueCache
+from model.nn.attention import AttentionSite, KeptRows
+from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
+from model.nn.hooks import HookPoint, name_hooks
 from model.nn.layers import Dropout
-from model.nn.masks import AttentionMask
-from model.nn.row_cache import RowCache
 
 #: "We multiply the sum of the input and output of a residual block by √0.5 to halve the variance of the sum" (§3.5).
 HALF_VARIANCE = 0.5**0.5
@@ -117,21 +116,19 @@ class DecoderLayerAttention(AttentionSite):
     def forward(
         self,
         convolved: Float[Tensor, "batch target d_model"],
-        embedded: Float[Tensor, "batch target d_model"],
-        memory: Float[Tensor, "batch source width"],
-        mask: AttentionMask,
-        cache: KeyValueCache | None,
+        inputs: DecoderInputs,
+        cache: KeptRows | None,
     ) -> Float[Tensor, "batch target d_model"]:
         """The context of each target row."""
-        query = self.hook_query(((self.query(convolved) + embedded) * HALF_VARIANCE)[:, None])
-        if cache is not None and cache.key is not None and cache.value is not None:
-            key, value = cache.key, cache.value
+        query = self.hook_query(((self.query(convolved) + inputs.embedded) * HALF_VARIANCE)[:, None])
+        if cache:
+            key, value = cache.tensors
         else:
-            keys, values = memory[:, None].chunk(2, dim=-1)
+            keys, values = inputs.memory[:, None].chunk(2, dim=-1)
             key, value = self.hook_key(keys), self.hook_value(values)
             if cache is not None:
                 cache.append(key, value)
-        return self.attend(query, key, value, mask)[:, 0]
+        return self.attend(query, key, value, inputs.memory_mask)[:, 0]
 
 
 class ConvolutionalDecoderLayer(nn.Module):
@@ -146,66 +143,36 @@ class ConvolutionalDecoderLayer(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch target d_model"],
-        earlier: Float[Tensor, "batch earlier d_model"],
-        embedded: Float[Tensor, "batch target d_model"],
-        memory: Float[Tensor, "batch source width"],
-        mask: AttentionMask,
-        cache: KeyValueCache | None,
+        inputs: DecoderInputs,
+        cache: LayerCache | None,
     ) -> Float[Tensor, "batch target d_model"]:
-        """Run the layer on these target rows, behind the `kernel_size` − 1 rows before them."""
-        convolved = self.gated(self.dropout(torch.cat((earlier, x), dim=1)))
-        context = self.cross_attention(convolved, embedded, memory, mask, cache)
+        """Run the layer on these target rows, which see `kernel_size` − 1 rows before each: zeros before the first."""
+        target, memory = cache or (None, None)
+        new, before = x.size(1), self.gated.kernel_size - 1
+        rows = x if target is None else target.append(x)[0][:, -(new + before) :]
+        rows = F.pad(rows, (0, 0, new + before - rows.size(1), 0))
+        convolved = self.gated(self.dropout(rows))
+        context = self.cross_attention(convolved, inputs, memory)
         # A mean of m vectors has an m-th of their variance: m √(1/m) = √m restores it (§3.5).
-        lengths = memory.size(1) if mask.key_padding is None else mask.key_padding.sum(1)[:, None, None]
+        padding = inputs.memory_mask.key_padding
+        lengths = inputs.memory.size(1) if padding is None else padding.sum(1)[:, None, None]
         attended = (convolved + context * lengths**0.5) * HALF_VARIANCE
         return self.hook_output((attended + x) * HALF_VARIANCE)  # type: ignore[no-any-return]
 
 
-class ConvolutionalDecoder(nn.Module):
+class ConvolutionalDecoder(Decoder):
     """Decoder layers over the embedded target prefix and the memory."""
 
     def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
         self.layers = nn.ModuleList(ConvolutionalDecoderLayer(config) for _ in range(config.decoder_layers))
-        self.num_before = config.kernel_size - 1
 
-    def forward(
-        self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None,
-        target_padding: Bool[Tensor, "batch target"] | None,
-        cache: RowCache | None,
+    def run_layers(
+        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
     ) -> Float[Tensor, "batch target d_model"]:
-        """The last layer's output for these target rows, which follow those in the cache.
-
-        No row sees those after it, so `target_padding` changes nothing.
-        """
-        first = 0 if cache is None else len(cache)
-        mask = AttentionMask(
-            num_queries=target_ids.size(1),
-            num_keys=memory.size(1),
-            key_padding=source_padding,
-            device=target_ids.device,
-        )
-        with rows_from(first):
-            embedded = self.embedding(target_ids, first)
-            x = self.dropout(embedded)
-            for number, layer in enumerate(self.layers):
-                attention = None if cache is None else cache.attention[number]
-                earlier = self._earlier(x, None if cache is None else cache.rows(number))
-                if cache is not None:
-                    cache.append(number, x)
-                x = layer(x, earlier, embedded, memory, mask, attention)
-        return self.dropout(x)  # type: ignore[no-any-return]
-
-    def _earlier(self, x: Tensor, rows: Tensor | None) -> Tensor:
-        """The rows before those in x that their convolutions see: zeros before the first."""
-        if rows is None:
-            return x.new_zeros(x.size(0), self.num_before, x.size(2))
-        near = rows[:, max(0, rows.size(1) - self.num_before) :]
-        return F.pad(near, (0, 0, self.num_before - near.size(1), 0))
+        """Every layer, with dropout before and after."""
+        return self.dropout(super().run_layers(self.dropout(x), inputs, caches))  # type: ignore[no-any-return]
 
 
 class ConvolutionalTranslator(EncoderDecoder):
@@ -229,10 +196,6 @@ class ConvolutionalTranslator(EncoderDecoder):
         self.projection.weight = tokens.weight
         self._initialise()
         name_hooks(self)
-
-    def new_cache(self) -> RowCache:
-        """An empty cache: the inputs of every decoder layer's convolution."""
-        return RowCache(self.config.decoder_layers)
 
     @property
     def last_hook(self) -> str:

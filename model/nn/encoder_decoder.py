@@ -6,8 +6,9 @@ means the same for all.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,8 +16,9 @@ from torch import Tensor, nn
 
 from model import interruption
 from model.model_config import ModelConfig
-from model.nn.attention import AttentionSite
-from model.nn.hooks import Edit, HookPoint
+from model.nn.attention import AttentionSite, KeptRows
+from model.nn.hooks import Edit, HookPoint, rows_from
+from model.nn.masks import AttentionMask
 from model.nn.score_functions import ScoreFunction
 
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
@@ -28,27 +30,103 @@ def site_path(site: str, layer: int) -> str:
     return f"{stack}.layers.{layer}.{kind}_attention"
 
 
-class PrefixCache(ABC):
+class LayerCache(NamedTuple):
+    """What a decoder layer keeps: rows of the target, and the memory's keys and values."""
+
+    target: KeptRows
+    memory: KeptRows
+
+
+class DecoderCache:
     """What a decoder keeps of the target rows that it has read, as many as its length: a step computes one row."""
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    def __init__(self, num_layers: int) -> None:
+        self.layers = [LayerCache(KeptRows(), KeptRows()) for _ in range(num_layers)]
 
-    @abstractmethod
-    def copy(self) -> "PrefixCache":
+    def __len__(self) -> int:
+        return len(self.layers[0].target)
+
+    def copy(self) -> "DecoderCache":
         """An independent cache of the same rows, which both share."""
+        copied = DecoderCache(0)
+        copied.layers = [LayerCache(*(KeptRows(*kept.tensors) for kept in layer)) for layer in self.layers]
+        return copied
 
-    @abstractmethod
     def truncate(self, length: int) -> None:
         """Forget every target row from `length` on."""
+        for layer in self.layers:
+            layer.target.truncate(length)
 
-    @abstractmethod
     def select(self, batch: Tensor) -> None:
         """Keep these sentences (or beams) of the batch, in this order."""
+        self.select_prefixes(batch)
+        for layer in self.layers:
+            layer.memory.select(batch)
 
-    @abstractmethod
     def select_prefixes(self, batch: Tensor) -> None:
         """Keep these beams, in this order, each of the same sentence as the row it replaces; the memory stays."""
+        for layer in self.layers:
+            layer.target.select(batch)
+
+
+@dataclass(frozen=True, eq=False)
+class DecoderInputs:
+    """What every layer of a decoder can read beside the output of the layer below.
+
+    Attributes:
+        embedded: the target tokens of this call.
+        memory: what the encoder put out.
+        target_mask, memory_mask: which target rows and which rows of the memory a row may attend to.
+    """
+
+    embedded: Float[Tensor, "batch target d_model"]
+    memory: Float[Tensor, "batch source width"]
+    target_mask: AttentionMask
+    memory_mask: AttentionMask
+
+
+class Decoder(nn.Module):
+    """Layers over the embedded target rows and the memory.
+
+    Attributes:
+        embedding: called with token ids and the position of the first.
+        layers: called with rows, `DecoderInputs` and a `LayerCache` or None.
+    """
+
+    embedding: nn.Module
+    layers: nn.ModuleList
+
+    def forward(
+        self,
+        target_ids: Int[Tensor, "batch target"],
+        memory: Float[Tensor, "batch source width"],
+        source_padding: Bool[Tensor, "batch source"] | None,
+        target_padding: Bool[Tensor, "batch target"] | None,
+        cache: DecoderCache | None,
+    ) -> Float[Tensor, "batch target d_model"]:
+        """The last layer's output for these target rows, which follow those in the cache."""
+        first, new, device = (0 if cache is None else len(cache)), target_ids.size(1), target_ids.device
+        target_mask = AttentionMask(
+            num_queries=new,
+            num_keys=first + new,
+            key_padding=target_padding,
+            causal=True,
+            first_query=first,
+            device=device,
+        )
+        memory_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=device)
+        with rows_from(first):
+            inputs = DecoderInputs(self.embedding(target_ids, first), memory, target_mask, memory_mask)
+            caches = [None] * len(self.layers) if cache is None else cache.layers
+            return self.run_layers(inputs.embedded, inputs, caches)
+
+    def run_layers(
+        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
+    ) -> Float[Tensor, "batch target d_model"]:
+        """Run every layer, with its cache, on what the one below put out; the first on the embedded rows."""
+        for layer, cache in zip(self.layers, caches, strict=True):
+            x = layer(x, inputs, cache)
+        return x
 
 
 class EncoderDecoder(nn.Module, ABC):
@@ -63,7 +141,7 @@ class EncoderDecoder(nn.Module, ABC):
 
     config: ModelConfig
     encoder: nn.Module
-    decoder: nn.Module
+    decoder: Decoder
     projection: nn.Linear
 
     def encode(
@@ -79,7 +157,7 @@ class EncoderDecoder(nn.Module, ABC):
         memory: Float[Tensor, "batch source width"],
         source_padding: Bool[Tensor, "batch source"] | None = None,
         target_padding: Bool[Tensor, "batch target"] | None = None,
-        cache: PrefixCache | None = None,
+        cache: DecoderCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """Decoder output for these target rows; with a cache, for the rows that follow it.
 
@@ -88,9 +166,9 @@ class EncoderDecoder(nn.Module, ABC):
         interruption.pause()
         return self.decoder(target_ids, memory, source_padding, target_padding, cache)  # type: ignore[no-any-return]
 
-    @abstractmethod
-    def new_cache(self) -> PrefixCache:
+    def new_cache(self) -> DecoderCache:
         """An empty cache for one decoding run."""
+        return DecoderCache(len(self.decoder.layers))
 
     @property
     @abstractmethod

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from model.config import Activation, TransformerConfig
 from model.errors import InputTextError
 from model.nn.attention import MultiHeadAttention
+from model.nn.encoder_decoder import DecoderInputs, LayerCache
 from model.nn.hooks import HookPoint
-from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask
 from model.nn.positional import sinusoidal_encoding
 
@@ -158,25 +158,6 @@ class EncoderLayer(nn.Module):
         return self.hook_output(x)
 
 
-class LayerCache:
-    """Caches of both attention sites of one decoder layer."""
-
-    def __init__(self) -> None:
-        self.self_attention = KeyValueCache()
-        self.cross_attention = KeyValueCache()
-
-    def copy(self) -> "LayerCache":
-        """Independent caches of the same rows."""
-        copied = LayerCache()
-        copied.self_attention, copied.cross_attention = self.self_attention.copy(), self.cross_attention.copy()
-        return copied
-
-    def select(self, batch: Tensor) -> None:
-        """Keep these sentences (or beams) of the batch, in this order."""
-        self.self_attention.select(batch)
-        self.cross_attention.select(batch)
-
-
 class DecoderLayer(nn.Module):
     """Masked self attention, attention to the encoder's memory, then feed-forward (§3.1)."""
 
@@ -193,16 +174,15 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch target d_model"],
-        memory: Float[Tensor, "batch source d_model"],
-        self_mask: AttentionMask,
-        cross_mask: AttentionMask,
+        inputs: DecoderInputs,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch target d_model"]:
         """Run the layer on the target rows that the cache does not hold yet."""
-        self_cache = None if cache is None else cache.self_attention
-        cross_cache = None if cache is None else cache.cross_attention
-        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, self_mask, self_cache))
-        x = self.cross_attention_residual(x, lambda y: self.cross_attention(y, memory, cross_mask, cross_cache))
+        target, memory = cache or (None, None)
+        x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, inputs.target_mask, target))
+        x = self.cross_attention_residual(
+            x, lambda y: self.cross_attention(y, inputs.memory, inputs.memory_mask, memory)
+        )
         x = self.feed_forward_residual(x, self.feed_forward)
         return self.hook_output(x)
 

@@ -5,19 +5,20 @@ token is written, the decoder's state is scored against every annotation by a sm
 under the softmax of these scores is read together with the last token. Sections are those of the paper.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from model.earlier_configs import RecurrentConfig
-from model.nn.attention import AttentionSite
-from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.attention import AttentionSite, KeptRows
+from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
 from model.nn.hooks import HookPoint, name_hooks, rows_from
-from model.nn.key_value_cache import KeyValueCache
 from model.nn.layers import Dropout
 from model.nn.masks import AttentionMask
-from model.nn.row_cache import RowCache
 from model.nn.score_functions import Additive
 
 
@@ -39,14 +40,16 @@ class Alignment(AttentionSite):
         return Additive(self.score_vector)
 
     def keys_and_values(
-        self, annotations: Float[Tensor, "batch source width"], cache: KeyValueCache | None
+        self, annotations: Float[Tensor, "batch source width"], cache: KeptRows | None
     ) -> tuple[Float[Tensor, "batch 1 source d_k"], Float[Tensor, "batch 1 source width"]]:
         """U h_j and h_j of every annotation, computed once for all steps (A.1.2)."""
-        if cache is not None and cache.key is not None and cache.value is not None:
-            return cache.key, cache.value
-        key = self.hook_key(self.key(annotations)[:, None])
-        value = self.hook_value(annotations[:, None])
-        return (key, value) if cache is None else cache.append(key, value)
+        if cache:
+            key, value = cache.tensors
+        else:
+            key, value = self.hook_key(self.key(annotations)[:, None]), self.hook_value(annotations[:, None])
+            if cache is not None:
+                cache.append(key, value)
+        return key, value
 
     def forward(
         self,
@@ -68,8 +71,10 @@ class TokenEmbedding(nn.Module):
         self.tokens, self.dropout = tokens, Dropout(config.dropout)
         self.hook_embedding = HookPoint()
 
-    def forward(self, token_ids: Int[Tensor, "batch position"]) -> Float[Tensor, "batch position d_model"]:
-        """Embed tokens."""
+    def forward(
+        self, token_ids: Int[Tensor, "batch position"], first: int = 0
+    ) -> Float[Tensor, "batch position d_model"]:
+        """Embed tokens, wherever the first stands."""
         return self.dropout(self.hook_embedding(self.tokens(token_ids)))  # type: ignore[no-any-return]
 
 
@@ -106,17 +111,15 @@ class RecurrentLayer(nn.Module):
 
     def forward(
         self,
-        embedded: Float[Tensor, "batch target d_model"],
         state: Float[Tensor, "batch hidden"],
-        annotations: Float[Tensor, "batch source width"],
-        mask: AttentionMask,
-        first: int,
-        cache: KeyValueCache | None,
+        inputs: DecoderInputs,
+        cache: KeptRows | None,
     ) -> tuple[Float[Tensor, "batch target hidden"], Float[Tensor, "batch target width"]]:
-        """States and contexts of these target rows, of which the first is row number `first`, one after the other."""
-        key, value = self.cross_attention.keys_and_values(annotations, cache)
+        """States and contexts of the target rows, one after the other; the first follows this state."""
+        key, value = self.cross_attention.keys_and_values(inputs.memory, cache)
+        mask, first = replace(inputs.memory_mask, num_queries=1), inputs.target_mask.first_query
         states, contexts = [], []
-        for row, read in enumerate(embedded.unbind(1)):
+        for row, read in enumerate(inputs.embedded.unbind(1)):
             with rows_from(first + row):
                 contexts.append(self.cross_attention(state, key, value, mask))
                 state = self.cell(torch.cat((read, contexts[-1]), dim=-1), state)
@@ -125,7 +128,7 @@ class RecurrentLayer(nn.Module):
         return torch.stack(states, dim=1), torch.stack(contexts, dim=1)
 
 
-class RecurrentDecoder(nn.Module):
+class RecurrentDecoder(Decoder):
     """The first state, the recurrent layer, and the readout (§3.1, A.2.2)."""
 
     def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
@@ -137,32 +140,19 @@ class RecurrentDecoder(nn.Module):
         self.readout = nn.Linear(config.d_model + 3 * config.hidden_size, 2 * config.d_model)
         self.hook_output = HookPoint()
 
-    def forward(
-        self,
-        target_ids: Int[Tensor, "batch target"],
-        annotations: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None,
-        target_padding: Bool[Tensor, "batch target"] | None,
-        cache: RowCache | None,
+    def run_layers(
+        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
     ) -> Float[Tensor, "batch target d_model"]:
-        """What the projection reads for these target rows, which follow those in the cache.
-
-        No state sees the rows after it, so `target_padding` changes nothing.
-        """
-        first = 0 if cache is None else len(cache)
-        earlier = None if cache is None else cache.rows(0)
-        # ←h_1 has read the whole source, backwards.
-        backwards = annotations[:, 0, annotations.size(2) // 2 :]
-        state = torch.tanh(self.first_state(backwards)) if earlier is None else earlier[:, -1]
-        mask = AttentionMask(
-            num_queries=1, num_keys=annotations.size(1), key_padding=source_padding, device=target_ids.device
-        )
-        embedded = self.embedding(target_ids)
-        memory = None if cache is None else cache.attention[0]
-        states, contexts = self.layers[0](embedded, state, annotations, mask, first, memory)
-        if cache is not None:
-            cache.append(0, states)
-        pairs = self.readout(torch.cat((states, embedded, contexts), dim=-1)).unflatten(-1, (-1, 2))
+        """What the projection reads for these rows, one after the other; what is kept of the target are the states."""
+        target, memory = caches[0] or (None, None)
+        if target:
+            state = target.tensors[0][:, -1]
+        else:  # ←h_1 has read the whole source, backwards.
+            state = torch.tanh(self.first_state(inputs.memory[:, 0, inputs.memory.size(2) // 2 :]))
+        states, contexts = self.layers[0](state, inputs, memory)
+        if target is not None:
+            target.append(states)
+        pairs = self.readout(torch.cat((states, x, contexts), dim=-1)).unflatten(-1, (-1, 2))
         return self.hook_output(self.dropout(pairs.amax(-1)))  # type: ignore[no-any-return]
 
 
@@ -187,10 +177,6 @@ class RecurrentTranslator(EncoderDecoder):
         self.projection.weight = tokens.weight
         self._initialise(tokens)
         name_hooks(self)
-
-    def new_cache(self) -> RowCache:
-        """An empty cache: the decoder's states."""
-        return RowCache(1)
 
     @property
     def last_hook(self) -> str:

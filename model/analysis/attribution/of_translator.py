@@ -13,7 +13,7 @@ from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.choice_run import AttentionSum, LayerRun, LayerSums
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.nn.encoder_decoder import site_path
+from model.nn.encoder_decoder import DecoderInputs, site_path
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
@@ -142,7 +142,7 @@ def _read(layer: Callable[..., Tensor], mask: AttentionMask, x: Tensor) -> Tenso
 def _write(
     layer: Callable[..., Tensor], memory: Tensor, causal: AttentionMask, across: AttentionMask, x: Tensor
 ) -> Tensor:
-    return layer(x, memory.expand(len(x), -1, -1), causal, across)
+    return layer(x, DecoderInputs(x, memory.expand(len(x), -1, -1), causal, across))
 
 
 def _layer_run(

@@ -10,9 +10,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from model import Transformer, TransformerConfig, decoder_sizes, step_cost
+from model.nn.encoder_decoder import DecoderCache
 from model.nn.hooks import listen
-from model.nn.key_value_cache import KeyValueCache
-from model.nn.transformer import DecoderCache
 from tests.paths import ROOT
 
 TINY = TransformerConfig(vocab_size=90, d_model=24, num_layers=2, num_heads=3, d_ff=40)
@@ -29,7 +28,7 @@ def multiplied(run: Callable[[], object], num_layers: int) -> dict[str, int]:
     counts = {name: sum(operations.values()) // 2 for name, operations in counter.get_flop_counts().items()}
 
     def of(part: str) -> int:
-        return sum(counts.get(f"Decoder.layers.{layer}.{part}", 0) for layer in range(num_layers))
+        return sum(counts.get(f"TransformerDecoder.layers.{layer}.{part}", 0) for layer in range(num_layers))
 
     work = {"feed_forward": of("feed_forward")}
     for site in ("self", "cross"):
@@ -37,7 +36,7 @@ def multiplied(run: Callable[[], object], num_layers: int) -> dict[str, int]:
             of(f"{site}_attention.{name}") for name in ("query", "key", "value", "output")
         )
         work[f"{site}_attention"] = of(f"{site}_attention") - work[f"{site}_projections"]
-    work["output_projection"] = counts["Global"] - counts["Decoder"]
+    work["output_projection"] = counts["Global"] - counts["TransformerDecoder"]
     return work
 
 
@@ -50,7 +49,7 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
     for step, token_id in enumerate(PREFIX):
         cost = step_cost(decoder_sizes(config), len(SOURCE), step)
         last, prefix = torch.tensor([[token_id]]), torch.tensor([PREFIX[: step + 1]])
-        before = sum(0 if held is None else held.numel() for one in caches(cache) for held in (one.key, one.value))
+        before = kept(cache)
         cached = multiplied(lambda: model.projection(model.decode(last, memory, cache=cache)), config.num_layers)  # noqa: B023
         anew = multiplied(lambda: model.projection(model.decode(prefix, memory)[:, -1]), config.num_layers)  # noqa: B023
         assert asdict(cost.cached) == cached
@@ -59,8 +58,8 @@ def test_every_step_costs_what_torch_multiplies_with_the_cache_and_without(confi
         assert cost.saved == sum(anew.values()) - sum(cached.values())
 
 
-def caches(cache: DecoderCache) -> list[KeyValueCache]:
-    return [one for layer in cache.layers for one in (layer.self_attention, layer.cross_attention)]
+def kept(cache: DecoderCache) -> int:
+    return sum(held.numel() for layer in cache.layers for rows in layer for held in rows.tensors)
 
 
 def test_rows_computed_and_reused_make_up_all_that_is_read() -> None:

@@ -9,10 +9,9 @@ from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
 from model.config import TransformerConfig
-from model.nn.attention import AttentionInputs, MultiHeadAttention, attention_weights
+from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, attention_weights
 from model.nn.distance_bias import DistanceBias
 from model.nn.hooks import listen, name_hooks
-from model.nn.key_value_cache import KeyValueCache
 from model.nn.masks import AttentionMask
 
 
@@ -144,15 +143,14 @@ def test_bfloat16_inputs_are_derived_in_float32() -> None:
 
 
 def test_a_cache_gives_back_what_went_in_and_forgets_from_a_length_on() -> None:
-    cache = KeyValueCache()
+    cache = KeptRows()
     first, second = random(1, 2, 3, 4), random(1, 2, 1, 4)
     cache.append(first, first)
     key, _ = cache.append(second, second)
     torch.testing.assert_close(key, torch.cat((first, second), 2))
     cache.truncate(3)
     assert len(cache) == 3
-    assert cache.key is not None
-    torch.testing.assert_close(cache.key, first)
+    torch.testing.assert_close(cache.tensors, (first, first))
 
 
 def by_hand(
