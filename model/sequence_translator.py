@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +29,8 @@ from model.marian.files import languages
 from model.marian.loading import is_marian, load_marian
 from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
-from model.nn.encoder_decoder import EncoderDecoder, site_path
-from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
+from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.hooks import ALWAYS_RECORDED, listen
 from model.nn.masks import key_padding, pad
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
@@ -47,6 +46,7 @@ from model.word_choice import (
     TokenPlace,
     WordChoice,
     first_difference,
+    output_edits,
 )
 from model.writer import LARGEST_ALPHA
 
@@ -280,7 +280,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
         source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
-        with listen(edits=self.output_edits(outputs)):
+        with listen(edits=output_edits(self, outputs)):
             hidden = self.model.decode(target, self.model.encode(source))
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
@@ -307,23 +307,10 @@ class SequenceTranslator(LoadedTranslator, ABC):
         source = pad([choice.places[0].source for choice in choices], pad_id).to(self.device)
         padding = key_padding(source, pad_id)
         times = 1 if outputs is None or (at is not None and at[0].startswith("decoder")) else copies
-        with listen(edits=self.output_edits(outputs, at)):
+        with listen(edits=output_edits(self, outputs, at)):
             read = None if bool(padding.all()) else padding.repeat(times, 1)
             memory = self.model.encode(source.repeat(times, 1), read).repeat(copies // times, 1, 1)
             return odds_from_memory(self.model, memory, None if read is None else padding, choices)
-
-    def output_edits(self, outputs: OutputsEdit | None, at: SiteAndLayer | None = None) -> dict[str, Edit]:
-        """Full hook name → what is done there to the heads' outputs: for `hooks.listen`, `decode` and `trace`.
-
-        Args:
-            outputs: at every site and layer; None for nothing.
-            at: the only site and layer.
-        """
-        if outputs is None:
-            return {}
-        attentions = [(site, layer) for site, heads in self.abilities.heads.items() for layer in range(len(heads))]
-        chosen = attentions if at is None else [at]
-        return {f"{site_path(*each)}.hook_head_output": partial(outputs, *each) for each in chosen}
 
     def trace_tokens(
         self,

@@ -2,12 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
 
 from model.errors import InputTextError
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import Edit
 from model.reader import Reader
 from model.vocabulary import Vocabulary
 
@@ -151,6 +154,22 @@ class Chooser(Reader, Protocol):
                 right texts of a copy come before all wrong ones.
             at: the only site and layer that `outputs` changes; None where it changes several.
         """
+
+
+def output_edits(reader: Reader, outputs: OutputsEdit | None, at: SiteAndLayer | None = None) -> dict[str, Edit]:
+    """Full hook name → what is done there to the heads' outputs: for `hooks.listen`, `decode` and `trace`.
+
+    Args:
+        reader: whose heads.
+        outputs: at every site and layer; None for nothing.
+        at: the only site and layer.
+    """
+    if outputs is None:
+        return {}
+    attentions = [(site, layer) for site, heads in reader.abilities.heads.items() for layer in range(len(heads))]
+    return {
+        f"{site_path(*each)}.hook_head_output": partial(outputs, *each) for each in (attentions if at is None else [at])
+    }
 
 
 def first_difference(right: Sequence[int], wrong: Sequence[int]) -> tuple[int, tuple[int, ...], int, int]:

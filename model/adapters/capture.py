@@ -1,37 +1,45 @@
 """Record and edit the attention of a running `transformers` model, without changing what it computes.
 
 `transformers` calls one function for the attention of every model that has its AttentionInterface; `attend` is that
-function, `causal_or_padding` the one that makes masks for it. Who listens is held in a `ContextVar`, so threads that
-share a model do not see each other's runs. Nothing is computed twice and no query × key array is kept: a run that is
-recorded takes what a plain fused one takes.
+function, `causal_or_padding` the one that makes masks for it. It visits the points of `model.nn.hooks`, so that
+`listen` records and edits these models as it does ours. Nothing is computed twice and no query × key array is kept: a
+run that is recorded takes what a plain fused one takes.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, TypeVar
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
+from model.abilities import Abilities
 from model.adapters.kernel_sums import KernelSums
 from model.adapters.library import fused_attention, fused_mask
 from model.adapters.mask_rules import mask_behind
+from model.errors import EditError
 from model.nn.attention import AttentionInputs, attention_weights, softmax_over_keys
 from model.nn.distance_bias import DistanceBias, distance_bias
-from model.nn.edits import HeadEdit, edit_scores
-from model.nn.hooks import first_row
+from model.nn.edit_hooks import Edits, compile_edits, named_edits
+from model.nn.edits import HeadEdit
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import CALL, Edit, Listener, current_listener, first_row, rows_from
 from model.nn.masks import AttentionMask
-from model.word_choice import OutputsEdit, SiteAndLayer
+from model.word_choice import SiteAndLayer
 
 ROWS_AT_ONCE = 256
+T = TypeVar("T")
 LayersDone = Callable[[int, int], None]
 """Is called with the attentions of a pass that are computed, and how many there are."""
 _MASK, _BIAS = "headlight_mask", "headlight_bias"
 """Attributes of tensors that models hand from layer to layer: the small mask or bias behind each, derived once."""
+_ATTENDS: Final = "headlight_attends"
+#: Among the counts of a listener: the attentions that were called.
+_DONE: Final = "attentions"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,9 +48,7 @@ class Call:
 
     Attributes:
         bias: added to the scaled scores.
-        first_row: position in its text of the first query row.
         log_sums: of the rows, where the kernel told them (`KernelSums`).
-        output: of the heads, before W_O; None unless it was asked for.
     """
 
     module: nn.Module
@@ -55,9 +61,7 @@ class Call:
     softcap: float | None = None
     sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
-    first_row: int = 0
     log_sums: Float[Tensor, "batch head query"] | None = None
-    output: Float[Tensor, "batch query head d_v"] | None = None
 
     def of_sentence(self, sentence: int, device: torch.device) -> AttentionInputs:
         """What was computed for one sentence of the batch, on this device."""
@@ -78,68 +82,72 @@ class Call:
         ).with_log_sums(sums)
 
 
-@dataclass(frozen=True)
-class Listener:
-    """What one run keeps and changes; one that is only changed keeps no calls.
+class Attends(NamedTuple):
+    """Where a module attends: an attribute of it, set by `name_attentions`.
 
     Attributes:
-        keeps_outputs: whether the heads' real outputs are kept too.
-        sites: attention module → the site and layer of its first, second … call in a pass.
-        outputs: what is done to the heads' outputs of every site and layer, before W_O.
-        values: what is done to the values [batch, kv_head, key, d_v] of a site and layer.
-        seen: site → which keys of each sentence of the batch may be attended to at all; all where it has none.
-        calls: what was computed, in this order.
+        sites: the site and layer of its first, second … call in a pass.
+        total: calls of all attentions in a pass.
     """
 
-    keeps_calls: bool = True
-    keeps_outputs: bool = False
-    sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]] = field(default_factory=dict)
-    edits: Mapping[SiteAndLayer, tuple[HeadEdit, ...]] = field(default_factory=dict)
-    outputs: OutputsEdit | None = None
-    values: Mapping[SiteAndLayer, Callable[[Tensor], Tensor]] = field(default_factory=dict)
-    seen: Mapping[str, Bool[Tensor, "batch key"]] = field(default_factory=dict)
-    calls: list[Call] = field(default_factory=list)
-    _done: dict[nn.Module, int] = field(default_factory=dict)
-    _rows: dict[str, int] = field(default_factory=dict)
+    sites: tuple[SiteAndLayer, ...]
+    total: int
 
-    def site_of(self, module: nn.Module) -> SiteAndLayer | None:
-        """The site and layer that this module computes now; to be asked once in each of its calls."""
-        if module not in self.sites:
-            return None
-        done = self._done.get(module, 0)
-        self._done[module] = done + 1
-        return self.sites[module][done % len(self.sites[module])]
 
-    @property
-    def progress(self) -> tuple[int, int]:
-        """The attentions of a pass that are computed, and how many there are."""
-        total = sum(map(len, self.sites.values()))
-        return min(sum(self._done.values()), total), total
+def name_attentions(model: nn.Module, sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]]) -> None:
+    """Give the attentions of a model the names of `model.nn.hooks`, by their sites; the others lose theirs."""
+    total = sum(map(len, sites.values()))
+    for module in model.modules():
+        if module in sites:
+            setattr(module, _ATTENDS, Attends(sites[module], total))
+        elif hasattr(module, _ATTENDS):
+            delattr(module, _ATTENDS)
 
-    def first_row_of(self, site: str, num_queries: int, num_keys: int) -> int:
-        """The position in its text of the first query row that this call computes, where a decoder runs row by row.
 
-        Who knows better says so (`hooks.rows_from`): a cache of a window holds fewer keys than were read.
-        """
-        if not site.startswith("decoder"):
-            return 0
+class _Point(NamedTuple):
+    """One call of an attention, for who listens.
+
+    Attributes:
+        path: of its site; "" if nobody knows.
+        row: the position in its text of the first query row.
+        total: calls of all attentions in a pass.
+    """
+
+    listener: Listener | None
+    path: str = ""
+    row: int = 0
+    total: int = 0
+
+    @classmethod
+    def of(cls, module: nn.Module, num_queries: int, num_keys: int) -> "_Point":
+        """The point of a call that begins."""
+        listener = current_listener()
+        attends: Attends | None = getattr(module, _ATTENDS, None)
+        if listener is None or attends is None:
+            return cls(listener)
+        counts = listener.counts
+        done = counts.get(module, 0)
+        counts[module], counts[_DONE] = done + 1, counts.get(_DONE, 0) + 1
+        site, layer = attends.sites[done % len(attends.sites)]
         if site == "decoder.self":
-            self._rows[site] = num_keys - num_queries
-        return first_row() or self._rows.get("decoder.self", 0)
+            counts[site] = num_keys - num_queries
+        # Who knows better says so (`hooks.rows_from`): a cache of a window holds fewer keys than were read.
+        row = first_row() or counts.get("decoder.self", 0) if site.startswith("decoder") else 0
+        return cls(listener, site_path(site, layer), row, attends.total)
+
+    def wants(self, kind: str) -> bool:
+        """Whether somebody records or edits this."""
+        return self.listener is not None and self.listener.wants(f"{self.path}.{kind}", kind)
+
+    def visit(self, kind: str, value: T, row: int = 0) -> T:
+        """The value, whose first row is this one of the call, as who listens leaves it."""
+        if self.listener is None:
+            return value
+        with rows_from(self.row + row):
+            return self.listener.visit(f"{self.path}.{kind}", kind, value)
 
 
-_LISTENER: ContextVar[Listener | None] = ContextVar("headlight_adapter_listener", default=None)
 _PROGRESS: ContextVar[LayersDone | None] = ContextVar("headlight_adapter_progress", default=None)
-
-
-@contextmanager
-def listen(listener: Listener) -> Iterator[list[Call]]:
-    """Record (and change) the attention of every model that runs in this thread while the block runs."""
-    token = _LISTENER.set(listener)
-    try:
-        yield listener.calls
-    finally:
-        _LISTENER.reset(token)
 
 
 @contextmanager
@@ -155,30 +163,49 @@ def layers_counted(progress: LayersDone) -> Iterator[None]:
         _PROGRESS.reset(token)
 
 
+def head_edits(edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
+    """Full hook name → function, for named edits of a model of `transformers`, as of `edit_hooks.compile_edits`.
+
+    Raises:
+        EditError: an edit is a function, or names what does not exist, or the model's heads cannot be edited.
+    """
+    named = named_only(edits)
+    if named and "edits" in abilities.lacks:
+        raise EditError(abilities.lacks["edits"])
+    return compile_edits(named, abilities.shapes, num_source=num_source, num_target=num_target)
+
+
+def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
+    """The same edits, as many as there are.
+
+    Raises:
+        EditError: one is a function.
+    """
+    if isinstance(edits, Mapping):
+        if edits:
+            raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")
+        return ()
+    return tuple(edits or ())
+
+
 def attend(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None, **given: Any
 ) -> tuple[Tensor, None]:
     """The attention of one layer, as `transformers` calls it: [batch, query, head, d_v].
 
-    What a fused kernel cannot do (a soft cap, sinks, an edit) is computed by our own equation, a block of rows at a
-    time; all else by torch's fused kernel, just as without us.
+    What a fused kernel cannot do (a soft cap, sinks, an edit of scores) is computed by our own equation, a block of
+    rows at a time; all else by torch's fused kernel, just as without us.
     """
-    listener = _LISTENER.get()
+    here = _Point.of(module, query.size(2), key.size(2))
     softcap, sinks = given.get("softcap"), given.get("s_aux")
-    at = None if listener is None else listener.site_of(module)
-    edits = () if listener is None or at is None else listener.edits.get(at, ())
-    row = 0 if listener is None or at is None else listener.first_row_of(at[0], query.size(2), key.size(2))
-    is_fused = softcap is None and sinks is None and not edits
-    if listener is None and is_fused:
+    is_fused = softcap is None and sinks is None and not here.wants("hook_scores")
+    if here.listener is None and is_fused:
         return fused_attention(module, query, key, value, attention_mask, given), None
-    mask, mask_bias = _mask_of(attention_mask, module, query, key, given)
-    if listener is not None and at is not None:
-        if (change := listener.values.get(at)) is not None:
-            value = change(value)
-        if (seen := listener.seen.get(at[0])) is not None:
-            mask = replace(mask, key_padding=seen if mask.key_padding is None else mask.key_padding & seen)
-            attention_mask = _fused_mask(mask, mask_bias)
-    keeps = listener is not None and listener.keeps_calls
+    known, mask_bias = _mask_of(attention_mask, module, query, key, given)
+    value, mask = here.visit("hook_value", value), here.visit("hook_mask", known)
+    if mask is not known:
+        attention_mask = _fused_mask(mask, mask_bias)
+    keeps = here.wants(CALL)
     kept_query, kept_key, kept_value = alone(query, key, value) if keeps else (query, key, value)
     call = Call(
         module=module,
@@ -190,21 +217,19 @@ def attend(
         bias=_bias_of(given.get("position_bias"), mask_bias),
         softcap=softcap,
         sinks=sinks,
-        edits=edits,
-        first_row=row,
+        edits=() if here.listener is None else named_edits(here.listener.edits, here.path),
     )
     told = KernelSums()
     if not is_fused:
-        output = _by_rows(call)
+        output = _by_rows(call, here)
     else:
         with told if keeps else nullcontext():
             output = fused_attention(module, query, key, value, attention_mask, given)
-    if listener is not None and at is not None and listener.outputs is not None:
-        output = listener.outputs(*at, output.transpose(1, 2)).transpose(1, 2)
-    if listener is not None and listener.keeps_calls:
-        listener.calls.append(replace(call, log_sums=told.sums, output=output if listener.keeps_outputs else None))
-    if listener is not None and (progress := _PROGRESS.get()) is not None:
-        progress(*listener.progress)
+    output = here.visit("hook_head_output", output.transpose(1, 2)).transpose(1, 2)
+    if keeps:
+        here.visit(CALL, replace(call, log_sums=told.sums))
+    if here.listener is not None and (progress := _PROGRESS.get()) is not None:
+        progress(min(here.listener.counts.get(_DONE, 0), here.total), here.total)
     return output, None
 
 
@@ -280,8 +305,8 @@ def _bias_of(given: Tensor | None, hidden: Tensor | None) -> Tensor | DistanceBi
     return given + hidden
 
 
-def _by_rows(call: Call) -> Tensor:
-    """weights @ value of every head by `attention_weights`, edits applied, a block of query rows at a time."""
+def _by_rows(call: Call, here: _Point) -> Tensor:
+    """weights @ value of every head by `attention_weights`, scores edited, a block of query rows at a time."""
     num_heads, num_queries = call.query.size(1), call.query.size(2)
     group = num_heads // call.key.size(1)
     key, value = (shared.repeat_interleave(group, dim=1) for shared in (call.key, call.value))
@@ -302,8 +327,7 @@ def _by_rows(call: Call) -> Tensor:
             softcap=call.softcap,
             sinks=sinks,
         )
-        if call.edits:
-            numbers = range(call.first_row + first, call.first_row + first + scores.size(-2))
-            weights = softmax_over_keys(edit_scores(scores, call.edits, heads, numbers), sinks)
+        if here.wants("hook_scores"):
+            weights = softmax_over_keys(here.visit("hook_scores", scores, first), sinks)
         blocks.append(weights.to(value.dtype) @ value)
     return torch.cat(blocks, dim=2).transpose(1, 2).contiguous()

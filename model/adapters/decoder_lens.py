@@ -11,13 +11,13 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
-from model.adapters.capture import Listener, listen
+from model.adapters.capture import head_edits
 from model.adapters.layout import Layout
-from model.adapters.named_edits import edits_by_site
 from model.adapters.placement import device_of
 from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_level
 from model.errors import TraceError
 from model.messages import said
+from model.nn.hooks import listen
 from model.trace.trace import Trace
 from model.vocabulary import Vocabulary
 
@@ -51,9 +51,9 @@ def decoder_lens(
             "The lens can show 1 to {size:,} tokens of this model's own texts, asked for {top}.", size=size, top=top
         )
     num_rows = len(trace.target_ids)
-    sorted_edits = edits_by_site(trace.edits, abilities, num_source=0, num_target=num_rows)
+    functions = head_edits(trace.edits, abilities, num_source=0, num_target=num_rows)
     given = torch.tensor([trace.target_ids], device=device_of(model))
-    with listen(Listener(keeps_calls=False, sites=layout.sites, edits=sorted_edits)):
+    with listen(edits=functions):
         output: Any = model(input_ids=given, use_cache=False, output_hidden_states=True)
     # Of what was written, the trace may have the steps alone: the last of its rows.
     levels = [states[0, -len(trace.steps) :] for states in output.hidden_states]

@@ -13,24 +13,24 @@ Each step computes one row; going back cuts the key/value cache, which keeps eve
 than a window, so that it can always be cut.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.adapters.capture import Listener, listen
+from model.adapters.capture import head_edits, named_only
 from model.adapters.generate_call import Beginning, begin_writing, most_steps
 from model.adapters.generation_rows import GenerationRows
 from model.adapters.layout import OUTPUTS
-from model.adapters.named_edits import edits_by_site, named_only
 from model.adapters.text_reader import TextReader
 from model.decoding.session import Session
 from model.errors import SessionError
 from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
+from model.nn.hooks import Edit, listen
 from model.trace.spread import spread_of
 from model.trace.steps import most_probable
 from model.trace.trace import Trace
@@ -61,7 +61,7 @@ class GenerationSession(Session):
         self._source_ids = reader.source(text).ids
         self._most = most_steps(reader.abilities, len(self._source_ids))
         self._edits = named_only(edits)
-        with torch.inference_mode(), listen(self._listener()):
+        with torch.inference_mode(), listen(edits=self._edit_functions()):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
         begun = self._beginning
         super().__init__(reader.pieces, begun.token_ids, begun.eos_ids, reader.vocab_size, self._most)
@@ -124,7 +124,7 @@ class GenerationSession(Session):
         return logits
 
     def _read(self, token_ids: Sequence[int]) -> Float[Tensor, "1 vocab"]:
-        with listen(self._listener()):
+        with listen(edits=self._edit_functions()):
             return self._rows.read(torch.tensor([token_ids], device=self._reader.device))
 
     def _forget_unwritten(self) -> None:
@@ -145,14 +145,13 @@ class GenerationSession(Session):
         begun = self._num_read
         before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
         self._edits = (*own, *before, *edits_from(later, begun))
-        self._listener()
+        self._edit_functions()
 
-    def _listener(self) -> Listener:
+    def _edit_functions(self) -> Mapping[str, Edit]:
         """For one pass; also checks the edits."""
         abilities, num_source = self._reader.abilities, len(self._source_ids)
         most_rows = self._most + (1 if abilities.kind == "encoder-decoder" else num_source)
-        edits = edits_by_site(self._edits, abilities, num_source=num_source, num_target=most_rows)
-        return Listener(keeps_calls=False, sites=self._reader.layout.sites, edits=edits)
+        return head_edits(self._edits, abilities, num_source=num_source, num_target=most_rows)
 
 
 def check_writes(reader: TextReader) -> None:

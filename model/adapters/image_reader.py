@@ -15,11 +15,11 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.base_reader import BaseReader
-from model.adapters.capture import Listener, listen
+from model.adapters.capture import head_edits
 from model.adapters.layout import OUTPUTS, Layout
-from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.nn.edit_hooks import Edits
+from model.nn.hooks import CALL, listen
 from model.trace.axes import WORD_BEGIN
 from model.trace.picture import Picture
 from model.trace.trace import Trace
@@ -97,13 +97,9 @@ class ImageReader(BaseReader):
         dtype, most = next(self.model.parameters()).dtype, self.abilities.max_length or 0
         pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, dtype)
         rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
-        listener = Listener(
-            keeps_outputs=OUTPUTS in extras,
-            sites=self.layout.sites,
-            edits=edits_by_site(edits, self.abilities, num_source=most, num_target=0),
-        )
+        functions = head_edits(edits, self.abilities, num_source=most, num_target=0)
         try:
-            with listen(listener):
+            with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
                 self.model(pixel_values=pixels)
         except ValueError as error:
             raise InputTextError(
@@ -112,7 +108,7 @@ class ImageReader(BaseReader):
                 width=pixels.shape[-1],
                 height=pixels.shape[-2],
             ) from error
-        inputs = self.layout.inputs(listener.calls)
+        inputs = self.layout.inputs(recorded)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
         special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
         tokens = (
@@ -131,7 +127,7 @@ class ImageReader(BaseReader):
             predicted_tokens=(),
             steps=(),
             inputs=inputs,
-            recorded=self.layout.outputs(listener.calls),
+            recorded=self.layout.outputs(recorded),
             special_tokens=frozenset(special),
             picture=Picture(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first),
         )

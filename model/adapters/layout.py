@@ -5,7 +5,7 @@ order in which modules are called identifies the layer. The module that reads wh
 projection.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,11 +15,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Kind
-from model.adapters.capture import Call, Listener, listen
+from model.adapters.capture import Call, name_attentions
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
 from model.nn.encoder_decoder import SITES, site_path
-from model.trace.trace import SiteLayers
+from model.nn.hooks import CALL, listen
+from model.trace.trace import Recorded, SiteLayers
 from model.word_choice import SiteAndLayer
 
 OUTPUTS: Final = "hook_head_output"
@@ -48,29 +49,20 @@ class Layout:
     projections: Mapping[SiteAndLayer, nn.Module]
     num_watched: int = 0
 
-    def inputs(self, calls: Sequence[Call], sentence: int = 0) -> SiteLayers:
-        """What one sentence of a batch left at every site and layer in the calls of a whole pass, on the CPU."""
-        inputs = {at: call.of_sentence(sentence, torch.device("cpu")) for at, call in self.located(calls)}
-        return {site: tuple(inputs[site, layer] for layer in range(len(heads))) for site, heads in self.heads.items()}
-
-    def outputs(self, calls: Sequence[Call]) -> Mapping[str, Float[Tensor, "head row d_v"]]:
-        """Hook name → the heads' real outputs for the only sentence of a batch, on the CPU, where they were kept."""
-        kept = {
-            f"{site_path(*at)}.{OUTPUTS}": call.output[0].transpose(0, 1).cpu()
-            for at, call in self.located(calls)
-            if call.output is not None
+    def inputs(self, recorded: Recorded, sentence: int = 0) -> SiteLayers:
+        """What one sentence of a batch left at every site and layer in a pass that recorded its calls, on the CPU."""
+        return {
+            site: tuple(
+                recorded[f"{site_path(site, layer)}.{CALL}"][-1].of_sentence(sentence, torch.device("cpu"))
+                for layer in range(len(heads))
+            )
+            for site, heads in self.heads.items()
         }
-        return MappingProxyType(kept)
 
-    def located(self, calls: Sequence[Call]) -> list[tuple[SiteAndLayer, Call]]:
-        """The site and layer of each call of one pass."""
-        done: dict[nn.Module, int] = {}
-        located = []
-        for call in calls:
-            sites = self.sites[call.module]
-            located.append((sites[done.get(call.module, 0) % len(sites)], call))
-            done[call.module] = done.get(call.module, 0) + 1
-        return located
+    def outputs(self, recorded: Recorded) -> Mapping[str, Float[Tensor, "head row d_v"]]:
+        """Hook name → the heads' real outputs for the only sentence of a batch, on the CPU, where they were kept."""
+        kept = {name: values[-1][0].cpu() for name, values in recorded.items() if name.endswith(OUTPUTS)}
+        return MappingProxyType(kept)
 
     def known_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """`projection`, where it must be there.
@@ -111,22 +103,24 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
     Raises:
         CheckpointError: a site is called that is none of those expected.
     """
-    listener = Listener(keeps_outputs=True)
+    name_attentions(model, {})
+    calls: list[Call] = []
+    outputs: list[Tensor] = []
     readers: dict[int, nn.Module] = {}
 
     def note(module: nn.Module, given: tuple[Any, ...]) -> None:
-        if listener.calls and given and isinstance(given[0], Tensor):
-            call = listener.calls[-1]
-            wrote = call.output
-            if wrote is not None and given[0].data_ptr() == wrote.data_ptr() and given[0].numel() == wrote.numel():
-                readers.setdefault(len(listener.calls) - 1, module)
+        if outputs and given and isinstance(given[0], Tensor):
+            wrote = outputs[-1]
+            if given[0].data_ptr() == wrote.data_ptr() and given[0].numel() == wrote.numel():
+                readers.setdefault(len(outputs) - 1, module)
 
     linear = [
         module for module in model.modules() if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
     ]
     hooks = [module.register_forward_pre_hook(note) for module in linear]
     try:
-        with torch.inference_mode(), listen(listener):
+        with torch.inference_mode(), listen(record={CALL, OUTPUTS}) as recorded:
+            recorded[f".{CALL}"], recorded[f".{OUTPUTS}"] = calls, outputs
             run()
     finally:
         for hook in hooks:
@@ -134,7 +128,7 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
     modules: dict[nn.Module, list[SiteAndLayer]] = {}
     heads: dict[str, list[int]] = {}
     projections: dict[SiteAndLayer, nn.Module] = {}
-    for number, call in enumerate(listener.calls):
+    for number, call in enumerate(calls):
         site = _site(kind, call)
         at = (site, len(heads.setdefault(site, [])))
         modules.setdefault(call.module, []).append(at)
@@ -142,8 +136,10 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
         if number in readers:
             projections[at] = readers[number]
     in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
-    watched = listener.calls[0].key.size(2) if listener.calls else 0
-    return Layout({module: tuple(at) for module, at in modules.items()}, in_order, projections, watched)
+    watched = calls[0].key.size(2) if calls else 0
+    sites = {module: tuple(at) for module, at in modules.items()}
+    name_attentions(model, sites)
+    return Layout(sites, in_order, projections, watched)
 
 
 def _site(kind: Kind, call: Call) -> str:

@@ -2,23 +2,26 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.adapters import library
-from model.adapters.capture import Call, Listener, listen
+from model.adapters.capture import head_edits
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.masked_word import MASK, masked_choice, with_mask
-from model.adapters.named_edits import edits_by_site
 from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
 from model.messages import said
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import Edit, listen
+from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
-from model.word_choice import Choice, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, first_difference
+from model.word_choice import Choice, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, first_difference, output_edits
 
 
 class TextReader(TextTracer):
@@ -72,18 +75,16 @@ class TextReader(TextTracer):
             place, copies, outputs: as there.
             seen: site → the keys that each copy may attend to; all where it has none.
         """
-        source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
-        first = source if place.source else target
-        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
-        if place.source and place.target:
-            given["decoder_input_ids"] = target
-        if place.target:
-            given["use_cache"] = False
-        row = place.row
+        given, row = self.arguments(place.source, place.target, copies), place.row
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
-        with listen(Listener(keeps_calls=False, sites=self.layout.sites, outputs=outputs, seen=seen)):
+        edits: dict[str, Edit] = {
+            f"{site_path(site, layer)}.hook_mask": partial(_only, keys)
+            for site, keys in seen.items()
+            for layer in range(len(self.abilities.heads.get(site, ())))
+        }
+        with listen(edits=edits | output_edits(self, outputs)):
             logits: Tensor = self.model(**given).logits[:, row]
         return logits.float()
 
@@ -120,14 +121,11 @@ class TextReader(TextTracer):
 
     def with_values(
         self, layer: nn.Module, at: SiteAndLayer, change: Callable[[Tensor], Tensor]
-    ) -> AbstractContextManager[list[Call]]:
+    ) -> AbstractContextManager[object]:
         """While the block runs one layer alone, do this to the values [batch, kv_head, key, d_v] of a site in it."""
-        sites = {
-            module: tuple(each for each in self.layout.sites[module] if each[1] == at[1])
-            for module in layer.modules()
-            if module in self.layout.sites
-        }
-        return listen(Listener(keeps_calls=False, sites=sites, values={at: change}))
+        # A module that several layers share is called by the first one's name.
+        sites = [self.layout.sites[module][0] for module in layer.modules() if module in self.layout.sites]
+        return listen(edits={f"{site_path(*first)}.hook_value": change for first in sites if first[0] == at[0]})
 
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
@@ -141,14 +139,14 @@ class TextReader(TextTracer):
             with_states: whether to return what every layer puts out.
         """
         source, target = trace.source_ids, trace.target_ids
-        edits = edits_by_site(trace.edits, self.abilities, num_source=len(source), num_target=len(target))
-        first = torch.tensor([source or target], device=self.device)
-        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
-        if source and target:
-            given["decoder_input_ids"] = torch.tensor([target], device=self.device)
-        if target:
-            given["use_cache"] = False
+        edits = head_edits(trace.edits, self.abilities, num_source=len(source), num_target=len(target))
+        given = self.arguments(source, target)
         if with_states:
             given["output_hidden_states"] = True
-        with listen(Listener(keeps_calls=False, sites=self.layout.sites, edits=edits)):
+        with listen(edits=edits):
             return self.model.base_model(**given)  # type: ignore[operator]
+
+
+def _only(keys: Bool[Tensor, "copy key"], mask: AttentionMask) -> AttentionMask:
+    """The mask that forbids all other keys too."""
+    return replace(mask, key_padding=keys if mask.key_padding is None else mask.key_padding & keys)

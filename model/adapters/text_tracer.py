@@ -11,16 +11,16 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.base_reader import BaseReader
-from model.adapters.capture import Listener, listen
+from model.adapters.capture import head_edits
 from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
-from model.adapters.named_edits import edits_by_site
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.messages import said
 from model.nn.edit_hooks import Edits
+from model.nn.hooks import CALL, listen
 from model.trace.steps import describe_steps
 from model.trace.trace import SiteLayers, Trace
 from model.vocabulary import Vocabulary
@@ -167,13 +167,9 @@ class TextTracer(BaseReader):
             EditError: an edit names what does not exist, or the model's heads cannot be edited.
         """
         most = most_steps(self.abilities, len(source_ids))
-        listener = Listener(
-            keeps_calls=False,
-            sites=self.layout.sites,
-            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=most),
-        )
+        functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=most)
         given = torch.tensor([list(source_ids)], device=self.device)
-        with listen(listener):
+        with listen(edits=functions):
             # Only a run that is changed needs to be heard; what it computes here is computed again and kept there.
             return write_greedily(self.model, given, most, self.start_options)
 
@@ -244,31 +240,33 @@ class TextTracer(BaseReader):
             special_tokens=self.pieces.special_tokens,
         )
 
+    def arguments(self, source_ids: Sequence[int], target_ids: Sequence[int], copies: int = 1) -> dict[str, Any]:
+        """What the model is called with to read these tokens once, so many copies side by side."""
+        source, target = (torch.tensor([list(ids)] * copies, device=self.device) for ids in (source_ids, target_ids))
+        first = source if source_ids else target
+        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
+        if source_ids and target_ids:
+            given["decoder_input_ids"] = target
+        if target_ids:
+            given["use_cache"] = False
+        return given
+
     @torch.inference_mode()
     def _run(
         self, source_ids: Sequence[int], target_ids: Sequence[int], keep_outputs: bool, edits: Edits | None
     ) -> _Pass:
-        listener = Listener(
-            keeps_outputs=keep_outputs,
-            sites=self.layout.sites,
-            edits=edits_by_site(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids)),
-        )
-        first = torch.tensor([list(source_ids or target_ids)], device=self.device)
-        given: dict[str, Any] = {"input_ids": first, "attention_mask": torch.ones_like(first)}
-        if source_ids and target_ids:
-            given["decoder_input_ids"] = torch.tensor([list(target_ids)], device=self.device)
-        if target_ids:
-            given["use_cache"] = False
+        functions = head_edits(edits, self.abilities, num_source=len(source_ids), num_target=len(target_ids))
+        given = self.arguments(source_ids, target_ids)
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
         wants_logits = bool(target_ids) and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
-        with listen(listener):
+        with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
         logits = output.logits[0].float().cpu() if wants_logits else None
         if not self.abilities.knows_inputs:
             return _Pass(weights_of(output, self.abilities, self.config), MappingProxyType({}), logits)
-        return _Pass(self.layout.inputs(listener.calls), self.layout.outputs(listener.calls), logits)
+        return _Pass(self.layout.inputs(recorded), self.layout.outputs(recorded), logits)
 
     @torch.inference_mode()
     def checked_tokens(

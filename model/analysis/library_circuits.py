@@ -11,12 +11,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.adapters.capture import Call, Listener, layers_counted, listen
+from model.adapters.capture import Call, layers_counted
 from model.adapters.decoder_lens import UNKNOWN, final_norm
 from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import HeadCircuits, copying_score
 from model.errors import DataError
+from model.nn.hooks import CALL, listen
 
 #: Tokens that a layer is given at once.
 TOKENS_AT_ONCE = 256
@@ -109,12 +110,13 @@ def _call(module: nn.Module, hidden: Float[Tensor, "1 token d_model"]) -> Call:
     def stop(done: int, total: int) -> NoReturn:
         raise _Called
 
-    listener = Listener()
-    with listen(listener) as calls, layers_counted(stop):
+    with listen(record={CALL}) as recorded, layers_counted(stop):
         try:
             module(hidden)
         except _Called:
-            return calls[0]
+            (calls,) = recorded.values()
+            call: Call = calls[0]
+            return call
     raise DataError("No attention was called in a layer of this model, so its queries and keys are not known.")
 
 

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from model.errors import EditError
 from model.messages import said
-from model.model_config import ModelConfig
 from model.nn.edits import HeadEdit, PointAt, SwitchOff, edit_scores, edits_before, edits_from
 from model.nn.encoder_decoder import SITES, EncoderDecoder, site_path
 from model.nn.hooks import Edit, first_row
@@ -80,7 +79,7 @@ def edit_functions(
         ValueError: there is no such hook point.
     """
     if not isinstance(edits, Mapping):
-        return compile_edits(edits or (), model.config, num_source=num_source, num_target=num_target)
+        return compile_edits(edits or (), model.config.shapes, num_source=num_source, num_target=num_target)
     model.check_edits(edits)
     return edits
 
@@ -98,23 +97,25 @@ def change_edits(before: Mapping[str, Edit], after: Mapping[str, Edit], row: int
 
 
 def compile_edits(
-    edits: Sequence[HeadEdit], config: ModelConfig, *, num_source: int, num_target: int
+    edits: Sequence[HeadEdit], shapes: Mapping[str, tuple[int, int]], *, num_source: int, num_target: int
 ) -> dict[str, Edit]:
     """Full hook name → function, right in one teacher-forced pass and step by step alike.
 
-    Of two edits that change the same row of a head the later counts, and SwitchOff before all. `num_source` and
-    `num_target` are the rows that encoder and decoder can have.
+    Of two edits that change the same row of a head the later counts, and SwitchOff before all.
+
+    Args:
+        edits: of heads.
+        shapes: site → its layers and heads.
+        num_source, num_target: the rows that encoder and decoder can have.
 
     Raises:
         EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
     """
     compiled: dict[str, Edit] = {}
     for edit in edits:
-        if edit.site not in config.shapes:
-            raise EditError(
-                "There is no site {site!r}; sites are {shapes}.", site=edit.site, shapes=", ".join(config.shapes)
-            )
-        check_edit(edit, *config.shapes[edit.site], num_source=num_source, num_target=num_target)
+        if edit.site not in shapes:
+            raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(shapes))
+        check_edit(edit, *shapes[edit.site], num_source=num_source, num_target=num_target)
     for site, layer in dict.fromkeys((edit.site, edit.layer) for edit in edits):
         here = [edit for edit in edits if (edit.site, edit.layer) == (site, layer)]
         if changed := tuple(edit for edit in here if not isinstance(edit, SwitchOff)):

@@ -1,6 +1,7 @@
-"""Named points in the model at which a run can be recorded or changed.
+"""Named points in a model at which a run can be recorded or changed, by one `listen` for every model.
 
 A `HookPoint` is an identity module; its name is its path, for example `decoder.layers.0.cross_attention.hook_query`.
+The attentions of a model of `transformers` have the same names (`model.adapters.capture`), as far as a star says.
 The listener is in a `ContextVar`, so each thread and each viewer has its own, and the end of the `with` block, by an
 exception too, removes it. A decoding step computes one row of many: `first_row` is its index, for edits.
 
@@ -8,10 +9,11 @@ exception too, removes it. A decoding step computes one row of many: `first_row`
 |---|---|
 | `hook_embedding` | √d_model-scaled token embeddings [batch, position, d_model] |
 | `hook_positional` | the positional encodings as added [position, d_model] |
-| `hook_query`, `hook_key`, `hook_value` | [batch, head, position, d_k], rows computed in this call (before the cache) |
-| `hook_mask` | an `AttentionMask` |
-| `hook_scores`, `hook_weights` | [batch, head, query, key]; recording or editing them takes the explicit path |
-| `hook_head_output` | weights · value before W_O [batch, head, query, d_k] |
+| `hook_query`, `hook_key`, `hook_value`* | [batch, head, position, d_k], rows of this call (before the cache) |
+| `hook_mask`* | an `AttentionMask` |
+| `hook_scores`*, `hook_weights` | [batch, head, query, key]; recording or editing them takes the explicit path |
+| `hook_head_output`* | weights · value before W_O [batch, head, query, d_k] |
+| `hook_call`* | of a model of `transformers` only: a `Call`, all that an attention computed its weights from |
 | `hook_sublayer` | what a sub-layer puts out, for the residual connection to add [batch, position, d_model] |
 | `hook_sum` | a residual connection's sum; of post-norm that is before the norm [batch, position, d_model] |
 | `hook_normed` | what the layer norm of a sub-layer puts out [batch, position, d_model] |
@@ -37,6 +39,7 @@ ALWAYS_RECORDED = frozenset(
 )
 #: What stands between the outputs of two layers.
 STREAM = frozenset({"hook_sublayer", "hook_sum", "hook_normed", "hook_hidden"})
+CALL = "hook_call"
 EXTRAS = frozenset({"hook_scores", "hook_weights", "hook_head_output"}) | STREAM
 NEVER_RECORDED = frozenset({"hook_skip", "hook_norm"})
 
@@ -49,11 +52,13 @@ class Listener:
         record: last parts of the names to record, such as "hook_query".
         edits: full hook name → function that replaces the value.
         recorded: full hook name → values in the order of their computation.
+        counts: what a model of `transformers` has computed of its pass, by its modules and sites.
     """
 
     record: frozenset[str] = frozenset()
     edits: Mapping[str, Edit] = field(default_factory=dict)
     recorded: dict[str, list[Any]] = field(default_factory=dict)
+    counts: dict[Any, int] = field(default_factory=dict)
 
     def visit(self, name: str, kind: str, value: T) -> T:
         """Apply the edit of this point, then record the value."""
@@ -77,7 +82,7 @@ def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = N
 
     Yields the recorded values by full hook name.
     """
-    if unknown := set(record) - ALWAYS_RECORDED - EXTRAS:
+    if unknown := set(record) - ALWAYS_RECORDED - EXTRAS - {CALL}:
         raise ValueError(f"no such hooks: {sorted(unknown)}; known are {sorted(ALWAYS_RECORDED | EXTRAS)}")
     listener = Listener(frozenset(record), edits or {})
     token = _LISTENER.set(listener)
@@ -85,6 +90,11 @@ def listen(*, record: Collection[str] = (), edits: Mapping[str, Edit] | None = N
         yield listener.recorded
     finally:
         _LISTENER.reset(token)
+
+
+def current_listener() -> Listener | None:
+    """Who listens in this thread."""
+    return _LISTENER.get()
 
 
 class HookPoint(nn.Module):

@@ -36,6 +36,8 @@ class Encoder(nn.Module):
 class TransformerDecoder(Decoder):
     """N decoder layers over the embedded target prefix and the memory."""
 
+    embedding: Embedding
+
     def __init__(self, config: TransformerConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding = Embedding(config, tokens)

@@ -21,7 +21,16 @@ from model.analysis.corpus import Progress
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
 from model.nn.hooks import first_row, listen
 from model.sequence_translator import SequenceTranslator
-from model.word_choice import Choice, Chooser, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, tokens_read
+from model.word_choice import (
+    Choice,
+    Chooser,
+    OutputsEdit,
+    SiteAndLayer,
+    TokenPlace,
+    WordChoice,
+    output_edits,
+    tokens_read,
+)
 
 Outputs = Mapping[SiteAndLayer, Float[Tensor, "_sequence _head _row _d_v"]]
 """What the heads put out while a batch is read."""
@@ -192,7 +201,7 @@ def heads_off(
         EditError: a head does not exist.
     """
     check_heads(translator.abilities.heads, heads)
-    with listen(edits=translator.output_edits(off_edit(heads, replacement))):
+    with listen(edits=output_edits(translator, off_edit(heads, replacement))):
         yield
 
 

@@ -81,7 +81,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
             count = "1 head" if config.num_heads == 1 else f"{config.num_heads} heads"
             raise EditError("This model has {count} in each attention: none would be left out.", count=count)
         edits = [SwitchOff(site, layer, head) for site, layer in places for head in others]
-        return compile_edits(edits, config, num_source=config.max_length, num_target=config.max_length)
+        return compile_edits(edits, config.shapes, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:
         raise EditError("This model was trained without residual connections: there are none to take out.")
     hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", _no_norm)

@@ -47,8 +47,8 @@ def shortened(given: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 def ours(folder: Path, text: str) -> Figures:
     """Headlight: the fused pass with every q, k, v kept, then the grid of all heads, then one head opened."""
-    from model.adapters.capture import Listener, listen
     from model.adapters.text_reader import TextReader
+    from model.nn.hooks import CALL, listen
     from model.opening import open_reader
     from tests.benchmarks.proof import pictures
 
@@ -62,9 +62,9 @@ def ours(folder: Path, text: str) -> Figures:
         return base(**given, **options)
 
     def captured(given: dict[str, torch.Tensor] = given) -> Any:
-        with listen(Listener(sites=reader.layout.sites)) as calls:
+        with listen(record={CALL}) as recorded:
             output = base(**given, **options)
-        return output, reader.layout.inputs(calls)
+        return output, reader.layout.inputs(recorded)
 
     def fused() -> tuple[float, int]:
         # The library's own fused attention, with nothing of ours in it.

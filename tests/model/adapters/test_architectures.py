@@ -8,10 +8,13 @@ import torch
 from model.adapters import capture, library
 from model.adapters.eager_weights import weights_of
 from model.adapters.families import FAMILIES
+from model.adapters.layout import OUTPUTS
 from model.adapters.open_folder import explore
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.distance_bias import DistanceBias
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import CALL, listen
 from model.trace.weights_only import WeightsOnly
 from tests.model.adapters.zoo import CONFIGS, VOCAB, tiny
 
@@ -69,22 +72,18 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) 
         eager = model(**given, output_attentions=True)
         model.set_attn_implementation(library.OURS)
         layout, abilities = explore(model, model_type, given.get("pixel_values"))
-        listener = capture.Listener(keeps_outputs=True)
-        with capture.listen(listener):
+        with listen(record={CALL, OUTPUTS}) as recorded:
             model(**given)
     assert abilities.knows_inputs
     assert "norms" not in abilities.lacks
-    outputs = dict(layout.located(listener.calls))
     for site, name in EAGER_NAMES[kind].items():
         assert len(getattr(eager, name)) == abilities.shapes[site][0]
         for sentence, (queries, keys) in enumerate(sites[site]):
-            for layer, inputs in enumerate(layout.inputs(listener.calls, sentence)[site]):
+            for layer, inputs in enumerate(layout.inputs(recorded, sentence)[site]):
                 expected = getattr(eager, name)[layer][sentence]
                 assert inputs.num_heads == expected.size(0) == abilities.heads[site][layer]
                 assert inputs.mask.explicit is None
-                output = outputs[site, layer].output
-                assert output is not None
-                real = output[sentence].transpose(0, 1)
+                real = recorded[f"{site_path(site, layer)}.{OUTPUTS}"][0][sentence]
                 # Rows of padding are nobody's: what they look at is never read.
                 torch.testing.assert_close(inputs.weights()[:, :queries], expected[:, :queries], atol=1e-5, rtol=0)
                 torch.testing.assert_close(inputs.head_output()[:, :queries], real[:, :queries], atol=1e-5, rtol=1e-5)
@@ -130,10 +129,9 @@ def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores() -
     model = tiny("gemma2")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "gemma2")
-    listener = capture.Listener()
-    with torch.inference_mode(), capture.listen(listener):
+    with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 12)))
-    first, second = computed(layout.inputs(listener.calls)["decoder.self"])
+    first, second = computed(layout.inputs(recorded)["decoder.self"])
     assert (first.mask.causal, first.mask.window, second.mask.window) == (True, 5, None)
     assert first.softcap == 2.0
     scores = second.scores_and_weights().scores
@@ -145,10 +143,9 @@ def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:
     model = tiny("t5")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "t5")
-    listener = capture.Listener()
-    with torch.inference_mode(), capture.listen(listener):
+    with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 12)), decoder_input_ids=torch.randint(6, VOCAB, (1, 7)))
-    inputs = layout.inputs(listener.calls)
+    inputs = layout.inputs(recorded)
     tables = [one.bias for one in computed(inputs["encoder.self"]) if isinstance(one.bias, DistanceBias)]
     assert len(tables) == len(inputs["encoder.self"])
     assert tables[0].table.shape == (4, 23)
@@ -160,10 +157,9 @@ def test_sinks_take_a_part_of_every_row() -> None:
     model = tiny("gpt_oss")
     model.set_attn_implementation(library.OURS)
     layout, _ = explore(model, "gpt_oss")
-    listener = capture.Listener()
-    with torch.inference_mode(), capture.listen(listener):
+    with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 8)))
-    for layer in layout.inputs(listener.calls)["decoder.self"]:
+    for layer in layout.inputs(recorded)["decoder.self"]:
         totals = layer.weights().sum(-1)
         assert totals.max() <= 1
         assert totals.min() < 0.9

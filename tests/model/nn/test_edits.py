@@ -188,7 +188,7 @@ def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator
 def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translator: Translator) -> None:
     sources = pad([translator.source_ids(text) for text in (TEXT, "Tom told me.")], translator.config.pad_id)
     padding = key_padding(sources, translator.config.pad_id)
-    edits = compile_edits([MakeUniform("encoder.self", 0, 1)], translator.config, num_source=5, num_target=5)
+    edits = compile_edits([MakeUniform("encoder.self", 0, 1)], translator.config.shapes, num_source=5, num_target=5)
     with torch.no_grad(), listen(record={"hook_weights"}, edits=edits) as recorded:
         translator.model.encode(sources, padding)
     (weights,) = recorded["encoder.layers.0.self_attention.hook_weights"]
@@ -196,7 +196,7 @@ def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translato
     torch.testing.assert_close(weights[:, 1], expected)
     forbidden = compile_edits(
         [PointAt("encoder.self", 0, 1, sources.size(1) - 1)],
-        translator.config,
+        translator.config.shapes,
         num_source=sources.size(1),
         num_target=5,
     )
