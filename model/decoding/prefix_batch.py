@@ -45,12 +45,11 @@ class PrefixBatch:
     def __init__(
         self,
         model: EncoderDecoder,
-        source_ids: Int[Tensor, "batch source"],
+        memory: Float[Tensor, "batch source width"],
         source_padding: Bool[Tensor, "batch source"] | None,
     ) -> None:
-        self.sentences: Tensor = torch.arange(source_ids.size(0), device=source_ids.device)
-        self._model, self._padding = model, source_padding
-        self._memory = model.encode(source_ids, source_padding)
+        self.sentences: Tensor = torch.arange(memory.size(0), device=memory.device)
+        self._model, self._memory, self._padding = model, memory, source_padding
         self._cache = model.new_cache()
 
     def logits(self, last: Int[Tensor, "row"]) -> Float[Tensor, "row vocab"]:

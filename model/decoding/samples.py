@@ -84,7 +84,7 @@ def sample(
         ConfigError: `n` or `seed` is out of range.
     """
     draws = draws_of(n, sampling, seed)
-    batch, last = PrefixBatch(model, source_ids[None], None), source_ids.new_tensor([model.config.bos_id])
+    batch, last = PrefixBatch(model, model.encode(source_ids[None]), None), source_ids.new_tensor([model.config.bos_id])
     limit = int(length_limits(source_ids[None], None))
     return draw_samples(batch, last, draws, limit=limit, eos_ids=(model.config.eos_id,), progress=progress)
 

@@ -21,15 +21,19 @@ def no_progress(done: int, most: int) -> None:
 
 @torch.inference_mode()
 def greedy_search(
-    model: EncoderDecoder, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
+    model: EncoderDecoder,
+    source_ids: Int[Tensor, "batch source"],
+    source_padding: Bool[Tensor, "batch source"] | None,
+    memory: Float[Tensor, "batch source width"] | None = None,
 ) -> list[list[int]]:
     """The most probable token at every step, for each sentence of the batch; ids without <s> and </s>.
 
-    A sentence ends at </s>, or at `EXTRA_LENGTH` tokens more than its source has (its </s> not counted).
+    A sentence ends at </s>, or at `EXTRA_LENGTH` tokens more than its source has (its </s> not counted). `memory` is
+    what the encoder has made of the sources; by default it reads them.
     """
     eos_id = model.config.eos_id
     limits = length_limits(source_ids, source_padding)
-    batch = PrefixBatch(model, source_ids, source_padding)
+    batch = PrefixBatch(model, model.encode(source_ids, source_padding) if memory is None else memory, source_padding)
     last = torch.full_like(source_ids[:, 0], model.config.bos_id)
     results: list[list[int]] = [[] for _ in source_ids]
     for length in range(1, int(limits.max()) + 1):
@@ -76,7 +80,7 @@ def search_beams(
     """
     limits = length_limits(source_ids, source_padding).tolist()
     searches = [SentenceBeam(limit, beam, alpha) for limit in limits]
-    batch = PrefixBatch(model, source_ids, source_padding)
+    batch = PrefixBatch(model, model.encode(source_ids, source_padding), source_padding)
     last = torch.full_like(source_ids[:, 0], model.config.bos_id)
     return run_searches(searches, batch, last, (model.config.eos_id,), progress)
 

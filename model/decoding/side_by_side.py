@@ -56,10 +56,13 @@ def _traces(
     source_ids = pad([sentence.source_ids for sentence in batch], config.pad_id).to(device)
     padding = key_padding(source_ids, config.pad_id)
     given = [sentence.emitted for sentence in batch if sentence.emitted is not None]
-    emitted = given or _translate(model, source_ids, padding)
-    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
     with listen(record=_PARTS) as recorded:
-        model.decode(pad(targets, config.pad_id).to(device), model.encode(source_ids, padding), padding)
+        memory = model.encode(source_ids, padding)
+    emitted = given or _translate(model, source_ids, padding, memory)
+    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
+    with listen(record=_PARTS) as of_decoder:
+        model.decode(pad(targets, config.pad_id).to(device), memory, padding)
+    recorded |= of_decoder
     computed = {site: _computed(model, recorded, site, layers) for site, (layers, _) in config.shapes.items()}
     for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
         lengths = {"encoder": len(sentence.source_ids), "decoder": len(target)}
@@ -119,9 +122,9 @@ def _of_sentence(
         )
 
 
-def _translate(model: EncoderDecoder, source_ids: Tensor, padding: Tensor) -> list[list[int]]:
+def _translate(model: EncoderDecoder, source_ids: Tensor, padding: Tensor, memory: Tensor) -> list[list[int]]:
     """What greedy search emits: </s> last, unless it ran into the limit of length."""
     limits = length_limits(source_ids, padding).tolist()
-    emitted = greedy_search(model, source_ids, padding)
+    emitted = greedy_search(model, source_ids, padding, memory)
     end = [model.config.eos_id]
     return [ids if len(ids) == limit else [*ids, *end] for ids, limit in zip(emitted, limits, strict=True)]

@@ -1,52 +1,39 @@
 """Measure every head of a model on a set of pronoun cases: does it look from a pronoun to what that stands for?
 
 Scored is the attention that reads the sentence, at the row of the pronoun: `encoder.self`, or `decoder.self` of a
-decoder alone, a sentence at a time from its trace. Our own Transformers read in batches, and `decoder.cross` is scored
-too, at the row that predicts the German pronoun in the model's own greedy translation.
+decoder alone. Of our own Transformers `decoder.cross` is scored too, at the row that predicts the German pronoun in the
+model's own greedy translation.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.pronoun_choice import find_pronoun
-from model.analysis.coreference.pronoun_rows import measured_rows
+from model.analysis.coreference.pronoun_rows import case_weights
 from model.analysis.coreference.scores import SiteScores, hits, score_site
-from model.analysis.coreference.span_attention import (
-    CandidateWeights,
-    Measure,
-    ReadCase,
-    cross_span_rows,
-    cross_weights,
-    encoder_span_rows,
-    encoder_weights,
-    read_case,
-    site_layers,
-)
-from model.analysis.corpus import Progress
+from model.analysis.coreference.span_attention import REFUSED, CandidateWeights, Measure, ReadCase, read_case
+from model.analysis.corpus import CorpusSentence, Progress, trace_all
+from model.analysis.interventions.head_effects import batches
 from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
-from model.decoding.search import greedy_search
-from model.errors import DataError
+from model.errors import DataError, InputTextError
 from model.messages import said
-from model.nn.hooks import listen
-from model.nn.masks import key_padding, pad
 from model.reader import Reader
-from model.sequence_translator import odds_from_memory
+from model.sequence_translator import SequenceTranslator
+from model.trace.trace import Trace
 from model.translator import Translator
 from model.word_choice import TextChoice
 
 ENCODER: Final = "encoder.self"
 CROSS: Final = "decoder.cross"
 SCORED_SITES: Final = (ENCODER, CROSS)
-RECORDED: Final = ("hook_query", "hook_key", "hook_value")
-TOKENS_PER_BATCH: Final = 2_000
 #: So many sentences are cut into tokens between two looks whether to stop.
 READ_AT_ONCE: Final = 64
 
@@ -139,14 +126,7 @@ def measure_coreference(
             read.append(result)
     if not read:
         raise DataError("No row could be scored: {skipped}.", skipped=", ".join(skipped))
-    collected = _Collected()
-    for rows in _batches(read) if isinstance(reader, Translator) else ([row] for row in range(len(read))):
-        chosen = [read[row] for row in rows]
-        if isinstance(reader, Translator):
-            _measure_batch(reader, _read_batch(reader, chosen, rows), sites, measure, collected)
-        else:
-            collected.add(sites[0], rows, _traced_weights(reader, chosen[0], sites[0], measure))
-        progress(len(rows))
+    collected = _collect(reader, read, sites, measure, progress)
     cases = [item.case for item in read]
     scores = {site: _site_scores(site, measure, cases, collected, progress) for site in dict.fromkeys(sites)}
     if not any(scores.values()):
@@ -163,7 +143,7 @@ def measure_coreference(
 
 
 class _Collected:
-    """What the batches gave, in the order in which they were run.
+    """What the sentences gave, in the order in which they were read.
 
     Attributes:
         rows, weights: of each site, the case of every row and its weights.
@@ -177,117 +157,48 @@ class _Collected:
         self.skipped: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.margins: dict[int, float] = {}
 
-    def add(self, site: str, rows: Sequence[int], weights: CandidateWeights) -> None:
-        self.rows[site] += rows
-        self.weights[site].append(weights)
 
-
-def _batches(read: Sequence[ReadCase]) -> Iterator[list[int]]:
-    """Rows of similar length together, the longest first, so that what does not fit in memory shows at once."""
-    order = sorted(range(len(read)), key=lambda row: len(read[row].source_ids))
-    while order:
-        size = max(1, TOKENS_PER_BATCH // len(read[order[-1]].source_ids))
-        yield order[-size:]
-        del order[-size:]
-
-
-@dataclass(frozen=True, eq=False)
-class _Batch:
-    """Sentences that the encoder has read; `rows` are their numbers in the set, padding is True at real tokens."""
-
-    rows: Sequence[int]
-    cases: Sequence[ReadCase]
-    source_ids: Int[Tensor, "row source"]
-    padding: Bool[Tensor, "row source"]
-    memory: Float[Tensor, "row source d_model"]
-    recorded: Mapping[str, list[Tensor]]
-
-    def only(self, kept: list[int]) -> "_Batch":
-        """These sentences alone."""
-        return _Batch(
-            [self.rows[i] for i in kept],
-            [self.cases[i] for i in kept],
-            self.source_ids[kept],
-            self.padding[kept],
-            self.memory[kept],
-            {name: [value[0][kept]] for name, value in self.recorded.items()},
-        )
-
-
-def _read_batch(translator: Translator, cases: Sequence[ReadCase], rows: Sequence[int]) -> _Batch:
-    model, config = translator.model, translator.config
-    source_ids = pad([case.source_ids for case in cases], config.pad_id).to(model.device)
-    padding = key_padding(source_ids, config.pad_id)
-    with listen(record=RECORDED) as recorded:
-        memory = model.encode(source_ids, padding)
-    return _Batch(rows, cases, source_ids, padding, memory, recorded)
-
-
-def _measure_batch(
-    translator: Translator, batch: _Batch, sites: Sequence[str], measure: Measure, collected: _Collected
-) -> None:
-    if ENCODER in sites:
-        spans = encoder_span_rows(batch.cases, batch.padding.size(1))
-        layers = site_layers(translator, batch.recorded, ENCODER)
-        collected.add(ENCODER, batch.rows, encoder_weights(layers, spans, batch.padding, measure))
-    if CROSS in sites:
-        _measure_cross(translator, batch, measure, collected)
-    german = [(i, case.german) for i, case in enumerate(batch.cases) if case.german is not None]
-    if german:
-        chosen = batch.only([i for i, _ in german])
-        margins = _margins(translator, chosen, [case for _, case in german])
-        collected.margins.update(zip(chosen.rows, margins.tolist(), strict=True))
-
-
-def _margins(
-    translator: Translator, batch: _Batch, german: Sequence[tuple[Sequence[int], Sequence[int]]]
-) -> Float[Tensor, "row"]:
-    """log P(right | sentence) − log P(wrong | sentence) of each row, in nats; the sentences are not read again."""
-    choices = [
-        TextChoice(tuple(case.source_ids), translator.config.bos_id, tuple(right), tuple(wrong))
-        for case, (right, wrong) in zip(batch.cases, german, strict=True)
-    ]
-    return odds_from_memory(translator.model, batch.memory, batch.padding, choices)[0].cpu()
-
-
-def _traced_weights(reader: Reader, read: ReadCase, site: str, measure: Measure) -> CandidateWeights:
+def _collect(
+    reader: Reader, read: Sequence[ReadCase], sites: Sequence[str], measure: Measure, progress: Progress
+) -> _Collected:
+    collected = _Collected()
     # An encoder reads the sentence whatever its decoder writes.
-    trace = reader.trace(read.case.sentence, read.case.sentence if "decoder.cross" in reader.abilities.heads else None)
-    spans = encoder_span_rows([read], len(read.source_ids))
-    rows = spans.rows[0].tolist()
-    weights = CandidateWeights.from_rows(
-        [measured_rows(reader, trace, site, layer, rows, measure)[None] for layer in range(trace.layers_of(site))],
-        spans,
-    )
+    of_own = CROSS in sites
+    sentences = [CorpusSentence(item.case.sentence, None if of_own else item.case.sentence) for item in read]
+    for row, trace in trace_all(reader, sentences):
+        for site in sites:
+            if isinstance(trace, InputTextError):
+                collected.skipped[site][REFUSED] += 1
+            elif isinstance(asking := _asking(reader, trace, site, read[row]), str):
+                collected.skipped[site][asking] += 1
+            else:
+                collected.rows[site].append(row)
+                collected.weights[site].append(case_weights(reader, trace, site, read[row], asking, measure))
+        progress(1)
+    collected.margins.update(_margins(reader, read))
+    return collected
+
+
+def _asking(reader: Reader, trace: Trace, site: str, read: ReadCase) -> Sequence[Sequence[int]] | str:
+    """The query rows that `case_weights` asks for, or why there are none."""
+    if site == CROSS:
+        assert isinstance(reader, SequenceTranslator)
+        end = reader.config.eos_id
+        pronoun = find_pronoun(reader, read.case, [token for token in trace.target_ids[1:] if token != end])
+        return pronoun if isinstance(pronoun, str) else [[pronoun.row]]
     # Where later tokens are masked, nothing looks from the candidates to a pronoun that follows them.
-    return replace(weights, back=None) if site == "decoder.self" else weights
+    return read.pieces if site == ENCODER else read.pieces[:1]
 
 
-def _measure_cross(translator: Translator, batch: _Batch, measure: Measure, collected: _Collected) -> None:
-    """Translate, find the German pronouns, and read the translations up to the rows that predict them."""
-    outputs = greedy_search(translator.model, batch.source_ids, batch.padding)
-    prefixes: dict[int, list[int]] = {}
-    for i, (read, output) in enumerate(zip(batch.cases, outputs, strict=True)):
-        pronoun = find_pronoun(translator, read.case, output)
-        if isinstance(pronoun, str):
-            collected.skipped[CROSS][pronoun] += 1
-        else:
-            prefixes[i] = [translator.config.bos_id, *output[: pronoun.row]]
-    if not prefixes:
+def _margins(reader: Reader, read: Sequence[ReadCase]) -> Iterator[tuple[int, float]]:
+    """The number of each case with German to choose from, and log P(right) − log P(wrong) of its sentences, in nats."""
+    if not isinstance(reader, SequenceTranslator):
         return
-    chosen = batch.only(list(prefixes))
-    target_ids = pad(list(prefixes.values()), translator.config.pad_id).to(chosen.memory.device)
-    with listen(record=RECORDED) as recorded:
-        translator.model.decode(target_ids, chosen.memory, chosen.padding)
-    last_rows = [len(prefix) - 1 for prefix in prefixes.values()]
-    weights = cross_weights(
-        site_layers(translator, recorded, CROSS),
-        site_layers(translator, chosen.recorded, ENCODER),
-        cross_span_rows(chosen.cases, chosen.padding.size(1), last_rows),
-        chosen.padding,
-        measure,
-    )
-    collected.add(CROSS, chosen.rows, weights)
+    rows = [row for row, item in enumerate(read) if item.german is not None]
+    choices = [TextChoice(read[row].source_ids, reader.config.bos_id, *(read[row].german or ((), ()))) for row in rows]
+    for numbers in batches(reader, choices):
+        odds = reader.log_odds([choices[number] for number in numbers])[0]
+        yield from zip([rows[number] for number in numbers], odds.tolist(), strict=True)
 
 
 def _site_scores(

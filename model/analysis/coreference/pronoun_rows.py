@@ -14,14 +14,14 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
-from model.analysis.coreference.span_attention import Measure, read_case
+from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import rollout_at
 from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
-from model.words import attention_between_words
+from model.words import attention_between_words, with_mean_of_heads
 
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
@@ -89,6 +89,38 @@ def candidate_weights(
             )[:, 0]
             for layer in range(trace.layers_of(site))
         ]
+    )
+
+
+def case_weights(
+    reader: Reader, trace: Trace, site: str, read: ReadCase, asking: Sequence[Sequence[int]], measure: Measure
+) -> CandidateWeights:
+    """Between the pronoun of a case and its candidates, in every layer, as one row.
+
+    Args:
+        reader, trace, measure: as of `measured_rows`.
+        site: one whose keys are tokens of the sentence.
+        read: the case of this sentence.
+        asking: the query rows that speak for the pronoun; after them, for weights both ways, those of each candidate.
+    """
+    rows = sorted({row for span in asking for row in span})
+    spans = [[rows.index(row) for row in span] for span in asking]
+    # A candidate without words has an empty one, to which no weight goes.
+    words = [of_candidate or ((),) for of_candidate in read.words]
+    keys = [*read.pieces, *(word for of_candidate in words for word in of_candidate)]
+    between = torch.stack(
+        [
+            attention_between_words(
+                with_mean_of_heads(measured_rows(reader, trace, site, layer, rows, measure)), spans, keys
+            )
+            for layer in range(trace.layers_of(site))
+        ]
+    )[None]  # [1, layer, head or mean, asking span, key span]
+    of_words = between[..., 0, 3:].split([len(of_candidate) for of_candidate in words], -1)
+    return CandidateWeights(
+        to=between[..., 0, 1:3],
+        strongest_word=torch.stack([weights.amax(-1) for weights in of_words], -1),
+        back=between[..., 1:, 0] if len(asking) > 1 else None,
     )
 
 

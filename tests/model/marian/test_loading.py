@@ -111,7 +111,7 @@ def test_beam_search_by_the_rule_of_transformers_equals_generate(
     limit = source.size(1) + 50  # as many tokens as `generate` writes above: </s> may be the last of them
     begun = SentenceBeam(limit, 4, alpha, rule=BeamRule("power", stops[early_stopping]))
     with torch.inference_mode():
-        batch = PrefixBatch(pair.ours.model, source, None)
+        batch = PrefixBatch(pair.ours.model, pair.ours.model.encode(source), None)
     (search,) = run_searches([begun], batch, torch.tensor([pair.ours.config.bos_id]), (pair.ours.config.eos_id,))
     assert [one.token_ids for one in search.finished] == [written(one, pair) for one in found.sequences]
     scores = [search.score(one) for one in search.finished]

@@ -8,8 +8,8 @@ import torch
 from model import Transformer, Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCases, RejectedLine
 from model.analysis.coreference.german_pronouns import NOT_FOUND
-from model.analysis.coreference.measure import TOKENS_PER_BATCH, _batches, measure_coreference
-from model.analysis.coreference.span_attention import Measure, ReadCase
+from model.analysis.coreference.measure import measure_coreference
+from model.analysis.coreference.span_attention import Measure
 from model.analysis.metrics.norms import value_weighted_norms
 from model.analysis.metrics.rollout import rollout_at
 from model.errors import CancelledError, DataError
@@ -30,11 +30,6 @@ def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator) -> N
             torch.testing.assert_close(found.to[row, layer, :4], between[:, 0, 1:], rtol=0, atol=1e-5)
             torch.testing.assert_close(found.to[row, layer, 4], between[:, 0, 1:].mean(0), rtol=0, atol=1e-5)
             torch.testing.assert_close(found.back[row, layer, :4], between[:, 1:, 0], rtol=0, atol=1e-5)
-
-
-def test_a_sentence_longer_than_a_batch_may_be_is_read_alone() -> None:
-    read = [ReadCase(CASE, (0,) * length, (), (), None) for length in (2, TOKENS_PER_BATCH + 1, TOKENS_PER_BATCH, 3)]
-    assert list(_batches(read)) == [[1], [2], [0, 3]]
 
 
 @pytest.mark.parametrize("measure", ["norm", "rollout"])
@@ -61,7 +56,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 ) -> None:
     german = translator.tokenizer.encode("Das Tier überquerte die Straße nicht, weil es zu müde war.")
     row = next(i for i in range(len(german)) if "weil e" in translator.tokenizer.decode(german[: i + 1]))
-    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german, german])
+    monkeypatch.setattr("model.decoding.side_by_side.greedy_search", lambda *_: [german, german])
     cases = (CASE, replace(CASE, sentence=f"{CASE.sentence} And so."))
     scores = measure_coreference(translator, PronounCases(cases), sites=["decoder.cross"])
     found = scores.sites["decoder.cross"].weights
@@ -77,7 +72,7 @@ def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(
 
 def test_a_translation_without_the_pronoun_is_counted(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     german = translator.tokenizer.encode("Das Tier war müde.")
-    monkeypatch.setattr("model.analysis.coreference.measure.greedy_search", lambda *_: [german])
+    monkeypatch.setattr("model.decoding.side_by_side.greedy_search", lambda *_: [german])
     scores = measure_coreference(translator, PronounCases((CASE,)))
     assert list(scores.sites) == ["encoder.self"]
     assert dict(scores.unscored["decoder.cross"]) == {NOT_FOUND: 1}

@@ -7,20 +7,9 @@ import torch
 
 from model import Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases
-from model.analysis.coreference.measure import RECORDED, measure_coreference
+from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
-from model.analysis.coreference.span_attention import (
-    CandidateWeights,
-    Measure,
-    ReadCase,
-    cross_span_rows,
-    cross_weights,
-    encoder_span_rows,
-    encoder_weights,
-    read_case,
-    site_layers,
-)
-from model.nn.hooks import listen
+from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
 from model.trace.trace import Trace
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -37,13 +26,11 @@ def trace(translator: Translator) -> Trace:
     return translator.trace(TEXT)
 
 
-def recorded(translator: Translator, trace: Trace) -> tuple[dict[str, list[torch.Tensor]], torch.Tensor]:
-    """Everything that the set's own measurement records, of this one sentence."""
-    source, target = (torch.tensor([ids]) for ids in (trace.source_ids, trace.target_ids))
-    padding = torch.ones_like(source, dtype=torch.bool)
-    with listen(record=RECORDED) as heard, torch.inference_mode():
-        translator.model.decode(target, translator.model.encode(source, padding), padding)
-    return heard, padding
+def of_set(translator: Translator, case: PronounCase, site: str, measure: Measure) -> CandidateWeights:
+    """What is measured over a set: here of this sentence beside a longer one."""
+    longer = replace(case, sentence=f"{TEXT} And so the man told the animal tomorrow.")
+    scores = measure_coreference(translator, PronounCases((longer, case)), sites=[site], measure=measure)
+    return scores.sites[site].weights.reordered(torch.tensor([1]))
 
 
 def heads_of(weights: CandidateWeights) -> torch.Tensor:
@@ -57,26 +44,25 @@ def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
 ) -> None:
     read = read_case(translator, case)
     assert isinstance(read, ReadCase)
-    heard, padding = recorded(translator, trace)
-    layers = site_layers(translator, heard, "encoder.self")
-    expected = encoder_weights(layers, encoder_span_rows([read], padding.size(1)), padding, measure)
     rows = pronoun_rows(translator, trace, case, "encoder.self")
     assert not isinstance(rows, str)
     found = candidate_weights(translator, trace, "encoder.self", rows, read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(expected))
+    torch.testing.assert_close(found, heads_of(of_set(translator, case, "encoder.self", measure)))
 
 
 @pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
 def test_so_it_has_in_cross_attention(
-    translator: Translator, trace: Trace, case: PronounCase, measure: Measure
+    translator: Translator, case: PronounCase, measure: Measure, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    german = translator.tokenizer.encode("Das Tier ging nicht, weil es müde war.")
+    monkeypatch.setattr("model.decoding.side_by_side.greedy_search", lambda *_: [german, german])
     read = read_case(translator, case)
     assert isinstance(read, ReadCase)
-    heard, padding = recorded(translator, trace)
-    cross, encoder = (site_layers(translator, heard, site) for site in ("decoder.cross", "encoder.self"))
-    expected = cross_weights(cross, encoder, cross_span_rows([read], padding.size(1), [3]), padding, measure)
-    found = candidate_weights(translator, trace, "decoder.cross", (3,), read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(expected))
+    trace = translator.trace_tokens(TEXT, [*german, translator.config.eos_id])
+    rows = pronoun_rows(translator, trace, case, "decoder.cross")
+    assert not isinstance(rows, str)
+    found = candidate_weights(translator, trace, "decoder.cross", rows, read.pieces[1:], measure)
+    torch.testing.assert_close(found, heads_of(of_set(translator, case, "decoder.cross", measure)))
 
 
 def test_the_strongest_word_is_found_among_all_words_of_a_candidate(
@@ -85,10 +71,8 @@ def test_the_strongest_word_is_found_among_all_words_of_a_candidate(
     read = read_case(translator, case)
     assert isinstance(read, ReadCase)
     assert [len(words) for words in read.words] == [2, 1]
-    heard, padding = recorded(translator, trace)
-    layers = site_layers(translator, heard, "encoder.self")
-    found = encoder_weights(layers, encoder_span_rows([read], padding.size(1)), padding, "raw").strongest_word
-    for layer in range(len(layers)):
+    found = of_set(translator, case, "encoder.self", "raw").strongest_word
+    for layer in range(trace.layers_of("encoder.self")):
         asked = trace.weights("encoder.self", layer)[:, list(read.pieces[0])].mean(1)
         of_words = [[asked[:, list(word)].sum(-1) for word in words] for words in read.words]
         expected = torch.stack([torch.stack(words).amax(0) for words in of_words], -1)
