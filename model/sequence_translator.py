@@ -1,7 +1,7 @@
 """Text in, translation or trace out: what joins tokenizer, encoder–decoder, hooks and decoding, whatever the model."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +30,7 @@ from model.marian.loading import is_marian, load_marian
 from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.hooks import ALWAYS_RECORDED, listen
+from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
@@ -39,14 +39,12 @@ from model.trace.steps import describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
 from model.word_choice import (
+    NO_EDITS,
     Choice,
-    OutputsEdit,
-    SiteAndLayer,
     TextChoice,
     TokenPlace,
     WordChoice,
     first_difference,
-    output_edits,
 )
 from model.writer import LARGEST_ALPHA
 
@@ -276,11 +274,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return WordChoice(TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id, *before), row), *chosen)
 
     def place_logits(
-        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+        self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, as `model.word_choice.Chooser` says."""
         source, target = (torch.tensor([ids] * copies, device=self.device) for ids in (place.source, place.target))
-        with listen(edits=output_edits(self, outputs)):
+        with listen(edits=edits):
             hidden = self.model.decode(target, self.model.encode(source))
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
@@ -296,18 +294,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
 
     def log_odds(
-        self,
-        choices: Sequence[Choice],
-        copies: int = 1,
-        outputs: OutputsEdit | None = None,
-        at: SiteAndLayer | None = None,
+        self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
-        """As `model.word_choice.Chooser` says; an encoder whose heads all copies leave alone reads but once."""
+        """As `model.word_choice.Chooser` says."""
         pad_id = self.config.pad_id
         source = pad([choice.places[0].source for choice in choices], pad_id).to(self.device)
         padding = key_padding(source, pad_id)
-        times = 1 if outputs is None or (at is not None and at[0].startswith("decoder")) else copies
-        with listen(edits=output_edits(self, outputs, at)):
+        times = copies if any(name.startswith("encoder.") for name in edits) else 1
+        with listen(edits=edits):
             read = None if bool(padding.all()) else padding.repeat(times, 1)
             memory = self.model.encode(source.repeat(times, 1), read).repeat(copies // times, 1, 1)
             return odds_from_memory(self.model, memory, None if read is None else padding, choices)

@@ -1,9 +1,10 @@
 """Between which two tokens a model chooses, and where in what it reads."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Final, Protocol, runtime_checkable
 
 from jaxtyping import Float
 from torch import Tensor
@@ -16,6 +17,7 @@ from model.vocabulary import Vocabulary
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
+NO_EDITS: Final[Mapping[str, Edit]] = MappingProxyType({})
 SiteAndLayer = tuple[str, int]
 
 
@@ -110,6 +112,10 @@ class Chooser(Reader, Protocol):
     def vocabulary(self) -> Vocabulary:
         """What tells tokens by their ids."""
 
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+
     def place(self, text: str) -> TokenPlace:
         """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes.
 
@@ -127,22 +133,18 @@ class Chooser(Reader, Protocol):
         """
 
     def place_logits(
-        self, place: TokenPlace, copies: int = 1, outputs: OutputsEdit | None = None
+        self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
         """The logits of a place, float32, for so many copies of what is read.
 
         Args:
             place: of this model.
             copies: as many are read side by side.
-            outputs: what is done to the heads' outputs of every site and layer.
+            edits: full hook name → function, of the points that `model.nn.hooks` marks with a star.
         """
 
     def log_odds(
-        self,
-        choices: Sequence[Choice],
-        copies: int = 1,
-        outputs: OutputsEdit | None = None,
-        at: SiteAndLayer | None = None,
+        self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
         """How much likelier the right token or text of each choice is than the wrong one, in nats, float32.
 
@@ -150,26 +152,20 @@ class Chooser(Reader, Protocol):
             choices: of this model, all of words or all of texts; one, unless the model `pads`. Only our own
                 encoder–decoders read texts.
             copies: as many of all that is read are read side by side, one copy of everything after the other.
-            outputs: what is done to the heads' outputs. A batch holds every copy of every choice; in the decoder, all
-                right texts of a copy come before all wrong ones.
-            at: the only site and layer that `outputs` changes; None where it changes several.
+            edits: as of `place_logits`. A batch holds every copy of every choice; in the decoder, all right texts of a
+                copy come before all wrong ones. An encoder without edits reads everything but once.
         """
 
 
-def output_edits(reader: Reader, outputs: OutputsEdit | None, at: SiteAndLayer | None = None) -> dict[str, Edit]:
-    """Full hook name → what is done there to the heads' outputs: for `hooks.listen`, `decode` and `trace`.
+def output_hook(site: str, layer: int) -> str:
+    """The hook of what the heads of a layer put out."""
+    return f"{site_path(site, layer)}.hook_head_output"
 
-    Args:
-        reader: whose heads.
-        outputs: at every site and layer; None for nothing.
-        at: the only site and layer.
-    """
-    if outputs is None:
-        return {}
+
+def output_edits(reader: Reader, outputs: OutputsEdit) -> dict[str, Edit]:
+    """Full hook name → what is done to the heads' outputs of every site and layer."""
     attentions = [(site, layer) for site, heads in reader.abilities.heads.items() for layer in range(len(heads))]
-    return {
-        f"{site_path(*each)}.hook_head_output": partial(outputs, *each) for each in (attentions if at is None else [at])
-    }
+    return {output_hook(*at): partial(outputs, *at) for at in attentions}
 
 
 def first_difference(right: Sequence[int], wrong: Sequence[int]) -> tuple[int, tuple[int, ...], int, int]:

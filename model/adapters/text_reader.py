@@ -1,13 +1,10 @@
 """Ask a Hugging Face model that reads text which word it would say, and change its attention there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from functools import partial
-from types import MappingProxyType
 from typing import Any
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters import library
@@ -19,9 +16,8 @@ from model.adapters.text_tracer import TextTracer
 from model.messages import said
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
-from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
-from model.word_choice import Choice, OutputsEdit, SiteAndLayer, TokenPlace, WordChoice, first_difference, output_edits
+from model.word_choice import NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
 
 
 class TextReader(TextTracer):
@@ -63,42 +59,24 @@ class TextReader(TextTracer):
         return WordChoice(TokenPlace(self.source(text).ids, (self.begin_before(both[0]), *before), row), *chosen)
 
     def place_logits(
-        self,
-        place: TokenPlace,
-        copies: int = 1,
-        outputs: OutputsEdit | None = None,
-        seen: Mapping[str, Bool[Tensor, "copy key"]] = MappingProxyType({}),
+        self, place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy vocab"]:
-        """The logits of a place, as `model.word_choice.Chooser` says.
-
-        Args:
-            place, copies, outputs: as there.
-            seen: site → the keys that each copy may attend to; all where it has none.
-        """
+        """The logits of a place, as `model.word_choice.Chooser` says."""
         given, row = self.arguments(place.source, place.target, copies), place.row
         if not place.source and row == len(place.target) - 1 and library.keeps_rows(self.model):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
-        edits: dict[str, Edit] = {
-            f"{site_path(site, layer)}.hook_mask": partial(_only, keys)
-            for site, keys in seen.items()
-            for layer in range(len(self.abilities.heads.get(site, ())))
-        }
-        with listen(edits=edits | output_edits(self, outputs)):
+        with listen(edits=edits):
             logits: Tensor = self.model(**given).logits[:, row]
         return logits.float()
 
     def log_odds(
-        self,
-        choices: Sequence[Choice],
-        copies: int = 1,
-        outputs: OutputsEdit | None = None,
-        at: SiteAndLayer | None = None,
+        self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
         """As `model.word_choice.Chooser` says, of one choice of words."""
         (choice,) = choices
         assert isinstance(choice, WordChoice)
-        logits = self.place_logits(choice.place, copies, outputs)
+        logits = self.place_logits(choice.place, copies, edits)
         return (logits[:, choice.right] - logits[:, choice.wrong])[:, None]
 
     def trace_place(self, place: TokenPlace, token: int) -> Trace:
@@ -119,13 +97,11 @@ class TextReader(TextTracer):
         attention = next(module for module, at in self.layout.sites.items() if (site, layer) in at)
         return attention, layer_around(self.model, attention) or attention
 
-    def with_values(
-        self, layer: nn.Module, at: SiteAndLayer, change: Callable[[Tensor], Tensor]
-    ) -> AbstractContextManager[object]:
-        """While the block runs one layer alone, do this to the values [batch, kv_head, key, d_v] of a site in it."""
+    def value_hook(self, layer: nn.Module, site: str) -> str:
+        """The hook of the values [batch, kv_head, key, d_v] of a site in a layer that is run alone."""
         # A module that several layers share is called by the first one's name.
-        sites = [self.layout.sites[module][0] for module in layer.modules() if module in self.layout.sites]
-        return listen(edits={f"{site_path(*first)}.hook_value": change for first in sites if first[0] == at[0]})
+        firsts = (self.layout.sites[module][0] for module in layer.modules() if module in self.layout.sites)
+        return f"{site_path(*next(first for first in firsts if first[0] == site))}.hook_value"
 
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
@@ -145,8 +121,3 @@ class TextReader(TextTracer):
             given["output_hidden_states"] = True
         with listen(edits=edits):
             return self.model.base_model(**given)  # type: ignore[operator]
-
-
-def _only(keys: Bool[Tensor, "copy key"], mask: AttentionMask) -> AttentionMask:
-    """The mask that forbids all other keys too."""
-    return replace(mask, key_padding=keys if mask.key_padding is None else mask.key_padding & keys)

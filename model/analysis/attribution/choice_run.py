@@ -1,15 +1,26 @@
 """What the methods of attribution ask of a model that makes a choice, whatever model it is."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.residual_stream.additions import Stack
+from model.nn.encoder_decoder import site_path
+from model.nn.hooks import listen
+from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
+from model.word_choice import Chooser
+
+#: Tokens that are read side by side, and logits (of every row, as some models compute them) that are held at once.
+TOKENS_AT_ONCE: Final = 4_000
+LOGITS_AT_ONCE: Final = 1 << 27
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,22 +67,27 @@ class LayerSums:
     across: AttentionSum | None = None
 
 
-@runtime_checkable
-class ChoiceRun(Protocol):
-    """A model and a choice that it makes."""
+@dataclass(frozen=True, eq=False)
+class ChoiceRun(ABC):
+    """A model and a choice that it makes.
 
-    @property
-    def choice(self) -> TokenChoice:
-        """What is explained."""
+    Attributes:
+        reader: the model.
+        choice: what is explained, at a place of this model.
+        trace: a run in which it is made, with its weights; the decoder may have read on after the row of the choice.
+    """
 
-    @property
-    def trace(self) -> Trace:
-        """A run in which it is made, with its weights; the decoder may have read on after the row of the choice."""
+    reader: Chooser
+    choice: TokenChoice
+    trace: Trace
 
     @property
     def copies(self) -> int:
         """How often the text may be read side by side."""
+        most = min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // self.reader.vocab_size)
+        return max(1, most // self.choice.place.length)
 
+    @abstractmethod
     def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
         """The tokens' (scaled) embeddings without positions, of each stack that reads tokens, the encoder first.
 
@@ -81,6 +97,7 @@ class ChoiceRun(Protocol):
             TraceError: they cannot be told.
         """
 
+    @abstractmethod
     def of_embeddings(self, *vectors: Float[Tensor, "batch _ _"]) -> Float[Tensor, "batch"]:
         """The choice (nats) with these vectors in place of `embeddings`; positions are added as ever."""
 
@@ -89,7 +106,16 @@ class ChoiceRun(Protocol):
 
         A token that is not seen keeps its place: no row of any attention attends to it.
         """
+        hide = partial(_only, seen.to(self.reader.device))
+        edits = {
+            f"{site_path(site, layer)}.hook_mask": hide
+            for site, heads in self.reader.abilities.heads.items()
+            if site != "decoder.self" or not self.choice.source
+            for layer in range(len(heads))
+        }
+        return self.reader.place_logits(self.choice.place, len(seen), edits)
 
+    @abstractmethod
     def layers(self) -> Iterator[LayerRun]:
         """Every layer on the way to the choice, the encoder's first.
 
@@ -97,9 +123,52 @@ class ChoiceRun(Protocol):
             TraceError: they cannot be run by themselves.
         """
 
+    @abstractmethod
     def sums(self) -> Iterator[LayerSums]:
         """What the attentions of each layer put out, in parts, the encoder's first.
 
         Raises:
             TraceError: the parts are not known.
         """
+
+
+def layer_run(
+    stack: Stack, hooks: Mapping[str, tuple[str, int]], run: Callable[[int], Float[Tensor, "copy row d_model"]]
+) -> LayerRun:
+    """A layer that can be run again.
+
+    Args:
+        stack: where it stands.
+        hooks: site → the hook of its values and how many keys it has, self-attention first.
+        run: gives the outputs of so many copies.
+    """
+
+    def without(site: str, positions: Sequence[int]) -> Tensor:
+        with listen(edits={hooks[site][0]: partial(_zeroed, positions)}):
+            return run(max(1, len(positions)))
+
+    keys = {site: count for site, (_, count) in hooks.items()}
+    return LayerRun(stack, keys[f"{stack}.self"], keys, without)
+
+
+def with_residual(
+    parts: Float[Tensor, "row part d_model"], stays: Float[Tensor, "row d_model"], *, is_across: bool
+) -> Float[Tensor, "row new_part d_model"]:
+    """The parts with what the residual connection hands on, as `AttentionSum` has it."""
+    if is_across:
+        return torch.cat((parts, stays[:, None]), dim=1)
+    rows = torch.arange(len(parts))
+    parts[rows, rows] += stays
+    return parts
+
+
+def _zeroed(positions: Sequence[int], value: Float[Tensor, "copy head key d_v"]) -> Float[Tensor, "copy head key d_v"]:
+    """Values of which each copy lacks those of one of these positions."""
+    value = value.clone()
+    value[torch.arange(len(positions)), :, list(positions)] = 0.0
+    return value
+
+
+def _only(keys: Bool[Tensor, "copy key"], mask: AttentionMask) -> AttentionMask:
+    """The mask that forbids all other keys too."""
+    return replace(mask, key_padding=keys if mask.key_padding is None else mask.key_padding & keys)

@@ -69,9 +69,9 @@ def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
 def run_of(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
     """The same of texts of any length."""
     if isinstance(reader, Translator):
-        return TranslatorRun(reader, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]), choice)
+        return TranslatorRun(reader, choice, reader.trace_tokens(text, [*choice.prefix[1:], choice.token]))
     assert isinstance(reader, TextReader), "whoever chooses between words is one of these"
-    return LibraryRun(reader, choice)
+    return LibraryRun(reader, choice, reader.trace_place(choice.place, choice.token))
 
 
 def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = lambda points: None) -> Attribution:

@@ -2,52 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall
 from model.adapters.text_reader import TextReader
 from model.adapters.word_vectors import vectors_of, with_vectors
-from model.analysis.attribution.choice import TokenChoice
-from model.analysis.attribution.choice_run import AttentionSum, LayerRun, LayerSums
-from model.analysis.attribution.of_translator import with_residual, zeroed
+from model.analysis.attribution.choice_run import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
 from model.analysis.residual_stream.additions import Kind, Stack, deviation
 from model.analysis.residual_stream.found_parts import FoundPart, find_parts
 from model.analysis.residual_stream.library_path import NOT_FOUND, tolerance_of
 from model.errors import TraceError
 from model.trace.trace import Trace
 
-#: Tokens that are read side by side, and logits (of every row, as some models compute them) that are held at once.
-TOKENS_AT_ONCE: Final = 4_000
-LOGITS_AT_ONCE: Final = 1 << 27
-
 
 @dataclass(frozen=True, eq=False)
-class LibraryRun:
-    """A `ChoiceRun`.
-
-    Attributes:
-        reader: the model.
-        choice: made at a place of it.
-    """
+class LibraryRun(ChoiceRun):
+    """As `ChoiceRun`."""
 
     reader: TextReader
-    choice: TokenChoice
-
-    @cached_property
-    def trace(self) -> Trace:
-        """A run up to the choice."""
-        return self.reader.trace_place(self.choice.place, self.choice.token)
-
-    @property
-    def copies(self) -> int:
-        """How often the text may be read side by side."""
-        return max(1, min(TOKENS_AT_ONCE, LOGITS_AT_ONCE // self.reader.vocab_size) // self.choice.place.length)
 
     def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
         """What the embeddings put out for the tokens, as `ChoiceRun` says."""
@@ -62,22 +40,18 @@ class LibraryRun:
         self._each(used)
         return self.choice.of_logits(logits)
 
-    def seen_logits(self, seen: Bool[Tensor, "batch token"]) -> Float[Tensor, "batch vocab"]:
-        """The logits for variants of what is read, as `ChoiceRun` says."""
-        seen = seen.to(self.reader.device)
-        sites = ("encoder.self", "decoder.cross") if self.choice.source else ("decoder.self",)
-        return self.reader.place_logits(self.choice.place, len(seen), seen=dict.fromkeys(sites, seen))
-
     def layers(self) -> Iterator[LayerRun]:
         """Every layer, as `ChoiceRun` says."""
         calls, _ = self._layer_calls()
-        for number, call in calls:
+        for _, call in calls:
             assert call.given is not None
-            own = len(call.given)
-            keys = {f"{call.stack}.self": own}
-            if call.stack == "decoder" and self.choice.source:
-                keys["decoder.cross"] = len(self.choice.source)
-            yield LayerRun(call.stack, own, keys, _Again(self.reader, call, number))
+            keys = {f"{call.stack}.self": len(call.given), "decoder.cross": len(self.choice.source)}
+            hooks = {
+                site: (self.reader.value_hook(call.module, site), count)
+                for site, count in keys.items()
+                if count and site.startswith(call.stack)
+            }
+            yield layer_run(call.stack, hooks, partial(_again, call))
 
     def sums(self) -> Iterator[LayerSums]:
         """What the attentions put out, as `ChoiceRun` says."""
@@ -144,21 +118,11 @@ class LibraryRun:
         return AttentionSum(part.kind == "cross", parts, part.after)
 
 
-@dataclass(frozen=True, eq=False)
-class _Again:
-    """Runs a layer again as it was called, so many copies at once."""
-
-    reader: TextReader
-    call: LayerCall
-    layer: int
-
-    def __call__(self, site: str, positions: Sequence[int]) -> Float[Tensor, "copy row d_model"]:
-        copies = max(1, len(positions))
-        args, kwargs = copied(self.call.args, copies), copied(self.call.kwargs, copies)
-        with self.reader.with_values(self.call.module, (site, self.layer), partial(zeroed, positions)):
-            output: Any = self.call.module(*args, **kwargs)
-        result: Tensor = output[0] if isinstance(output, tuple) else output
-        return result
+def _again(call: LayerCall, copies: int) -> Float[Tensor, "copy row d_model"]:
+    """Run a layer again as it was called, so many copies at once."""
+    output: Any = call.module(*copied(call.args, copies), **copied(call.kwargs, copies))
+    result: Tensor = output[0] if isinstance(output, tuple) else output
+    return result
 
 
 def copied(value: Any, copies: int) -> Any:

@@ -116,7 +116,7 @@ def case_weights(
             for layer in range(trace.layers_of(site))
         ]
     )[None]  # [1, layer, head or mean, asking span, key span]
-    of_words = between[..., 0, 3:].split([len(of_candidate) for of_candidate in words], -1)
+    of_words = torch.split(between[..., 0, 3:], [len(of_candidate) for of_candidate in words], -1)
     return CandidateWeights(
         to=between[..., 0, 1:3],
         strongest_word=torch.stack([weights.amax(-1) for weights in of_words], -1),

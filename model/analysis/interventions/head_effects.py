@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 import torch
@@ -19,16 +20,17 @@ from torch import Tensor
 
 from model.analysis.corpus import Progress
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
-from model.nn.hooks import first_row, listen
+from model.nn.hooks import Edit, first_row, listen
 from model.sequence_translator import SequenceTranslator
 from model.word_choice import (
+    NO_EDITS,
     Choice,
     Chooser,
-    OutputsEdit,
     SiteAndLayer,
     TokenPlace,
     WordChoice,
     output_edits,
+    output_hook,
     tokens_read,
 )
 
@@ -159,7 +161,7 @@ def estimate_effects(
     for numbers in batches(reader, choices):
         gates = _Gates(reader, len(numbers), replacement)
         with torch.enable_grad():
-            odds = reader.log_odds([choices[number] for number in numbers], outputs=gates)[0]
+            odds = reader.log_odds([choices[number] for number in numbers], edits=output_edits(reader, gates))[0]
             gradients = torch.autograd.grad(odds.sum(), list(gates.of_layer.values()))
         intact[numbers] = odds.detach().cpu()
         changes[numbers] = -torch.cat([gradient.cpu() for gradient in gradients], dim=1)
@@ -181,12 +183,12 @@ def remove_heads(
         EditError: a head does not exist.
     """
     check_heads(reader.abilities.heads, heads)
-    without = off_edit(heads, replacement)
+    without = off_edits(heads, replacement)
     intact, removed = torch.empty(len(choices)), torch.empty(len(choices))
     for numbers in batches(reader, choices):
         batch = [choices[number] for number in numbers]
         intact[numbers] = reader.log_odds(batch)[0].cpu()
-        removed[numbers] = reader.log_odds(batch, outputs=without)[0].cpu()
+        removed[numbers] = reader.log_odds(batch, edits=without)[0].cpu()
         progress(len(numbers))
     return RemovalEffect(intact=intact, removed=removed)
 
@@ -201,24 +203,22 @@ def heads_off(
         EditError: a head does not exist.
     """
     check_heads(translator.abilities.heads, heads)
-    with listen(edits=output_edits(translator, off_edit(heads, replacement))):
+    with listen(edits=off_edits(heads, replacement)):
         yield
 
 
-def off_edit(heads: Collection[HeadName], replacement: Replacement | None = None) -> OutputsEdit:
-    """What switches these heads off: for `place_logits` and `log_odds`."""
+def off_edits(heads: Collection[HeadName], replacement: Replacement | None = None) -> dict[str, Edit]:
+    """What switches these heads off, by hook."""
     off: dict[SiteAndLayer, list[int]] = {}
     for site, layer, head in sorted(heads):
         off.setdefault((site, layer), []).append(head)
 
-    def without(site: str, layer: int, output: Tensor) -> Tensor:
-        if not (here := off.get((site, layer))):
-            return output
+    def without(at: SiteAndLayer, output: Tensor) -> Tensor:
         changed = output.clone()
-        changed[:, here] = 0.0 if replacement is None else replacement[site, layer][here].to(output)
+        changed[:, off[at]] = 0.0 if replacement is None else replacement[at][off[at]].to(output)
         return changed
 
-    return without
+    return {output_hook(*at): partial(without, at) for at in off}
 
 
 @torch.inference_mode()
@@ -229,7 +229,7 @@ def mean_outputs(reader: Chooser, places: Iterable[TokenPlace]) -> Replacement:
     read = [WordChoice(place, 0, 0) for place in places]
     for numbers in batches(reader, read):
         batch, kept = [read[number] for number in numbers], KeptOutputs()
-        reader.log_odds(batch, outputs=kept)
+        reader.log_odds(batch, edits=output_edits(reader, kept))
         lengths = {"encoder": [len(choice.place.source) for choice in batch]}
         lengths["decoder"] = [len(choice.place.target) for choice in batch]
         rows.update({stack: sum(of_stack) for stack, of_stack in lengths.items()})
@@ -244,15 +244,15 @@ def mean_outputs(reader: Chooser, places: Iterable[TokenPlace]) -> Replacement:
 def outputs_at(reader: Chooser, place: TokenPlace) -> tuple[Float[Tensor, "vocab"], Outputs]:
     """The logits of a place, and every head's output [1, head, row, d_v]."""
     kept = KeptOutputs()
-    return reader.place_logits(place, outputs=kept)[0], kept.joined()
+    return reader.place_logits(place, edits=output_edits(reader, kept))[0], kept.joined()
 
 
 @torch.inference_mode()
 def likeliest(
-    reader: Chooser, place: TokenPlace, count: int, outputs: OutputsEdit | None = None
+    reader: Chooser, place: TokenPlace, count: int, edits: Mapping[str, Edit] = NO_EDITS
 ) -> list[tuple[int, float]]:
-    """The most probable tokens of a place, with their probabilities; `outputs` as of `place_logits`."""
-    best = reader.place_logits(place, outputs=outputs)[0].softmax(-1).topk(count)
+    """The most probable tokens of a place, with their probabilities; `edits` as of `place_logits`."""
+    best = reader.place_logits(place, edits=edits)[0].softmax(-1).topk(count)
     return list(zip(best.indices.tolist(), best.values.tolist(), strict=True))
 
 
@@ -291,8 +291,8 @@ def sweep(
         for layer, count in enumerate(of_layers):
             instead = values((site, layer))
             for heads in torch.split(torch.arange(count), copies_at_once(choices)):
-                edit = _OneHeadEach((site, layer), heads, instead)
-                swept.append(reader.log_odds(choices, len(heads), edit, (site, layer)).T.cpu())
+                edits = {output_hook(site, layer): partial(_one_head_each, heads, instead)}
+                swept.append(reader.log_odds(choices, len(heads), edits).T.cpu())
                 progress(len(heads) * len(choices))
     return torch.cat(swept, dim=1)
 
@@ -321,20 +321,11 @@ class KeptOutputs:
         return {at: torch.cat(calls, dim=2) for at, calls in self.calls.items()}
 
 
-@dataclass(frozen=True, eq=False)
-class _OneHeadEach:
-    """Copy i of what is read has another output of head `heads[i]` at one site and layer."""
-
-    at: SiteAndLayer
-    heads: Tensor
-    values: Tensor
-
-    def __call__(self, site: str, layer: int, output: Tensor) -> Tensor:
-        if (site, layer) != self.at:
-            return output
-        is_its_own = (torch.arange(output.size(1)) == self.heads[:, None])[:, None, :, None, None].to(output.device)
-        copies = output.view(len(self.heads), -1, *output.shape[1:])
-        return torch.where(is_its_own, of_rows(self.values, output), copies).flatten(0, 1)
+def _one_head_each(heads: Tensor, values: Tensor, output: Tensor) -> Tensor:
+    """Copy i of what is read has another output of head `heads[i]`."""
+    is_its_own = (torch.arange(output.size(1)) == heads[:, None])[:, None, :, None, None].to(output.device)
+    copies = output.view(len(heads), -1, *output.shape[1:])
+    return torch.where(is_its_own, of_rows(values, output), copies).flatten(0, 1)
 
 
 @dataclass(eq=False)

@@ -24,7 +24,7 @@ from model.analysis.interventions.patching import at_rows_of
 from model.analysis.metrics.head_names import HeadName, check_heads
 from model.errors import TraceError
 from model.trace.trace import Trace
-from model.word_choice import Chooser, TokenPlace
+from model.word_choice import Chooser, TokenPlace, output_hook
 
 Dependence = Literal["needs", "can change", "stays"]
 #: What a head puts out and weights × values may differ by so much of its largest number.
@@ -139,14 +139,12 @@ def _under(
     found: list[Intervention] = []
     for some in torch.split(instead, max(1, TOKENS_AT_ONCE // choice.place.length)):
 
-        def put(site: str, layer: int, output: Tensor, some: Tensor = some) -> Tensor:
-            if (site, layer) != (head.site, head.layer):
-                return output
+        def put(output: Tensor, some: Tensor = some) -> Tensor:
             changed = output.clone()
             changed[:, head.head] = of_rows(some, output)
             return changed
 
-        logits = reader.place_logits(choice.place, len(some), put)
+        logits = reader.place_logits(choice.place, len(some), {output_hook(head.site, head.layer): put})
         both = zip(choice.of_logits(logits).tolist(), choice.said(logits).tolist(), strict=True)
         found += [Intervention(value - before, token) for value, token in both]
     return found

@@ -29,7 +29,7 @@ from model.analysis.interventions.head_effects import (
     sweep,
 )
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
-from model.word_choice import Choice, Chooser, TextChoice, TokenPlace, WordChoice
+from model.word_choice import Choice, Chooser, TextChoice, TokenPlace, WordChoice, output_edits
 
 NO_COUNTERPART = -1
 #: Log-odds of A and B that are closer together, in nats, give no scale from 0 to 1.
@@ -134,9 +134,10 @@ def _paths(
     for start in range(0, len(heads), size := copies_at_once([choice])):
         senders = heads[start : start + size]
         direct = _OneSenderEach(own, taken, senders, receivers)
-        found = reader.log_odds([choice], len(senders), direct)
+        found = reader.log_odds([choice], len(senders), output_edits(reader, direct))
         if receivers:
-            found = reader.log_odds([choice], len(senders), partial(_received, direct.heard.joined(), receivers))
+            received = partial(_received, direct.heard.joined(), receivers)
+            found = reader.log_odds([choice], len(senders), output_edits(reader, received))
         odds.append(found[:, 0].cpu())
         progress(len(senders))
     return torch.cat(odds)
@@ -189,7 +190,7 @@ def _both_read(
 def _read(reader: Chooser, choices: Sequence[Choice]) -> tuple[Float[Tensor, "choice"], Outputs, list[TokenPlace]]:
     """The log-odds (on the CPU), the outputs, and what was read, in the order of the decoder's sequences."""
     kept = KeptOutputs()
-    odds = reader.log_odds(choices, outputs=kept)[0].cpu()
+    odds = reader.log_odds(choices, edits=output_edits(reader, kept))[0].cpu()
     places = [place for of_kind in zip(*(choice.places for choice in choices), strict=True) for place in of_kind]
     return odds, kept.joined(), places
 

@@ -30,4 +30,4 @@ def trace(either: Translator) -> Trace:
 
 @pytest.fixture(scope="session")
 def run(either: Translator, trace: Trace) -> TranslatorRun:
-    return TranslatorRun(either, trace, choice_at(trace, STEP))
+    return TranslatorRun(either, choice_at(trace, STEP), trace)

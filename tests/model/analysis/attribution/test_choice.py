@@ -49,5 +49,5 @@ def intact(translator: Translator, trace: Trace, choice: TokenChoice) -> float:
 
 
 def whole_but(translator: Translator, trace: Trace, choice: TokenChoice, hidden: Sequence[int]) -> float:
-    logits = TranslatorRun(translator, trace, choice).seen_logits(visible(len(choice.source), [hidden]))
+    logits = TranslatorRun(translator, choice, trace).seen_logits(visible(len(choice.source), [hidden]))
     return float(choice.of_logits(logits))

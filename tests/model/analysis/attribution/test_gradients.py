@@ -23,7 +23,7 @@ from tests.shipped import FOLDER, TIRED
 
 def test_gradient_times_input_is_what_a_little_more_of_a_token_changes(run: TranslatorRun) -> None:
     little = 1e-3
-    run.translator.model.double()
+    run.reader.model.double()
     try:
         found = gradient_times_input(run)
         source, prefix = run.embeddings()
@@ -36,7 +36,7 @@ def test_gradient_times_input_is_what_a_little_more_of_a_token_changes(run: Tran
             # The choice itself is float32.
             assert float(found.source[position]) == pytest.approx(float(change) / (2 * little), abs=2e-3)
     finally:
-        run.translator.model.float()
+        run.reader.model.float()
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def pronoun_run() -> TranslatorRun:
     translator = Translator.load(FOLDER, device="cpu")
     trace = translator.trace(TIRED)
     step = next(number for number, step in enumerate(trace.steps) if step.token == "▁es")
-    return TranslatorRun(translator, trace, choice_at(trace, step))
+    return TranslatorRun(translator, choice_at(trace, step), trace)
 
 
 def test_integrated_gradients_add_up_to_what_is_gained(run: TranslatorRun) -> None:

@@ -11,9 +11,9 @@ from model.nn.masks import AttentionMask
 
 @torch.inference_mode()
 def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRun) -> None:
-    layer, inputs = run.translator.model.encoder.layers[0], run.trace.attention("encoder.self", 0)
+    layer, inputs = run.reader.model.encoder.layers[0], run.trace.attention("encoder.self", 0)
     assert isinstance(layer, EncoderLayer)
-    x = run.translator.model.encoder.embedding(torch.tensor([run.choice.source]))
+    x = run.reader.model.encoder.embedding(torch.tensor([run.choice.source]))
     length = x.size(1)
     mask = AttentionMask(num_queries=length, num_keys=length)
     first = next(run.layers())

@@ -13,7 +13,7 @@ from model.analysis.interventions.head_effects import (
     estimate_effects,
     heads_off,
     measure_effects,
-    off_edit,
+    off_edits,
     preferred,
     remove_heads,
 )
@@ -24,7 +24,6 @@ from model.nn.edit_hooks import Edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
 from model.pairs import Pair
-from model.word_choice import output_edits
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.cases import (
     CASES,
@@ -207,7 +206,7 @@ def test_scores_are_those_of_the_translations_without_the_heads(translator: Tran
 
 
 def test_heads_given_their_mean_are_so_step_by_step_too(translator: Translator, means: Replacement) -> None:
-    edits = output_edits(translator, off_edit(HEADS, means))
+    edits = off_edits(HEADS, means)
     session = translator.decode(SENTENCES[0], edits=edits)
     session.run()
     emitted = [step.token_id for step in session.steps]

@@ -1,6 +1,6 @@
 """Three interventions on one head: each is what its own analysis computes, and the verdict follows from them."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import pytest
 import torch
@@ -21,7 +21,8 @@ from model.analysis.interventions.patching import ChoicePair, patch_heads
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError
 from model.nn.edits import PointAt
-from model.word_choice import Chooser, WordChoice
+from model.nn.hooks import Edit
+from model.word_choice import NO_EDITS, Chooser, TokenPlace, WordChoice
 from tests.conftest import SENTENCES
 from tests.model.analysis.interventions.cases import CASES, HEADS
 from tests.model.analysis.interventions.test_choices import pair_of, reader_of
@@ -89,10 +90,10 @@ def test_a_head_whose_output_is_not_weights_times_values_is_pointed_nowhere(
 ) -> None:
     _, pair, text = ours(translator)
     whole = translator.place_logits
-    halved = lambda outputs: lambda site, layer, output: outputs(site, layer, output / 2)  # noqa: E731
+    halved = lambda edit: lambda output: edit(output / 2)  # noqa: E731
 
-    def otherwise(place: object, copies: int = 1, outputs: Callable[..., torch.Tensor] | None = None) -> torch.Tensor:
-        return whole(place, copies, None if outputs is None else halved(outputs))  # type: ignore[arg-type]
+    def otherwise(place: TokenPlace, copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS) -> torch.Tensor:
+        return whole(place, copies, {name: halved(edit) for name, edit in edits.items()})
 
     monkeypatch.setattr(translator, "place_logits", otherwise)
     verdict = verdict_of(translator, pair, text, HEADS[2])

@@ -1,6 +1,6 @@
 """Ask any model that says words which of two comes next, in the sentences of a set or in a person's own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from model.errors import InputTextError
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import RemovalEffect, Replacement
     from model.analysis.interventions.word_pairs import WordPair
     from model.analysis.metrics.head_names import HeadName
-    from model.word_choice import Chooser, OutputsEdit, TokenPlace
+    from model.nn.hooks import Edit
+    from model.word_choice import Chooser, TokenPlace
 
 #: So many of the likeliest words are named.
 LIKELIEST: Final = 5
@@ -62,9 +63,9 @@ def asked(reader: "Chooser", questions: Sequence[Question], instead: str) -> Ask
     """What is asked of the model; `instead` is "zero" or "mean"."""
 
     def seen(effect: "RemovalEffect", off: "frozenset[HeadName]", replacement: "Replacement | None") -> Removal:
-        from model.analysis.interventions.head_effects import off_edit
+        from model.analysis.interventions.head_effects import off_edits
 
-        without, likeliest = off_edit(off, replacement), []
+        without, likeliest = off_edits(off, replacement), []
         for choice in questions[0].explained if len(questions) == 1 else ():
             likeliest.append((_likeliest(reader, choice.place), _likeliest(reader, choice.place, without)))
         return Removal(effect, likeliest=tuple(likeliest))
@@ -85,10 +86,10 @@ def asked(reader: "Chooser", questions: Sequence[Question], instead: str) -> Ask
 
 
 def _likeliest(
-    reader: "Chooser", place: "TokenPlace", outputs: "OutputsEdit | None" = None
+    reader: "Chooser", place: "TokenPlace", edits: "Mapping[str, Edit] | None" = None
 ) -> tuple[tuple[str, float], ...]:
     from model.analysis.interventions.head_effects import likeliest
 
-    found = likeliest(reader, place, LIKELIEST, outputs)
+    found = likeliest(reader, place, LIKELIEST, edits or {})
     tokens = reader.vocabulary.tokens([token_id for token_id, _ in found])
     return tuple((token, share) for token, (_, share) in zip(tokens, found, strict=True))
