@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from model.abilities import Abilities
     from model.config import TransformerConfig
-    from model.decoding.batch_masks import BatchMasks
     from model.decoding.beam_tree import BeamNode, BeamTree
     from model.decoding.cost import StepCost, decoder_sizes, step_cost
     from model.decoding.samples import SampledTranslation
     from model.decoding.sampling import Draws, Sampling
     from model.decoding.session import DecodingSession
+    from model.decoding.side_by_side import BatchMasks
     from model.nn.attention import AttentionInputs, attention_weights
     from model.nn.edits import MakeUniform, PointAt, SwitchOff
     from model.nn.transformer import Transformer

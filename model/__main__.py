@@ -15,14 +15,13 @@ from tqdm import tqdm
 from model.analysis import translation_commands
 from model.arguments import COUNT, WholeNumber, path, short
 from model.config import LARGEST
-from model.device import choose_device
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate
-from model.file_writing import check_folder, check_writable, plain_reason
+from model.file_writing import check_folder, check_writable, plain_reason, print_in_utf_8
+from model.loaded import choose_device
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
-from model.standard_output import print_in_utf_8
 from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command

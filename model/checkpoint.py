@@ -18,9 +18,8 @@ from model.errors import CheckpointError, ConfigError
 from model.file_writing import make_folder, write_bytes, write_text
 from model.folder_files import named_folder, open_file, read_file
 from model.model_config import ModelConfig, read_config
-from model.nn.architectures import model_of_shapes, unfilled_model
+from model.nn.architectures import lay_out_for_decoding, model_of_shapes, unfilled_model
 from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import LARGEST as LARGEST_TOKENIZER
 from model.tokenizer import Tokenizer
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.abilities import Abilities, PositionScheme, View
 from model.decoding.logit_lens import LogitLens
-from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.decoding.search import EXTRA_LENGTH
 from model.errors import TraceError
 from model.messages import said
 from model.nn.recurrent import RecurrentTranslator

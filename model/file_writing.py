@@ -4,11 +4,13 @@ A regular file is replaced in one move once all of its new content is written, s
 moment leaves the old one or the new one. Anything else (a device, a pipe) is written into directly, never replaced.
 """
 
+import io
 import os
 import re
 import secrets
 import shutil
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -147,3 +149,10 @@ def _check_access(path: Path, folder: Path) -> None:
     """New files can be made in a folder."""
     if not os.access(folder, os.W_OK | os.X_OK):
         raise DataError("{path} cannot be written: nothing may be written into {folder}.", path=path, folder=folder)
+
+
+def print_in_utf_8() -> None:
+    """Print UTF-8 into a file or another program on every system, and escape what a terminal cannot show."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        encoding = None if sys.stdout.isatty() else "utf-8"
+        sys.stdout.reconfigure(encoding=encoding, errors="backslashreplace")

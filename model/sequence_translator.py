@@ -12,19 +12,16 @@ from torch import Tensor
 from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
-from model.decoding.logit_blocks import log_probs_of, logits_of
-from model.decoding.logit_lens import LogitLens, spread
-from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
 from model.decoding.samples import SampledTranslation, sample
 from model.decoding.sampling import UNCHANGED, Sampling
-from model.decoding.search import StepsDone, beam_search, greedy_search, no_progress, search_beams
+from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, no_progress, search_beams
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import Tokenized, trace_side_by_side
-from model.device import choose_device, choose_dtype
 from model.errors import ConfigError, InputTextError, TokenError
 from model.folder_files import named_folder
 from model.input_text import checked_ids
-from model.loaded import LoadedTranslator
+from model.loaded import LoadedTranslator, choose_device, choose_dtype
 from model.marian.files import languages
 from model.marian.loading import is_marian, load_marian
 from model.messages import said
@@ -34,8 +31,7 @@ from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
-from model.trace.spread import Spread
-from model.trace.steps import describe_steps
+from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
 from model.word_choice import (

@@ -1,6 +1,8 @@
 """Tell the threads of torch's products to sleep while they wait; to be called before torch is imported."""
 
+import ctypes
 import os
+import sys
 
 
 def sleep_while_waiting() -> None:
@@ -11,3 +13,36 @@ def sleep_while_waiting() -> None:
     person has set in the environment stays.
     """
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+M_TRIM_THRESHOLD, M_MMAP_MAX, M_ARENA_MAX = -1, -4, -8
+"""Parameters of glibc's `mallopt` (malloc.h)."""
+
+
+def keep_freed_memory() -> None:
+    """Tell glibc to keep freed memory and to map none apart: the next step takes the same amounts again.
+
+    Otherwise the kernel hands out and clears every page again at each step.
+    """
+    _set(M_MMAP_MAX, 0)
+    _set(M_TRIM_THRESHOLD, -1)
+
+
+def share_heaps(count: int = 2) -> None:
+    """Let all threads share so many heaps ("arenas"), where glibc would make eight for each core.
+
+    A server runs each page in a new thread. What these leave behind, such as a sentence's trace, would keep all those
+    heaps from shrinking.
+    """
+    _set(M_ARENA_MAX, count)
+
+
+def hand_back_memory() -> None:
+    """Let the kernel have what is free now: batches of many shapes leave gaps, and a long run would grow by them."""
+    if sys.platform == "linux" and (malloc_trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+        malloc_trim(0)
+
+
+def _set(parameter: int, value: int) -> None:
+    if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
+        mallopt(parameter, value)

@@ -8,12 +8,12 @@ from typing import Any
 
 import sentencepiece as spm
 
-from model.byte_tokens import byte_piece, spelled_byte
 from model.checked import Malformed
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.folder_files import read_file
 from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
+from model.unspaced import byte_piece, spelled_byte
 
 SPECIAL_TOKENS = ("<pad>", "<unk>", "<s>", "</s>")
 #: Bytes beyond which a file is refused.

@@ -9,9 +9,9 @@ from torch import Tensor
 
 from model.abilities import Abilities, View
 from model.config import TransformerConfig
-from model.decoding.batch_masks import BatchMasks, run_batch
 from model.decoding.logit_lens import LogitLens, logit_lens
-from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.decoding.search import EXTRA_LENGTH
+from model.decoding.side_by_side import BatchMasks, run_batch
 from model.errors import CheckpointError, InputTextError
 from model.messages import said
 from model.nn.encoder_decoder import SITES, site_path

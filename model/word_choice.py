@@ -13,7 +13,7 @@ from model.errors import InputTextError
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit
 from model.reader import Reader
-from model.vocabulary import Vocabulary
+from model.trace.steps import Vocabulary
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""

@@ -15,9 +15,8 @@ from model.decoding.search import StepsDone
 from model.decoding.session import Session
 from model.nn.edit_hooks import Edits
 from model.reader import Reader
-from model.trace.spread import Spread
+from model.trace.steps import Spread, Vocabulary
 from model.trace.trace import Trace
-from model.vocabulary import Vocabulary
 
 LARGEST_ALPHA: Final = 5.0
 

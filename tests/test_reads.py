@@ -46,7 +46,7 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/free_memory.py", "model/training/compositions.py", "model/training/frames.py",
+    "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/core/bundle.py", "viz/core/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/notebook/widget.py",
     "viz/pages/attention/bertviz/view.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/example_bank.py",

@@ -4,6 +4,16 @@
 function, `causal_or_padding` the one that makes masks for it. It visits the points of `model.nn.hooks`, so that
 `listen` records and edits these models as it does ours. Nothing is computed twice and no query × key array is kept: a
 run that is recorded takes what a plain fused one takes.
+
+Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
+
+Every result has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
+as it is.
+
+Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
+
+Every result has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
+as it is.
 """
 
 from collections import Counter
@@ -14,22 +24,101 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from model.abilities import Abilities
-from model.adapters.kernel_sums import KernelSums
 from model.adapters.library import fused_attention, fused_mask
-from model.adapters.mask_rules import mask_behind
 from model.errors import EditError
 from model.nn.attention import AttentionInputs, attention_weights, softmax_over_keys
-from model.nn.distance_bias import DistanceBias, distance_bias
 from model.nn.edit_hooks import Edits, compile_edits, named_edits
 from model.nn.edits import HeadEdit
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, Edit, Listener, current_listener, first_row, rows_from
 from model.nn.masks import AttentionMask
+from model.nn.score_functions import DistanceBias, distance_bias
 from model.word_choice import SiteAndLayer
+
+
+def mask_behind(
+    allowed: Bool[Tensor, "batch query key"], *, first_query: int | None = None, local_size: int | None = None
+) -> AttentionMask:
+    """A mask that allows exactly the same keys.
+
+    Args:
+        first_query: position of row 0 among the keys; by default the last row is that of the last key.
+        local_size: of a window or of chunks, where the model has them.
+    """
+    for candidate in _candidates(allowed, first_query, local_size):
+        if _is_same(candidate, allowed):
+            return candidate
+    if bool((allowed == allowed[:1]).all()):
+        allowed = allowed[:1]
+    return AttentionMask(num_queries=allowed.size(1), num_keys=allowed.size(2), explicit=allowed, device=allowed.device)
+
+
+def _candidates(allowed: Tensor, first_query: int | None, local_size: int | None) -> Iterator[AttentionMask]:
+    """Likely rules, the commonest first."""
+    _, num_queries, num_keys = allowed.shape
+    # A key that no row of a sentence may see is padding, or one that comes later than every row.
+    seen = allowed.any(dim=1)
+    first = num_keys - num_queries if first_query is None else first_query
+    later = torch.arange(num_keys, device=allowed.device) > first + num_queries - 1
+    # Some windows count the query's own position, some do not.
+    local = () if local_size is None else ((local_size, None), (local_size + 1, None), (None, local_size))
+    for padding in (None, seen, seen | later):
+        if padding is not None and bool(padding.all()):
+            continue
+        for window, chunk in ((None, None), *local):
+            for causal in (True, False):
+                yield AttentionMask(
+                    num_queries=num_queries,
+                    num_keys=num_keys,
+                    key_padding=padding,
+                    causal=causal,
+                    first_query=max(0, first) if causal or window or chunk else 0,
+                    window=window,
+                    chunk=chunk,
+                    device=allowed.device,
+                )
+
+
+def _is_same(mask: AttentionMask, allowed: Tensor) -> bool:
+    blocks = (slice(first, first + ROWS_AT_ONCE) for first in range(0, allowed.size(1), ROWS_AT_ONCE))
+    return all(bool((mask.rows(rows) == allowed[:, rows]).all()) for rows in blocks)
+
+
+_ATTENTION: Final = torch.ops.aten.scaled_dot_product_attention.default
+_ON_CPU: Final = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
+
+
+class KernelSums(TorchDispatchMode):
+    """While entered, attention of this thread runs as it would otherwise; what its kernel says last is kept.
+
+    Attributes:
+        sums: lse_i = log Σ_j exp(s_ij) of the masked scores, any number of a row that may attend to nothing; None where
+            the kernel was another than the one for float32 on a CPU. In half precision they would be sums of rounded
+            scores.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.sums: Float[Tensor, "batch head query"] | None = None
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        given = kwargs or {}
+        if operation is _ATTENTION:
+            # In inference mode it comes whole; its parts are heard in here.
+            with self:
+                return operation.decompose(*args, **given)
+        result = operation(*args, **given)
+        if operation is _ON_CPU:
+            self.sums = result[1] if args[0].dtype == torch.float32 else None
+        return result
+
 
 ROWS_AT_ONCE = 256
 T = TypeVar("T")

@@ -18,8 +18,8 @@ from model.decoding.logit_lens import LogitLens, Readout, join_levels, read_leve
 from model.errors import TraceError
 from model.messages import said
 from model.nn.hooks import listen
+from model.trace.steps import Vocabulary
 from model.trace.trace import Trace
-from model.vocabulary import Vocabulary
 
 #: What the norm after the last layer is called: Llama and most others, GPT-2 and BLOOM, GPT-NeoX and OPT, Phi, MPT.
 FINAL_NORMS: Final = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "norm_f")

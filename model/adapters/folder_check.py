@@ -18,8 +18,7 @@ from model.adapters.peft_adapter import WEIGHTS as ADAPTER_WEIGHTS
 from model.adapters.peft_adapter import Adapter, read_adapter
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
-from model.folder_files import entries, named_file, open_file, read_file
-from model.hub import is_hub_blob
+from model.folder_files import entries, is_hub_blob, named_file, open_file, read_file
 
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"

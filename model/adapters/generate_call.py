@@ -11,7 +11,7 @@ from torch import Tensor
 from model.abilities import Abilities
 from model.adapters.library import quiet
 from model.adapters.limited_process import first_words
-from model.decoding.prefix_batch import EXTRA_LENGTH
+from model.decoding.search import EXTRA_LENGTH
 from model.errors import HeadlightError, SessionError
 
 LONGEST_CONTINUATION: Final = 100

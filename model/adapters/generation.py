@@ -31,8 +31,7 @@ from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.edits import edits_before, edits_from
 from model.nn.hooks import Edit, listen
-from model.trace.spread import spread_of
-from model.trace.steps import most_probable
+from model.trace.steps import most_probable, spread_of
 from model.trace.trace import Trace
 
 

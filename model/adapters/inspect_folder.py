@@ -9,7 +9,7 @@ from model.abilities import Kind
 from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.adapters.peft_adapter import read_adapter
-from model.adapters.tokenizer_files import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
+from model.adapters.tokenizer_trial import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
 from model.folder_files import entries, read_file

@@ -12,9 +12,9 @@ from functools import cache, cached_property
 from threading import Lock
 from typing import Any, Final, Literal
 
-from model.byte_tokens import BLANKS, spelled_byte
 from model.errors import HeadlightError, InputTextError, TokenError
 from model.trace.axes import LINE_END, WORD_BEGIN
+from model.unspaced import BLANKS, spelled_byte
 
 Spelling = Literal["metaspace", "bytes", "wordpiece", "words"]
 #: Two pieces, what a tokenizer makes of them that marks its pieces so, and what that is called.

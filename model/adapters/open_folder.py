@@ -11,20 +11,17 @@ from model.abilities import Abilities, Kind, View
 from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import final_norm
-from model.adapters.eager_weights import eager_weights, longest_text
 from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
 from model.adapters.folder_check import CONFIG, Folder, check_folder, check_tokenizer_files
-from model.adapters.free_memory import check_room
-from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, find_layout
+from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, eager_weights, find_layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.peft_adapter import merge
-from model.adapters.placement import Placement, device_of, folder_for_weights, placement_for, settle
+from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
-from model.adapters.tokenizer_files import private_copy
-from model.adapters.tokenizer_trial import try_once
-from model.device import choose_device, choose_dtype
+from model.adapters.tokenizer_trial import private_copy, try_once
 from model.errors import CheckpointError
+from model.loaded import choose_device, choose_dtype
 from model.messages import said
 from model.reader import Reader
 

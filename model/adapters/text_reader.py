@@ -1,23 +1,69 @@
 """Ask a Hugging Face model that reads text which word it would say, and change its attention there."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Final
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters import library
 from model.adapters.capture import head_edits
-from model.adapters.library_tokenizer import Encoded
-from model.adapters.masked_word import MASK, masked_choice, with_mask
+from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
+from model.errors import InputTextError
 from model.messages import said
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
 from model.trace.trace import Trace
 from model.word_choice import NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
+
+#: How a person writes a masked word, whatever the model's own sign is.
+MASK: Final = re.compile(r"\[MASK\]|<mask>")
+
+
+def with_mask(text: str, pieces: LibraryTokenizer) -> str:
+    """A text with the tokenizer's own sign in place of its one [MASK] or <mask>.
+
+    Raises:
+        InputTextError: the tokenizer has none, or the text has not one.
+    """
+    own = pieces.tokenizer.mask_token
+    if own is None:
+        raise InputTextError("The tokenizer of this model has no token for a masked word: none can be asked for.")
+    text = MASK.sub(lambda _: str(own), text)
+    if (count := text.count(own)) != 1:
+        raise InputTextError("Expected a text with one [MASK] in place of a word, got {count} of them.", count=count)
+    return text
+
+
+def masked_choice(
+    place: TokenPlace, filled: Sequence[tuple[int, ...]], words: Sequence[str], special_ids: frozenset[int]
+) -> WordChoice:
+    """The choice between two words for a mask.
+
+    Args:
+        place: of the mask.
+        filled: the ids of the text with each word in its place.
+        words: these.
+        special_ids: of the tokens that are no text.
+
+    Raises:
+        InputTextError: a word is more than one token or not in the vocabulary, or both are the same.
+    """
+    before, after = place.source[: place.row], place.source[place.row + 1 :]
+    for ids, word in zip(filled, words, strict=True):
+        if len(ids) != len(place.source) or ids[: place.row] != before or ids[place.row + 1 :] != after:
+            raise InputTextError(
+                "“{word}” is more than one token of this model, and a mask stands for one. Choose another word.",
+                word=word,
+            )
+        if ids[place.row] in special_ids:
+            raise InputTextError("“{word}” is not in this model's vocabulary. Choose another word.", word=word)
+    _, _, right, wrong = first_difference(*filled)
+    return WordChoice(place, right, wrong)
 
 
 class TextReader(TextTracer):

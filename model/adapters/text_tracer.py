@@ -12,18 +12,16 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
-from model.adapters.eager_weights import weights_of
 from model.adapters.generate_call import most_steps, write_greedily
-from model.adapters.layout import OUTPUTS, Layout
+from model.adapters.layout import OUTPUTS, Layout, weights_of
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
 from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
-from model.trace.steps import describe_steps
+from model.trace.steps import Vocabulary, describe_steps
 from model.trace.trace import SiteLayers, Trace
-from model.vocabulary import Vocabulary
 
 #: Longer pieces than this there are none worth waiting for: a far longer text is refused before it is cut into tokens.
 LONGEST_PIECE: Final = 100

@@ -19,7 +19,7 @@ from model.decoding.sampling import UNCHANGED, Sampling
 from model.decoding.search import StepsDone, no_progress, run_searches
 from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
-from model.trace.spread import Spread
+from model.trace.steps import Spread
 from model.trace.trace import Trace
 from model.writer import LARGEST_ALPHA
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from model.adapters.free_memory import GIGABYTE, available_bytes
+from model.adapters.placement import GIGABYTE, available_bytes
 from model.errors import DataError
 from model.messages import said
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from model.decoding.beam import PAPER, BeamRule, Hypothesis, SentenceBeam
-from model.vocabulary import Vocabulary
+from model.trace.steps import Vocabulary
 
 LARGEST_WIDTH = 12
 

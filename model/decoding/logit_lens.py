@@ -6,22 +6,45 @@ can be read with the model's own final norm (where it has one: pre-norm) and out
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
-from model.decoding.logit_blocks import logit_blocks
 from model.errors import TraceError
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.transformer import Transformer
-from model.trace.spread import Spread, best_and_bins
-from model.trace.steps import DecodingStep
+from model.trace.steps import DecodingStep, Spread, Vocabulary, best_and_bins
 from model.trace.trace import Trace
-from model.vocabulary import Vocabulary
 
 Readout = Callable[[Float[Tensor, "row d_model"]], Float[Tensor, "row vocab"]]
+
+#: 16 MiB in float32; vocabulary × rows × layers of a long sentence would be hundreds of times as much.
+LOGITS_AT_ONCE: Final = 1 << 22
+
+
+def logit_blocks(rows: Shaped[Tensor, "row *rest"], vocab_size: int) -> tuple[Shaped[Tensor, "_block *rest"], ...]:
+    """The rows in order, cut so that a block has at most `LOGITS_AT_ONCE` logits, or is a single row."""
+    return torch.split(rows, max(1, LOGITS_AT_ONCE // vocab_size))
+
+
+def log_probs_of(
+    model: EncoderDecoder, hidden: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row"]
+) -> Float[Tensor, "row"]:
+    """log softmax(hidden · projection) at the chosen token of each row of the decoder's output, in nats, float32."""
+    blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (hidden, chosen)), strict=True)
+    return torch.cat(
+        [model.projection(rows).float().log_softmax(-1).gather(1, ids[:, None])[:, 0] for rows, ids in blocks]
+    )
+
+
+def logits_of(
+    model: EncoderDecoder, hidden: Float[Tensor, "row d_model"], chosen: Int[Tensor, "row k"]
+) -> Float[Tensor, "row k"]:
+    """The logits of k chosen tokens in each row of the decoder's output, float32."""
+    blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (hidden, chosen)), strict=True)
+    return torch.cat([model.projection(rows).float().gather(1, ids) for rows, ids in blocks])
 
 
 class LensRows(NamedTuple):

@@ -8,9 +8,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from model.decoding.prefix_batch import PrefixBatch, Prefixes, length_limits
 from model.decoding.sampling import Draws, Sampling, draw_tokens, filtered_log_probs
-from model.decoding.search import StepsDone, no_progress
+from model.decoding.search import PrefixBatch, Prefixes, StepsDone, length_limits, no_progress
 from model.errors import ConfigError
 from model.nn.encoder_decoder import EncoderDecoder
 

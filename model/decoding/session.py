@@ -14,8 +14,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.decoding.prefix_batch import EXTRA_LENGTH
 from model.decoding.sampling import Draws
+from model.decoding.search import EXTRA_LENGTH
 from model.errors import SessionError, TokenError
 from model.nn.edit_hooks import Edits, change_edits, edit_functions
 from model.nn.edits import edits_from
@@ -23,9 +23,8 @@ from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
-from model.trace.steps import DecodingStep, describe_steps, most_probable
+from model.trace.steps import DecodingStep, Vocabulary, describe_steps, most_probable
 from model.trace.trace import Recorded, Trace
-from model.vocabulary import Vocabulary
 
 AnySession = TypeVar("AnySession", bound="Session")
 

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import sentencepiece as spm
 
 from model import checked
-from model.byte_tokens import byte_piece, spelled_byte
 from model.checked import Malformed
 from model.errors import CheckpointError, TokenError
 from model.messages import said
 from model.model_config import ModelConfig
 from model.sentencepiece_limits import check_normalizer
 from model.tokenizer import Tokenizer, visible_spans, without_surrogates
+from model.unspaced import byte_piece, spelled_byte
 
 PAD, UNK, EOS = "<pad>", "<unk>", "</s>"
 LARGEST_ID = 1_000_000

@@ -14,11 +14,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.nn.distance_bias import DistanceBias
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask, Rows
-from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, DotProduct, ScoreFunction
+from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, DistanceBias, DotProduct, ScoreFunction
 
 
 class ScoresAndWeights(NamedTuple):

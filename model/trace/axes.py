@@ -11,9 +11,8 @@ from typing import Final
 from jaxtyping import Float
 from torch import Tensor
 
-from model.byte_tokens import bytes_of
 from model.tokenizer import SPECIAL_TOKENS
-from model.unspaced import begins_word
+from model.unspaced import begins_word, bytes_of
 from model.words import attention_between_words
 
 #: SentencePiece's sign for the space before a word.

@@ -22,15 +22,13 @@ from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reas
 from model.errors import TraceError
 from model.file_writing import written_file
 from model.nn.attention import AttentionInputs
-from model.nn.distance_bias import DistanceBias
 from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
-from model.nn.score_functions import DOT_PRODUCT, ScoreFunction, read_score_function
+from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, read_score_function
 from model.tokenizer import SPECIAL_TOKENS
-from model.trace.picture import Picture
 from model.trace.steps import DecodingStep
-from model.trace.trace import Trace
+from model.trace.trace import Picture, Trace
 from model.trace.weights_only import WeightsOnly
 
 FORMAT = "headlight-trace-1"

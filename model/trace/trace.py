@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, UInt8
 from torch import Tensor
 
 from model.errors import TraceError
@@ -28,12 +28,27 @@ from model.nn.encoder_decoder import site_path
 from model.nn.masks import Rows
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.axes import single_tokens
-from model.trace.picture import Picture
 from model.trace.roles import check_roles
 from model.trace.row_blocks import row_slices
-from model.trace.spread import Spread
-from model.trace.steps import DecodingStep
+from model.trace.steps import DecodingStep, Spread
 from model.trace.weights_only import WeightsOnly
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Picture:
+    """What the model saw, and the grid of its patches.
+
+    Attributes:
+        pixels: the picture as the model got it, resized, before its colours were normalised.
+        rows, columns: of patches.
+        first_patch: position of the first patch among the tokens; special tokens come before it.
+    """
+
+    pixels: UInt8[Tensor, "height width 3"]
+    rows: int
+    columns: int
+    first_patch: int
+
 
 SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
 """Site → per layer, what its weights are read from."""

@@ -1,5 +1,12 @@
-"""Tokenize sentence pairs, and batch them by tokens and length."""
+"""Tokenize sentence pairs, and batch them by tokens and length.
 
+Share a training run between the processes that `torchrun` starts, or run alone.
+
+`torchrun --nproc-per-node 2 -m -- model train …` starts two; without the `--` it would take our `--run` for its own.
+torch's launcher, process group and DistributedDataParallel do the work.
+"""
+
+import os
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -8,6 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 import torch
+import torch.distributed as dist
 from jaxtyping import Int
 from torch import Tensor
 
@@ -16,7 +24,52 @@ from model.model_config import ModelConfig
 from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.processes import ALONE, Processes
+
+
+@dataclass(frozen=True)
+class Processes:
+    """How many processes share a run, and which of them this is."""
+
+    count: int
+    rank: int
+
+    @property
+    def is_first(self) -> bool:
+        """The one that writes files and logs."""
+        return self.rank == 0
+
+
+ALONE = Processes(count=1, rank=0)
+
+
+def join_processes(device: torch.device) -> tuple[Processes, torch.device]:
+    """Meet the other processes if `torchrun` started this one; on CUDA each takes the device of its local rank."""
+    if not dist.is_torchelastic_launched():
+        return ALONE, device
+    if device.type == "cuda":
+        device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    return Processes(dist.get_world_size(), dist.get_rank()), device
+
+
+def part(processes: Processes) -> None:
+    """End the meeting, after the last common step."""
+    if processes.count > 1:
+        dist.destroy_process_group()
+
+
+def wait_for_all(processes: Processes) -> None:
+    """Return when every process has come here."""
+    if processes.count > 1:
+        dist.barrier()
+
+
+def add_up(value: Tensor, processes: Processes) -> Tensor:
+    """The sum of a value over all processes, in place."""
+    if processes.count > 1:
+        dist.all_reduce(value)
+    return value
+
 
 #: Cuts of a source that others are drawn from (Kudo 2018, table 1: l = 64).
 SEGMENTATIONS: Final = 64

@@ -21,22 +21,21 @@ from model.checkpoint import (
 )
 from model.config import LARGEST as LARGEST_SETTINGS
 from model.config import PRESETS, Norm, preset
-from model.device import choose_device
 from model.errors import ConfigError
 from model.file_writing import check_folder, check_writable, make_folder, write_bytes, write_text
 from model.folder_files import read_file
-from model.malloc_settings import keep_freed_memory
+from model.loaded import choose_device
 from model.model_config import ModelConfig, changed, read_config
 from model.pairs import Pair, data_set_name, read_pairs
+from model.thread_settings import keep_freed_memory
 from model.tokenizer import Tokenizer
 from model.training.ablations import ABLATIONS, DEV_SETS, LETTERS, RUNS, TRAINING_SETS, files_in
-from model.training.batches import Example
-from model.training.dictionary import NOUNS
+from model.training.batches import Example, join_processes, part, wait_for_all
+from model.training.dictionary_lexicon import NOUNS_FILE
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
 from model.training.optimizer import OPTIMIZERS
-from model.training.processes import join_processes, part, wait_for_all
 from model.training.run_files import LOG
 from model.training.schedule import Decay
 from model.training_record import LOG as TRAINING_LOG
@@ -58,8 +57,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cuts", type=WholeNumber(0, 100), default=0, metavar="N", help=text)
     text = "share of the tokens that the pronoun curriculum makes up (default 0)"
     parser.add_argument("--pronouns", type=SHARE, default=0.0, metavar="SHARE", help=text)
-    text = f"folder with a dictionary's {NOUNS}; its nouns come in plain sentences of every case and number, and those "
-    text += "whose kind is known in the pronoun curriculum"
+    text = f"folder with a dictionary's {NOUNS_FILE}; its nouns come in plain sentences of every case and number, and "
+    text += "those whose kind is known in the pronoun curriculum"
     parser.add_argument("--dictionary", type=path, metavar="DIR", help=text)
     text = f"share of the tokens that these sentences make up (default {DICTIONARY_SHARE} with --dictionary)"
     parser.add_argument("--nouns", type=SHARE, default=DICTIONARY_SHARE, metavar="SHARE", help=text)

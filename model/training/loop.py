@@ -14,20 +14,19 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from model.arguments import COUNT, SHARE, Number, WholeNumber
-from model.device import multiplies_bfloat16
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
-from model.malloc_settings import hand_back_memory
+from model.loaded import multiplies_bfloat16
 from model.model_config import ModelConfig
 from model.nn.architectures import new_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.pairs import Pair
+from model.thread_settings import hand_back_memory
 from model.tokenizer import Tokenizer
-from model.training.batches import Batch, Example, endless_batches
+from model.training.batches import ALONE, Batch, Example, Processes, add_up, endless_batches, wait_for_all
 from model.training.film_recorder import FilmRecorder
 from model.training.objective import Objective, pronoun_pieces, taught_head
 from model.training.optimizer import OptimizerName, TrainingOptimizer
-from model.training.processes import ALONE, Processes, add_up, wait_for_all
 from model.training.run_files import RunFiles, RunState
 from model.training.schedule import Decay, learning_rate
 

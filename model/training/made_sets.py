@@ -12,8 +12,7 @@ from model.tokenizer import Tokenizer
 from model.training.augmentation import typed_variants
 from model.training.batches import Example, encode_pairs, link_in
 from model.training.copying import copying_pairs
-from model.training.dictionary import read_nouns
-from model.training.dictionary_lexicon import with_dictionary
+from model.training.dictionary_lexicon import read_nouns, with_dictionary
 from model.training.lexicon import NOUNS
 from model.training.noun_sentences import noun_pairs
 from model.training.pronouns import training_pairs

@@ -18,11 +18,10 @@ from transformers import GenerationConfig, MarianConfig, MarianMTModel
 
 from model import Translator
 from model.config import TransformerConfig
-from model.decoding.prefix_batch import EXTRA_LENGTH
-from model.decoding.search import greedy_search
+from model.decoding.search import EXTRA_LENGTH, greedy_search
 from model.decoding.session import DecodingSession
+from model.nn.architectures import lay_out_for_decoding
 from model.nn.transformer import Transformer
-from model.nn.weight_layout import lay_out_for_decoding
 from model.tokenizer import Tokenizer
 
 VOCABULARY = 8_000

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from model import Sampling
 from model.decoding.sampling import filtered_log_probs
-from model.trace.spread import best_and_bins
+from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
 from viz.core.bundle import bundle
 

@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 
 from model.errors import CheckpointError
-from model.hub import PATTERNS, hub_folder
+from model.folder_files import PATTERNS, hub_folder
 
 
 @pytest.fixture(autouse=True)

@@ -26,7 +26,7 @@ def fetched(name: str) -> Path:
         CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
     """
     from model.adapters import inspect_folder
-    from model.hub import hub_folder
+    from model.folder_files import hub_folder
 
     catalogue.check_may_name_folders()
     if not catalogue.downloads_allowed():

@@ -7,7 +7,7 @@ hundred runs, and as much again as a long text keeps after its pass.
 from time import monotonic
 from typing import Final
 
-from model.malloc_settings import hand_back_memory
+from model.thread_settings import hand_back_memory
 
 #: Seconds between two times: it takes 15 ms for 100 MB, in which no other thread gets memory.
 INTERVAL: Final = 10.0

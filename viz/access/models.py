@@ -11,8 +11,7 @@ import streamlit as st
 from model.checked import Scalar
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
-from model.malloc_settings import share_heaps
-from model.thread_settings import sleep_while_waiting
+from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.core.bounded_cache import BoundedCache, share_of_memory
@@ -280,7 +279,7 @@ def _training_settings(path: str, stamp: Stamp) -> Mapping[str, Scalar]:
 
 def _key(choice: ModelChoice) -> ReaderKey:
     """What a loaded model is known by. Raises as `reader`."""
-    from model.device import choose_device
+    from model.loaded import choose_device
 
     path = folder(choice)
     return str(path), _stamp(path), str(choose_device(None if choice.device == "auto" else choice.device))
@@ -301,7 +300,7 @@ def _stamp(folder: Path) -> Stamp:
 
 def _memory_of(device: str) -> int:
     """Bytes that models may take on a device: a share of the machine's memory, or of the card's."""
-    from model.device import gpu_memory
+    from model.loaded import gpu_memory
 
     on_card = gpu_memory(device)
     return share_of_memory(MODELS_SHARE) if on_card is None else int(MODELS_SHARE * on_card)

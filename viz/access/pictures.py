@@ -41,7 +41,7 @@ def given(digest: str) -> tuple[str, "Image.Image"]:
     Raises:
         InputTextError: it is not kept any more.
     """
-    from model.adapters.example_picture import example_picture
+    from model.adapters.image_reader import example_picture
 
     if not digest:
         return said("example picture"), example_picture()

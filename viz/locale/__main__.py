@@ -11,7 +11,7 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from model.standard_output import print_in_utf_8
+from model.file_writing import print_in_utf_8
 from viz.core.messages import FOLDER
 from viz.locale.extraction import template
 

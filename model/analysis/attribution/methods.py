@@ -11,11 +11,10 @@ from torch import Tensor
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.choice_run import ChoiceRun
-from model.analysis.attribution.contributions import alti
 from model.analysis.attribution.gradients import Integration, gradient_times_input, integrated_gradients
+from model.analysis.attribution.mixing import alti, value_zeroing
 from model.analysis.attribution.of_library import LibraryRun
 from model.analysis.attribution.of_translator import TranslatorRun
-from model.analysis.attribution.value_zeroing import value_zeroing
 from model.analysis.metrics.rollout import rollout_at
 from model.errors import DataError
 from model.reader import Reader

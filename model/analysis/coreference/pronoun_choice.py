@@ -10,7 +10,7 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
-from model.decoding.logit_blocks import log_probs_of
+from model.decoding.logit_lens import log_probs_of
 from model.decoding.search import greedy_search
 from model.messages import said
 from model.nn.encoder_decoder import EncoderDecoder

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.nn.distance_bias import DistanceBias
+from model.nn.score_functions import DistanceBias
 from model.nn.transformer import Transformer
 from model.reader import Reader
 from model.trace.trace import Trace

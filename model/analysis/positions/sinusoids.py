@@ -1,6 +1,6 @@
 """Compute properties of the sinusoidal encodings (§3.5): waves, likeness of positions, shifts as rotations.
 
-The formula itself is in `model.nn.positional`.
+The formula itself is in `model.nn.layers`.
 """
 
 import math
@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.config import PositionLayout
-from model.nn.positional import angular_frequencies, encode_positions, sinusoidal_encoding
+from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
 
 #: Points of a wave for every position: enough for the fastest, sin(pos), to look round.
 SAMPLES = 8

@@ -6,15 +6,14 @@ import pytest
 import torch
 
 from model.adapters import capture, library
-from model.adapters.eager_weights import weights_of
 from model.adapters.families import FAMILIES
-from model.adapters.layout import OUTPUTS
+from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.open_folder import explore
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
-from model.nn.distance_bias import DistanceBias
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, listen
+from model.nn.score_functions import DistanceBias
 from model.trace.weights_only import WeightsOnly
 from tests.model.adapters.zoo import CONFIGS, VOCAB, tiny
 

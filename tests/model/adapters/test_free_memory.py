@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from model.adapters import free_memory
+from model.adapters import placement
 from model.adapters.folder_check import check_folder
 from model.errors import CheckpointError
 from model.opening import open_reader
@@ -19,22 +19,22 @@ Folder = Callable[[str], Path]
 def test_a_model_far_too_large_for_memory_is_refused_with_both_numbers(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 5_000)
+    monkeypatch.setattr(placement, "available_bytes", lambda device: 5_000)
     refused(bert, r"need 0\.\d GB, and 0\.0 GB are free")
 
 
 def test_memory_is_counted_in_the_number_type_that_is_loaded(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = check_folder(bert).numbers
     assert numbers == sum(tensor.numel() for tensor in load_file(bert / "model.safetensors").values())
-    monkeypatch.setattr(free_memory, "available_bytes", lambda device: 4 * numbers)
+    monkeypatch.setattr(placement, "available_bytes", lambda device: 4 * numbers)
     cpu = torch.device("cpu")
-    assert free_memory.fits(numbers, torch.float32, cpu)
-    assert not free_memory.fits(numbers + 1, torch.float32, cpu)
-    assert not free_memory.fits(numbers, torch.float32, cpu, tables=1)
-    assert free_memory.fits(2 * numbers, torch.bfloat16, cpu)
-    free_memory.check_room("bert", free_memory.MOST_TIMES * numbers, torch.float32, cpu)
+    assert placement.fits(numbers, torch.float32, cpu)
+    assert not placement.fits(numbers + 1, torch.float32, cpu)
+    assert not placement.fits(numbers, torch.float32, cpu, tables=1)
+    assert placement.fits(2 * numbers, torch.bfloat16, cpu)
+    placement.check_room("bert", placement.MOST_TIMES * numbers, torch.float32, cpu)
     with pytest.raises(CheckpointError, match="too large"):
-        free_memory.check_room("bert", free_memory.MOST_TIMES * numbers + 1, torch.float32, cpu)
+        placement.check_room("bert", placement.MOST_TIMES * numbers + 1, torch.float32, cpu)
 
 
 def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
@@ -43,7 +43,7 @@ def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
     # Two layers, each of which makes booleans for every two of 96 positions; and 400 tokens of 32 numbers.
     at_once = 2 * 96**2 + 4 * 400 * 32
     for there, fits in ((at_once - 1, False), (at_once + 100, True)):
-        monkeypatch.setattr(free_memory, "available_bytes", lambda device, there=there: there)
+        monkeypatch.setattr(placement, "available_bytes", lambda device, there=there: there)
         if fits:
             assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"
         else:
@@ -51,4 +51,4 @@ def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
 
 
 def test_some_memory_is_available_here() -> None:
-    assert 1e6 < free_memory.available_bytes(torch.device("cpu")) < 1e15
+    assert 1e6 < placement.available_bytes(torch.device("cpu")) < 1e15

@@ -13,7 +13,7 @@ from model.adapters import image_reader
 from model.adapters.image_reader import ImageReader
 from model.errors import CheckpointError, EditError, InputTextError
 from model.trace.file import load_trace, save_trace
-from model.trace.picture import Picture
+from model.trace.trace import Picture
 from tests.model.adapters.zoo import CONFIGS, tiny
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (50, 70, 3), dtype=np.uint8)

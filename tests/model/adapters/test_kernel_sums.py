@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from model.adapters.kernel_sums import KernelSums
+from model.adapters.capture import KernelSums
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from model.trace.row_blocks import log_sum_exp, pooled_weights, weights_tile

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.adapters.mask_rules import mask_behind
+from model.adapters.capture import mask_behind
 
 N = 9
 ROW, COLUMN = torch.arange(N)[:, None], torch.arange(N)[None, :]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model.adapters import free_memory, placement
+from model.adapters import placement
 from model.adapters.decoder_sizes import library_sizes
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
@@ -32,8 +32,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     whole = open_reader(folder, device="cpu")
     assert isinstance(whole, TextReader)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (free_memory, placement):
-            patch.setattr(module, "available_bytes", lambda device: int(0.6 * whole.num_bytes))
+        patch.setattr(placement, "available_bytes", lambda device: int(0.6 * whole.num_bytes))
         spread = open_reader(folder, device="cpu")
     assert isinstance(spread, TextReader)
     return whole, spread
@@ -94,8 +93,7 @@ def test_its_folder_of_weights_goes_with_it(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     folder = save_model(tmp_path / "bert", "bert")
-    for module in (free_memory, placement):
-        monkeypatch.setattr(module, "available_bytes", lambda device: 100_000)
+    monkeypatch.setattr(placement, "available_bytes", lambda device: 100_000)
     reader = open_reader(folder, device="cpu")
     assert [path.name for path in tmp_path.glob("headlight-offloaded-*")]
     del reader

@@ -75,7 +75,7 @@ def test_tokens_that_only_the_tokenizer_knows_are_named() -> None:
 def test_texts_of_relative_positions_are_no_longer_than_memory_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     # Four heads at each of three sites, four bytes a number.
     assert writer("t5").abilities.max_length == math.isqrt((1 << 30) // (4 * 12))
-    monkeypatch.setattr("model.adapters.eager_weights.LARGEST", 4 * 12 * 10**2)
+    monkeypatch.setattr("model.adapters.layout.LARGEST", 4 * 12 * 10**2)
     reader = writer("t5")
     assert (reader.abilities.max_length, reader.abilities.max_target_length) == (10, 10)
     with pytest.raises(InputTextError, match="at most 10 tokens, as its relative positions"):

@@ -7,12 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.analysis.atlas.head_distance import divergence_sums
-from model.analysis.atlas.intervals import RatioInterval
+from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.attribution.choice_run import AttentionSum, LayerRun
-from model.analysis.attribution.contributions import contributions
-from model.analysis.attribution.mixing import shares
-from model.analysis.attribution.value_zeroing import distances
+from model.analysis.attribution.mixing import contributions, distances, shares
 from model.analysis.metrics.head_metrics import AttentionRows, entropy
 from model.analysis.scoring.saturation import jacobian_norm
 from model.analysis.two_models import cross_divergences

@@ -3,7 +3,7 @@
 import pytest
 
 from model import Translator
-from model.decoding.batch_masks import BatchMasks
+from model.decoding.side_by_side import BatchMasks
 from model.errors import InputTextError
 
 TEXTS = ["Tom told me that he would be late.", "Hi.", "The animal was tired."]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator
-from model.decoding import prefix_batch
+from model.decoding import search as searching
 from model.decoding.beam import Candidate, SentenceBeam, length_penalty
 from model.decoding.beam_tree import grow_tree
 from model.decoding.search import beam_search, search_beams
@@ -35,7 +35,7 @@ def random_model(seed: int) -> Transformer:
 
 @pytest.fixture(autouse=True)
 def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix_batch, "EXTRA_LENGTH", LIMIT - 4)
+    monkeypatch.setattr(searching, "EXTRA_LENGTH", LIMIT - 4)
 
 
 def tree_of(model: Transformer, tokenizer: Tokenizer, width: int, alpha: float) -> BeamTree:
@@ -48,7 +48,7 @@ def grown(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> tuple[Transfo
     seed, width, alpha = request.param
     model = random_model(seed)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(prefix_batch, "EXTRA_LENGTH", LIMIT - 4)
+        patch.setattr(searching, "EXTRA_LENGTH", LIMIT - 4)
         return model, tree_of(model, tokenizer, width, alpha)
 
 
@@ -209,7 +209,7 @@ def test_any_node_can_be_traced_from_its_tokens(tokenizer: Tokenizer) -> None:
 
 
 def test_tokens_that_no_model_can_read_are_refused(translator: Translator) -> None:
-    most = translator.config.max_length + prefix_batch.EXTRA_LENGTH
+    most = translator.config.max_length + searching.EXTRA_LENGTH
     for wrong, message in (([], "got 0"), ([370], "from 0 to 369, got 370"), ([-1], "got -1")):
         with pytest.raises(TokenError, match=message):
             translator.trace_tokens("Hi.", wrong)

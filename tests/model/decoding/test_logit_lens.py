@@ -76,7 +76,7 @@ def test_what_greedy_decoding_chose_has_rank_one_at_the_last_level(translator: T
 def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = translator.trace(TEXT)
     whole = translator.logit_lens(trace, top=3)
-    monkeypatch.setattr("model.decoding.logit_blocks.LOGITS_AT_ONCE", 7 * translator.config.vocab_size)
+    monkeypatch.setattr("model.decoding.logit_lens.LOGITS_AT_ONCE", 7 * translator.config.vocab_size)
     in_blocks = translator.logit_lens(trace, top=3)
     assert torch.equal(whole.token_ids, in_blocks.token_ids)
     for name in ("probabilities", "chosen_probabilities", "entropy", "chosen_ranks"):
@@ -85,7 +85,7 @@ def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.Monke
 
 def test_no_block_of_logits_is_larger_than_allowed(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = translator.trace(TEXT)
-    monkeypatch.setattr("model.decoding.logit_blocks.LOGITS_AT_ONCE", 5 * translator.config.vocab_size + 1)
+    monkeypatch.setattr("model.decoding.logit_lens.LOGITS_AT_ONCE", 5 * translator.config.vocab_size + 1)
     sizes = []
     handle = translator.model.projection.register_forward_hook(lambda *call: sizes.append(call[-1].size(0)))
     try:

@@ -8,7 +8,7 @@ import torch
 
 import model.decoding.session
 from model import Transformer, Translator
-from model.decoding import prefix_batch
+from model.decoding import search as searching
 from model.decoding.beam import Hypothesis, length_penalty
 from model.decoding.search import beam_search, greedy_search
 from model.decoding.session import DecodingSession
@@ -23,7 +23,7 @@ def uncached_greedy(translator: Translator, text: str) -> list[int]:
     """The definition: read the whole prefix anew for every token."""
     source = torch.tensor([translator.source_ids(text)])
     prefix: list[int] = []
-    while len(prefix) < source.size(1) - 1 + prefix_batch.EXTRA_LENGTH:
+    while len(prefix) < source.size(1) - 1 + searching.EXTRA_LENGTH:
         with torch.no_grad():
             logits = translator.model(source, torch.tensor([[translator.config.bos_id, *prefix]]))
         token_id = int(logits[0, -1].argmax())
@@ -36,7 +36,7 @@ def uncached_greedy(translator: Translator, text: str) -> list[int]:
 @pytest.fixture
 def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """For comparisons that read every prefix anew: what they show does not need fifty tokens more than the source."""
-    for module in (prefix_batch, model.decoding.session):
+    for module in (searching, model.decoding.session):
         monkeypatch.setattr(module, "EXTRA_LENGTH", 8)
 
 
@@ -71,7 +71,7 @@ def reference_beam(
 ) -> list[tuple[list[int], float]]:
     """Beam search by its definition: every prefix read anew for every token, every continuation sorted."""
     bos_id, eos_id = model.config.bos_id, model.config.eos_id
-    limit = len(source) - 1 + prefix_batch.EXTRA_LENGTH
+    limit = len(source) - 1 + searching.EXTRA_LENGTH
     living: list[tuple[list[int], float]] = [([], 0.0)]
     finished: list[tuple[list[int], float]] = []
 

@@ -11,8 +11,7 @@ from torch import nn
 from model.config import TransformerConfig
 from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
 from model.model_config import ModelConfig
-from model.nn.architectures import model_of_shapes, new_model, unfilled_model
-from model.nn.unfilled import Unfilled
+from model.nn.architectures import Unfilled, model_of_shapes, new_model, unfilled_model
 from tests.paths import ROOT
 
 SMALL = TransformerConfig(vocab_size=300, d_model=16, num_layers=1, num_heads=2, d_ff=32, max_length=40)

@@ -10,9 +10,9 @@ from torch import nn
 from model.analysis.metrics.derived_row import derive_row
 from model.config import TransformerConfig
 from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, attention_weights
-from model.nn.distance_bias import DistanceBias
 from model.nn.hooks import listen, name_hooks
 from model.nn.masks import AttentionMask
+from model.nn.score_functions import DistanceBias
 
 
 def random(*shape: int) -> torch.Tensor:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.nn.distance_bias import DistanceBias, distance_bias
+from model.nn.score_functions import DistanceBias, distance_bias
 
 
 def alibi(queries: int, keys: int, heads: int = 3) -> torch.Tensor:

@@ -9,8 +9,7 @@ from torch import nn
 
 from model.config import TransformerConfig
 from model.errors import InputTextError
-from model.nn.layers import Embedding
-from model.nn.positional import encode_positions, pair_dimensions, sinusoidal_encoding
+from model.nn.layers import Embedding, encode_positions, pair_dimensions, sinusoidal_encoding
 
 
 @pytest.mark.parametrize(("position", "dimension"), [(0, 0), (1, 1), (7, 4), (500, 511), (4095, 2)])

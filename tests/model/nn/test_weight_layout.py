@@ -7,9 +7,9 @@ import torch
 
 from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import TransformerConfig
+from model.nn.architectures import lay_out_for_decoding
 from model.nn.layers import EncoderLayer
 from model.nn.transformer import Transformer
-from model.nn.weight_layout import lay_out_for_decoding
 
 
 def test_a_model_laid_out_for_decoding_says_the_same(config: TransformerConfig) -> None:

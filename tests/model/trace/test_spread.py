@@ -7,7 +7,7 @@ from model import TransformerConfig, Translator
 from model.decoding.logit_lens import spread
 from model.errors import TraceError
 from model.nn.edits import SwitchOff
-from model.trace.spread import NUM_BEST, best_and_bins
+from model.trace.steps import NUM_BEST, best_and_bins
 from tests.conftest import SENTENCES
 
 TEXT = SENTENCES[0]

@@ -7,7 +7,7 @@ import torch
 
 from model import Translator
 from model.errors import InputTextError, TraceError
-from model.nn.positional import sinusoidal_encoding
+from model.nn.layers import sinusoidal_encoding
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
 

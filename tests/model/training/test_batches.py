@@ -8,8 +8,7 @@ from model.config import TransformerConfig
 from model.errors import DataError
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.batches import Example, Link, collate, encode_pairs, endless_batches, link_in, plan_epoch
-from model.training.processes import Processes
+from model.training.batches import Example, Link, Processes, collate, encode_pairs, endless_batches, link_in, plan_epoch
 
 EXAMPLES = [Example([5] * (i % 13 + 1), [6] * ((i * 7) % 11 + 1)) for i in range(300)]
 

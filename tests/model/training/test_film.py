@@ -41,7 +41,7 @@ def record(
 def short_translations() -> Iterator[None]:
     """A model that has learned nothing writes as long as it may."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("model.decoding.prefix_batch.EXTRA_LENGTH", -5)
+        patch.setattr("model.decoding.search.EXTRA_LENGTH", -5)
         yield
 
 

@@ -11,7 +11,7 @@ from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.copying import FRAMES, copying_pairs, made_up_word
 from model.training.declension import Adjective, DictionaryNoun, NounPhrase
-from model.training.dictionary import NOUNS, read_nouns
+from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
 from model.training.made_sets import MadeSets
 from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs
 
@@ -30,7 +30,7 @@ CIRCUS = DictionaryNoun("circus", "Zirkus", "m", "circuses", "Zirkusse", 9.0)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / NOUNS).write_bytes(lzma.compress(ROWS.encode()))
+    (tmp_path / NOUNS_FILE).write_bytes(lzma.compress(ROWS.encode()))
     return tmp_path
 
 
@@ -40,7 +40,7 @@ def test_rows_that_are_names_or_mostly_something_else_are_left_out(folder: Path)
 
 @pytest.mark.parametrize("row", ["lamp\tLampe", "lamp\tLampe\tx\tlamps\tLampen\t4\t9", "a\tb\tf\t\t\tmany\t9"])
 def test_a_file_that_is_no_such_table_is_refused_with_its_line(folder: Path, row: str) -> None:
-    (folder / NOUNS).write_bytes(lzma.compress((ROWS + row).encode()))
+    (folder / NOUNS_FILE).write_bytes(lzma.compress((ROWS + row).encode()))
     with pytest.raises(DataError, match="line 7"):
         read_nouns(folder)
     with pytest.raises(DataError, match="no file"):

@@ -4,9 +4,8 @@ import re
 
 from model.training.declension import DictionaryNoun
 from model.training.lexicon import GENDERS, NOUNS, Noun
-from model.training.noun_sentences import noun_pairs
+from model.training.noun_sentences import noun_pairs, touchable
 from model.training.pronouns import part_of_noun
-from model.training.touchable import touchable
 
 
 def noun(english: str, german: str, support: float = 9.0) -> DictionaryNoun:

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from model.analysis.atlas.intervals import RatioInterval
+from model.analysis.atlas.head_distance import RatioInterval
 
 
 def test_the_interval_is_that_of_the_ratio_written_out_in_a_loop() -> None:

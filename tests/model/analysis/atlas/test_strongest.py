@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.atlas.strongest import Strongest
+from model.analysis.atlas.measure import Strongest
 
 
 def test_strongest_are_those_of_sorting_everything() -> None:

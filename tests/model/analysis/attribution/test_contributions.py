@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution.contributions import alti, contributions
+from model.analysis.attribution.mixing import alti, contributions
 from model.analysis.attribution.of_translator import TranslatorRun, attention_sum
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from tests.model.analysis.attribution.conftest import STEP

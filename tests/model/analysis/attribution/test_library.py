@@ -11,11 +11,10 @@ from model.adapters.families import FAMILIES
 from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, visible
-from model.analysis.attribution.contributions import alti
 from model.analysis.attribution.gradients import MOST_POINTS, POINTS, gradient_times_input, integrated_gradients
 from model.analysis.attribution.methods import METHODS, OF_CHOICE, attribute, choice_run
+from model.analysis.attribution.mixing import alti, distances
 from model.analysis.attribution.of_library import LibraryRun, through_norm
-from model.analysis.attribution.value_zeroing import distances
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model, tiny
 

@@ -21,9 +21,8 @@ from model.analysis.interventions.head_effects import (
     measure_effects,
     remove_heads,
 )
-from model.analysis.interventions.indirect_object import AskedPair, indirect_object_pairs
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-from model.analysis.interventions.word_pairs import asked_pair, masked, own_pair
+from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, masked, own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError, InputTextError
 from model.nn.edits import SwitchOff

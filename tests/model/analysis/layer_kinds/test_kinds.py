@@ -5,14 +5,16 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.analysis.layer_kinds.influence import LENGTH, influence, reach
 from model.analysis.layer_kinds.kinds import (
     KINDS,
+    LENGTH,
     Kind,
     Settings,
+    influence,
     layers_between_ends,
     multiply_adds,
     random_layer,
+    reach,
 )
 from model.config import TransformerConfig
 from model.nn.attention import MultiHeadAttention

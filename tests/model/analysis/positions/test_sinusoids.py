@@ -15,7 +15,7 @@ from model.analysis.positions.sinusoids import (
     rotation_residual,
     wavelengths,
 )
-from model.nn.positional import encode_positions, sinusoidal_encoding
+from model.nn.layers import encode_positions, sinusoidal_encoding
 
 SETTINGS = [(16, 10_000.0), (64, 100.0), (2, 10_000.0), (256, 2.0)]
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.scoring.head_saturation import head_saturation, with_scale
+from model.analysis.scoring.saturation import head_saturation, with_scale
 
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
 

@@ -61,7 +61,7 @@ class PlayerStep:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlayerSpread:
-    """The distribution of each step, as `model.trace.spread` describes it."""
+    """The distribution of each step, as `model.trace.steps` describes it."""
 
     best: Float[np.ndarray, "step best"]
     counts: Float[np.ndarray, "step bin"]

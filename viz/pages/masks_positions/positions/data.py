@@ -53,16 +53,16 @@ def encoding(
     num_positions: int, d_model: int, base: int, layout: "PositionLayout"
 ) -> Float[np.ndarray, "position d_model"]:
     """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
-    from model.nn.positional import sinusoidal_encoding
+    from model.nn.layers import sinusoidal_encoding
 
     return sinusoidal_encoding(num_positions, d_model, base=float(base), layout=layout).numpy()
 
 
 def pair_dimensions(d_model: int, layout: "PositionLayout") -> Int[np.ndarray, "pair 2"]:
     """In which dimensions the sine and the cosine of each angle stand."""
-    from model.nn import positional
+    from model.nn import layers
 
-    return positional.pair_dimensions(d_model, layout).numpy()
+    return layers.pair_dimensions(d_model, layout).numpy()
 
 
 def wave(

@@ -90,7 +90,7 @@ def sample(name: str, width: int) -> Sample:
 @cached(max_entries=64)
 def heads(trace: "Trace") -> Mapping[str, Heads]:
     """ "dot" and "scaled" → every head of a trace that has a row with two keys to choose from, scored so."""
-    from model.analysis.scoring.head_saturation import head_saturation
+    from model.analysis.scoring.saturation import head_saturation
 
     places, widths = [], []
     found: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {"dot": [], "scaled": []}
@@ -114,7 +114,7 @@ def heads(trace: "Trace") -> Mapping[str, Heads]:
 
 def row_weights(trace: "Trace", site: str, layer: int, head: int, row: int) -> dict[str, Float[np.ndarray, "key"]]:
     """ "dot" and "scaled" → the weights of one row of a head, scored so."""
-    from model.analysis.scoring.head_saturation import with_scale
+    from model.analysis.scoring.saturation import with_scale
 
     inputs = trace.attention(site, layer)
     return {name: with_scale(inputs, name).weights([head], [row])[0, 0].numpy() for name in ("dot", "scaled")}
@@ -122,7 +122,7 @@ def row_weights(trace: "Trace", site: str, layer: int, head: int, row: int) -> d
 
 def most_changed_row(trace: "Trace", site: str, layer: int, head: int) -> int:
     """The row of a head whose weights change most between both ways, among as many as `MOST_ROWS` from the start."""
-    from model.analysis.scoring.head_saturation import MOST_ROWS, with_scale
+    from model.analysis.scoring.saturation import MOST_ROWS, with_scale
 
     inputs = trace.attention(site, layer)
     dot, scaled = (with_scale(inputs, name).weights([head], slice(MOST_ROWS))[0] for name in ("dot", "scaled"))

@@ -28,8 +28,7 @@ LAYERS: Final = 4
 @cached(max_entries=64)
 def influences(kernel: int, window: int) -> "Mapping[Kind, tuple[Float[np.ndarray, 'output input'], ...]]":
     """Kind → |∂ output / ∂ input| after 1 to `LAYERS` layers; read-only."""
-    from model.analysis.layer_kinds.influence import influence
-    from model.analysis.layer_kinds.kinds import Settings
+    from model.analysis.layer_kinds.kinds import Settings, influence
 
     found = {}
     for kind in KINDS:

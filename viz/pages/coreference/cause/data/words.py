@@ -31,8 +31,7 @@ _GIVEN: Final = {
 @cached(max_entries=MAX_MODELS)
 def set_pairs(reader: "Chooser") -> tuple[Question, ...]:
     """The sentences about who is given something, as far as their names are words of this model."""
-    from model.analysis.interventions.indirect_object import indirect_object_pairs
-    from model.analysis.interventions.word_pairs import asked_pair
+    from model.analysis.interventions.word_pairs import asked_pair, indirect_object_pairs
 
     found = []
     for asked in indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():

@@ -92,7 +92,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
 
 def saturated(shipped: "Shipped", *, text: str) -> View:
     """The rows of each attention in which one key has nearly all weight, divided by √d_k and not."""
-    from model.analysis.scoring.head_saturation import with_scale
+    from model.analysis.scoring.saturation import with_scale
 
     trace = shipped.trace(text)
     counts: dict[str, list[int]] = {"scaled": [], "dot": []}

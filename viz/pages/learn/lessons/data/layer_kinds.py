@@ -124,7 +124,7 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
 
 def influence(shipped: "Shipped", *, kind: "Kind", layers: int) -> View:
     """How much each input of a stack of random layers matters to each output, by the derivative."""
-    from model.analysis.layer_kinds.influence import LENGTH
+    from model.analysis.layer_kinds.kinds import LENGTH
 
     depths, reaches = _influences(kind, layers)
     values = depths[-1]
@@ -187,8 +187,8 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
 @cached(max_entries=16)
 def _influences(kind: "Kind", layers: int) -> "tuple[tuple[Float[np.ndarray, 'output input'], ...], tuple[int, ...]]":
     """|∂ output / ∂ input| after 1 to so many layers, and how many positions away the farthest influence comes from."""
-    from model.analysis.layer_kinds import influence
+    from model.analysis.layer_kinds import kinds
     from model.analysis.layer_kinds.kinds import Settings
 
-    found = influence.influence(kind, layers, Settings(KERNEL, WINDOW))
-    return tuple(of_depth.numpy() for of_depth in found), tuple(map(influence.reach, found))
+    found = kinds.influence(kind, layers, Settings(KERNEL, WINDOW))
+    return tuple(of_depth.numpy() for of_depth in found), tuple(map(kinds.reach, found))

@@ -53,7 +53,7 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 def encodings(shipped: "Shipped", *, positions: int) -> View:
     """The formula's encodings as a heatmap."""
     from model.analysis.positions.sinusoids import wavelengths
-    from model.nn.positional import sinusoidal_encoding
+    from model.nn.layers import sinusoidal_encoding
 
     width = shipped.translator.config.d_model
     values, waves = sinusoidal_encoding(positions, width).numpy(), wavelengths(width).numpy()
@@ -101,7 +101,7 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
 def likeness(shipped: "Shipped", *, distance: int) -> View:
     """The dot product of two encodings over how far they are apart."""
     from model.analysis.positions.sinusoids import products_at_distances
-    from model.nn.positional import sinusoidal_encoding
+    from model.nn.layers import sinusoidal_encoding
 
     width = shipped.translator.config.d_model
     products = products_at_distances(distance + 1, width).numpy()
@@ -125,7 +125,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
     """One position's encoding turned by the rotation of a shift, beside the encoding of the shifted position."""
     from model.analysis.positions.sinusoids import rotation, rotation_residual, wavelengths
-    from model.nn.positional import sinusoidal_encoding
+    from model.nn.layers import sinusoidal_encoding
 
     width = shipped.translator.config.d_model
     table = sinusoidal_encoding(position + by + 1, width).double().numpy().reshape(-1, width // 2, 2)
