@@ -6,9 +6,8 @@ of all versions. Windows can only follow links; there, as everywhere, what was o
 checked path, and refused if that is another file. A library that opens files by their names is given `named_file`,
 which holds the file open meanwhile.
 
-Models of the Hugging Face hub: fetch one by its name, and tell which links of a folder lead into the hub's cache.
-
-Only settings, tokenizers and safetensors are fetched, never code or pickle.
+`hub_folder` fetches a model of the Hugging Face hub by its name. Only settings, tokenizers and safetensors are fetched,
+never code or pickle.
 """
 
 import os

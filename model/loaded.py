@@ -1,4 +1,4 @@
-"""What is known of a loaded model before it reads anything: name, device, size, vocabulary, abilities."""
+"""What is known of a loaded model before it reads anything (name, size, vocabulary, abilities), and where it runs."""
 
 import torch
 from torch import nn

@@ -1,4 +1,4 @@
-"""Tell the threads of torch's products to sleep while they wait; to be called before torch is imported."""
+"""Tell torch's threads how to wait, before torch is imported, and glibc how to keep memory that is freed."""
 
 import ctypes
 import os

@@ -4,10 +4,9 @@ Chinese is cut by the dictionary of jieba (without its guesses of unknown words,
 Japanese by BudouX, which finds phrases: a noun with its particle, a verb with its endings. Punctuation stays with the
 word before it, an opening bracket with the word after it.
 
-Spell the tokens of single bytes, by which a vocabulary writes the characters that it lacks.
-
-SentencePiece calls them "<0x00>" to "<0xFF>" (byte fallback). A byte below 0x80 is a whole character of UTF-8 and is
-spelled as that character, "("; of a longer character each byte keeps its number, "<0xF0>".
+Tokens of single bytes write the characters that a vocabulary lacks; they are spelled here too. SentencePiece calls them
+"<0x00>" to "<0xFF>" (byte fallback). A byte below 0x80 is a whole character of UTF-8 and is spelled as that character,
+"("; of a longer character each byte keeps its number, "<0xF0>".
 """
 
 import re

@@ -5,15 +5,8 @@ function, `causal_or_padding` the one that makes masks for it. It visits the poi
 `listen` records and edits these models as it does ours. Nothing is computed twice and no query × key array is kept: a
 run that is recorded takes what a plain fused one takes.
 
-Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
-
-Every result has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
-as it is.
-
-Find the small `AttentionMask` that allows the same keys as a model's array of booleans.
-
-Every result has been compared with the booleans, row by row; only a mask that follows no rule known here is kept
-as it is.
+`mask_behind` finds the small `AttentionMask` that allows the same keys as a model's array of booleans. Every result has
+been compared with the booleans, row by row; only a mask that follows no rule known here is kept as it is.
 """
 
 from collections import Counter

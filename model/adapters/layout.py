@@ -4,9 +4,8 @@ Encoder and decoder get texts of different lengths, so that the number of querie
 order in which modules are called identifies the layer. The module that reads what the heads wrote is their output
 projection.
 
-Read the attention weights that a model's own eager attention returns, for models that give nothing else.
-
-These weights are held for all heads, query × key, so that such models have a length limit of their own.
+Of models that give nothing else, `weights_of` reads the weights that their own eager attention returns. They are held
+for all heads, query × key, so that such models have a length limit of their own.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,14 +1,12 @@
 """Make a new model of the kind that a configuration describes: with random weights, or without any.
 
-Build a model whose parameters hold no values yet, because those of a file are about to take their place.
+Parameters hold no values where those of a file are about to take their place (`Unfilled`). Random starting values would
+cost a multiple of what reading the file costs. With `torch.device("meta")`, on which everything has a shape and no
+values, torch loads its compiler and sympy, a second's work, to know the shape of a table of positions; here only
+parameters are there.
 
-Random starting values would cost a multiple of what reading the file costs. With `torch.device("meta")`, on which
-everything has a shape and no values, torch loads its compiler and sympy, a second's work, to know the shape of a table
-of positions; here only parameters are there.
-
-Store weight matrices in the order in which decoding on a CPU reads them fastest; no value changes.
-
-Decoding multiplies one row at a time, and is bound by reading the weights. With more outputs than inputs such a product
+`lay_out_for_decoding` stores matrices in the order in which a CPU reads them fastest; no value changes. Decoding
+multiplies one row at a time, and is bound by reading the weights. With more outputs than inputs such a product
 takes a half to a third of the time if the matrix is stored by columns; with more inputs than outputs, by rows
 (`python -m tests.benchmarks.decoding` measures both).
 """

@@ -3,9 +3,8 @@
 A score is a sum over the components of query and key; `ScoreFunction.terms` are what is summed. Scaling, bias, mask and
 softmax follow in `model.nn.attention.attention_weights`, whatever the function.
 
-Store a bias on attention scores that depends only on head and distance as one row of numbers per head.
-
-Relative positions (T5, Raffel et al. 2020, §2.1) and ALiBi (Press et al. 2022) add such a bias to every score.
+A `DistanceBias` depends only on head and distance, and is one row of numbers per head. Relative positions (T5, Raffel
+et al. 2020, §2.1) and ALiBi (Press et al. 2022) add such a bias to every score.
 """
 
 from abc import ABC, abstractmethod

@@ -1,9 +1,7 @@
 """Describe what a decoding step chose: its token, log-probability, entropy and rivals, from a row of logits.
 
-Summarise each step's distribution over the vocabulary: the best log-probabilities exactly, the rest in bins.
-
-Enough to redo temperature, top k and top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without
-the model.
+A `Spread` has the best log-probabilities of each step exactly, the rest in bins: enough to redo temperature, top k and
+top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without the model.
 """
 
 from collections.abc import Iterable, Sequence

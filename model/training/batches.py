@@ -1,9 +1,8 @@
 """Tokenize sentence pairs, and batch them by tokens and length.
 
-Share a training run between the processes that `torchrun` starts, or run alone.
-
-`torchrun --nproc-per-node 2 -m -- model train …` starts two; without the `--` it would take our `--run` for its own.
-torch's launcher, process group and DistributedDataParallel do the work.
+A run is shared between the processes that `torchrun` starts: `torchrun --nproc-per-node 2 -m -- model train …` starts
+two; without the `--` it would take our `--run` for its own. torch's launcher, process group and DistributedDataParallel
+do the work.
 """
 
 import os

@@ -3,11 +3,9 @@
 Every frame is general, so that any noun fits its grammar if not its sense: what is to be learned is the word, its
 gender and its plural.
 
-Choose the nouns of a dictionary that “it” can mean in plain sentences.
-
-A dictionary does not say what a noun is. But one that sentence pairs confirm, and whose ending is neither of people nor
-of what cannot be touched, can be said to be new or lost. What is held out of the pronoun curriculum stays held out: no
-noun of another part, nor a compound of one.
+Some of the nouns are those that “it” can mean. A dictionary does not say what a noun is. But one that sentence pairs
+confirm, and whose ending is neither of people nor of what cannot be touched, can be said to be new or lost. What is
+held out of the pronoun curriculum stays held out: no noun of another part, nor a compound of one.
 """
 
 import random

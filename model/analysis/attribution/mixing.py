@@ -1,25 +1,23 @@
-"""Follow shares through the layers of an encoder and a decoder, as rollout does, to the tokens that were read.
+"""ALTI and value zeroing: follow shares through the layers, as rollout does, to the tokens that were read.
 
 A layer's matrix says which share of each of its output positions comes from which input position, and in a decoder also
 from which position of the memory. Rows sum to 1; products of such matrices do too (Abnar & Zuidema 2020, §3).
 
-ALTI: how much each token contributes to each vector, layer by layer, and through all layers.
-
-Ferrando, Gállego & Costa-jussà 2022 ("Measuring the Mixing of Contextual Information in the Transformer") for the
-encoder; Ferrando et al. 2022 ("Towards Opening the Black Box of Neural Machine Translation", ALTI+) for the decoder.
-What an attention and its residual connection put out is a sum of transformed vectors, y_i = Σ_j T_i(x_j) + bias, and
+`alti`: how much each token contributes to each vector, layer by layer, and through all layers. Ferrando, Gállego &
+Costa-jussà 2022 ("Measuring the Mixing of Contextual Information in the Transformer") for the encoder; Ferrando et al.
+2022 ("Towards Opening the Black Box of Neural Machine Translation", ALTI+) for the decoder. What an attention and its
+residual connection put out is a sum of transformed vectors, y_i = Σ_j T_i(x_j) + bias, and
 
     c_ij = max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁), as a share of Σ_j c_ij.
 
 With post-norm the norm is part of T, as a linear map with the standard deviation that it had. Feed-forward networks act
 on each position by itself and move nothing between them.
 
-Value zeroing: how far each output of a layer turns when the values of one token are taken away.
-
-Mohebbi, Zuidema, Chrupała & Alishahi 2023 ("Quantifying Context Mixing in Transformers"): the distance is 1 − cosine,
-of outputs of the whole layer, with its residual connections, norms and feed-forward network; rows are scaled to sum to
-1 and followed through the layers as in rollout. The paper does so for encoders; in a decoder's layer the values of both
-attentions, over the prefix and over the memory, are taken away one by one, and share a row.
+`value_zeroing`: how far each output of a layer turns when the values of one token are taken away. Mohebbi, Zuidema,
+Chrupała & Alishahi 2023 ("Quantifying Context Mixing in Transformers"): the distance is 1 − cosine, of outputs of the
+whole layer, with its residual connections, norms and feed-forward network; rows are scaled to sum to 1 and followed
+through the layers as in rollout. The paper does so for encoders; in a decoder's layer the values of both attentions,
+over the prefix and over the memory, are taken away one by one, and share a row.
 """
 
 from collections.abc import Iterable

@@ -12,8 +12,6 @@ optional `id`, `group`, `pair`, `right` and `wrong` (German), `control`, `droppe
 never trained on. A file may come from anyone: its size is limited, a bad line is named with its reason, and the good
 ones are used.
 
-Turn WinoBias lines into pronoun cases.
-
 WinoBias (Zhao et al. 2018) marks one candidate only. The other one is known all the same: its lines come in pairs, 1
 and 2, 3 and 4, …, that name the same two occupations, and what the pronoun means in one line is what it does not mean
 in the other. So the distractor of a line is the antecedent of its partner, and chance is one half, as for Winograd.

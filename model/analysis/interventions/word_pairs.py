@@ -1,10 +1,9 @@
 """Two texts and two words: from a set, or two texts of a person with the words that the model itself would say.
 
-Pairs of sentences that ask who is given something: indirect object identification (IOI).
-
-"When Mary and John went to the shop, John gave a drink to" goes on with Mary: the name that was said once (Wang et al.
-2022, "Interpretability in the Wild"). In the other sentence of a pair the giver is the other one. The sentences are our
-own; a model chooses between the first tokens in which both names differ.
+`indirect_object_pairs` ask who is given something: indirect object identification (IOI). "When Mary and John went to
+the shop, John gave a drink to" goes on with Mary: the name that was said once (Wang et al. 2022, "Interpretability in
+the Wild"). In the other sentence of a pair the giver is the other one. The sentences are our own; a model chooses
+between the first tokens in which both names differ.
 """
 
 from typing import Final, NamedTuple

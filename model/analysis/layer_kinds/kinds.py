@@ -1,9 +1,8 @@
 """The kinds of layer that Table 1 compares, each a map from n vectors to n vectors, with random weights.
 
-How far the influence of a token comes: |∂ output_i / ∂ input_j| after 1, 2, 3 … layers, by autograd.
-
-Table 1 gives "maximum path length", the steps that a signal takes between two positions; §4 argues that shorter paths
-make long-range dependencies easier to learn (Hochreiter et al. 2001). Here the signal itself is measured.
+`influence` says how far that of a token comes: |∂ output_i / ∂ input_j| after 1, 2, 3 … layers, by autograd. Table 1
+gives "maximum path length", the steps that a signal takes between two positions; §4 argues that shorter paths make
+long-range dependencies easier to learn (Hochreiter et al. 2001). Here the signal itself is measured.
 """
 
 from collections.abc import Mapping
