@@ -163,6 +163,8 @@ class ConvolutionalDecoderLayer(nn.Module):
 class ConvolutionalDecoder(Decoder):
     """Decoder layers over the embedded target prefix and the memory."""
 
+    embedding: PositionedEmbedding
+
     def __init__(self, config: ConvolutionalConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)

@@ -131,6 +131,8 @@ class RecurrentLayer(nn.Module):
 class RecurrentDecoder(Decoder):
     """The first state, the recurrent layer, and the readout (§3.1, A.2.2)."""
 
+    embedding: TokenEmbedding
+
     def __init__(self, config: RecurrentConfig, tokens: nn.Embedding) -> None:
         super().__init__()
         self.embedding, self.dropout = TokenEmbedding(config, tokens), Dropout(config.dropout)
