@@ -1,7 +1,6 @@
 """Run several texts that a Hugging Face model is writing side by side, with their key/value cache."""
 
 import copy
-import inspect
 from typing import Any
 
 import torch
@@ -9,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.adapters.generate_call import Beginning, settings_for_writing
-from model.adapters.library import new_cache
+from model.adapters.library import keeps_rows, new_cache
 from model.adapters.placement import device_of
 from model.nn.hooks import rows_from
 
@@ -28,9 +27,7 @@ class GenerationRows:
         self._cache = new_cache(self._has_encoder)
         self._read = torch.empty(1, 0, dtype=torch.long, device=device_of(model))
         # The logits of a long text's every token would take more memory than all else.
-        self._last_only = (
-            {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
-        )
+        self._last_only = {"logits_to_keep": 1} if keeps_rows(model) else {}
 
     def __len__(self) -> int:
         return self._read.size(1)

@@ -33,20 +33,11 @@ def attention_rollout(
     return reduce(lambda below, mixed: mixed @ below, map(with_residual, weights))
 
 
-def cross_rollout(
-    weights: Float[Tensor, "*batch target source"], encoder: Float[Tensor, "*batch source source"]
-) -> Float[Tensor, "*batch target source"]:
-    """R = A R_encoder: the share of each source token in what a target row reads from the memory.
-
-    The paper defines rollout for a stack that attends to itself. Here A, one layer's cross-attention averaged over
-    heads, is its last step: without ½ I, for a target row is no position of the source. `encoder` is the rollout
-    through all encoder layers.
-    """
-    return weights @ encoder
-
-
 def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"]:
     """Rollout of a site's own stack up to `layer`; for cross-attention, of that layer over the whole encoder.
+
+    The paper defines rollout for a stack that attends to itself. One layer's cross-attention is its last step, R = A
+    R_encoder: without ½ I, for a target row is no position of the source.
 
     Raises:
         TraceError: there is no such site or layer.
@@ -54,6 +45,6 @@ def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"
     if site == "decoder.cross":
         encoder = rollout_at(trace, "encoder.self", len(trace.inputs["encoder.self"]) - 1)
         trace.mask(site, layer, [])  # says so where there is no such layer
-        return cross_rollout(mean_over_heads(trace.inputs[site][layer]), encoder)
+        return mean_over_heads(trace.inputs[site][layer]) @ encoder
     trace.mask(site, layer, [])  # says so where there is no such site or layer
     return attention_rollout(mean_over_heads(trace.inputs[site][below]) for below in range(layer + 1))
