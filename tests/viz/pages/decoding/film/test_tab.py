@@ -117,9 +117,7 @@ def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
     assert asked[-1].step == wish.step
 
 
-def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(
-    app: AppTest, says: Says
-) -> None:
+def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest, says: Says) -> None:
     app.query_params.update({"branches": "0-2-t40", "branch": "1"})
     opened(app)
     (change,) = [element.proto.body for element in app.get("html") if "Branch 1" in element.proto.body]
