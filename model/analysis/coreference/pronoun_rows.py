@@ -4,7 +4,7 @@ The metrics are those that `measure` gives over a set, here of one sentence and 
 candidate of several tokens weights are summed, from a pronoun of several tokens they are averaged (Clark et al. 2019).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
 from model.analysis.metrics.norms import value_weighted_norms
-from model.analysis.metrics.rollout import rollout_at
+from model.analysis.metrics.rollout import rollout_at, rollouts
 from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
@@ -65,6 +65,15 @@ def measured_rows(
     )
 
 
+def rows_of_layers(
+    translator: Reader, trace: Trace, site: str, rows: Sequence[int], measure: Measure
+) -> Iterator[Float[Tensor, "head_or_one row key"]]:
+    """`measured_rows` of every layer, first layer first; a rollout goes on from the layer below."""
+    if measure == "rollout":
+        return (whole[list(rows)][None] for whole in rollouts(trace, site))
+    return (measured_rows(translator, trace, site, layer, rows, measure) for layer in range(trace.layers_of(site)))
+
+
 def candidate_weights(
     translator: Reader,
     trace: Trace,
@@ -84,10 +93,8 @@ def candidate_weights(
     assert reads_sentence(trace, site) or site == "decoder.cross", "its keys are target tokens"
     return torch.stack(
         [
-            attention_between_words(
-                measured_rows(translator, trace, site, layer, rows, measure), [range(len(rows))], candidates
-            )[:, 0]
-            for layer in range(trace.layers_of(site))
+            attention_between_words(of_layer, [range(len(rows))], candidates)[:, 0]
+            for of_layer in rows_of_layers(translator, trace, site, rows, measure)
         ]
     )
 
@@ -110,10 +117,8 @@ def case_weights(
     keys = [*read.pieces, *(word for of_candidate in words for word in of_candidate)]
     between = torch.stack(
         [
-            attention_between_words(
-                with_mean_of_heads(measured_rows(reader, trace, site, layer, rows, measure)), spans, keys
-            )
-            for layer in range(trace.layers_of(site))
+            attention_between_words(with_mean_of_heads(of_layer), spans, keys)
+            for of_layer in rows_of_layers(reader, trace, site, rows, measure)
         ]
     )[None]  # [1, layer, head or mean, asking span, key span]
     of_words = torch.split(between[..., 0, 3:], [len(of_candidate) for of_candidate in words], -1)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.rollout import attention_rollout, rollout_at, with_residual
+from model.analysis.metrics.rollout import attention_rollouts, rollout_at, with_residual
 from model.errors import TraceError
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
@@ -52,7 +52,7 @@ def test_two_layers_by_hand() -> None:
     first = torch.tensor([[0.0, 1.0], [0.0, 1.0]])
     second = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
     expected = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
-    torch.testing.assert_close(attention_rollout(torch.stack([first, second])), expected)
+    torch.testing.assert_close(list(attention_rollouts([first, second]))[-1], expected)
 
 
 @pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
