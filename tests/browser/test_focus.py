@@ -131,11 +131,16 @@ def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page
 
 
 def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shipped_url: str) -> None:
-    page.goto(f"{shipped_url}&drawn=Lines")
+    page.goto(shipped_url)
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    # The heatmap goes when the lines have come: what they told of the head must outlast it.
+    page.get_by_role("radio", name="Lines").click()
     lines = page.locator(".head-lines[data-ready='1']")
     expect(lines).to_be_visible()
+    expect(page.locator(".matrix-picture")).to_have_count(0)
     word(page, "es").hover()
     name = head_label(link_of().layer, link_of().head)
+    expect(page.locator(".headline")).to_contain_text("from weil → es to animal")
     expect(lines.locator(".status")).to_contain_text(f"looks at {name} ▁animal")
     lines.get_by_role("option", name="▁street", exact=True).last.hover()
     expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest of the row")

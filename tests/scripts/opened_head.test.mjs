@@ -2,7 +2,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { announceHead } from "../../viz/components/head_grid/head_preview.js";
-import { given, indicesOf, onTold, placeOf, pointAt } from "../../viz/components/shared/focus.js";
+import {
+  closeHead,
+  given,
+  indicesOf,
+  onTold,
+  openedHead,
+  openHead,
+  placeOf,
+  pointAt,
+} from "../../viz/components/shared/focus.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
@@ -165,6 +174,16 @@ test("what the open head gives is the mean over the queries and the sum over the
   assert.equal(given(head, { side: "target", tokens: [1, 2] }, key), (0.9 + 0.5) / 2);
   assert.equal(given(head, { side: "target", tokens: [5] }, key), null);
   assert.equal(given(head, key, key), null);
+});
+
+test("a picture that goes closes its own head and not that of the one that came after it", () => {
+  const [first, second] = [{ name: "L1 H1" }, { name: "L1 H2" }];
+  openHead(first);
+  openHead(second);
+  closeHead(first);
+  assert.equal(openedHead(), second);
+  closeHead(second);
+  assert.equal(openedHead(), null);
 });
 
 test("a focus is told once, and again only when it is another", () => {

@@ -69,6 +69,7 @@ export class HeadGrid extends View {
 
   dispose() {
     super.dispose();
+    this.leave();
     this.stopWaiting?.();
     this.awaited.forget();
   }

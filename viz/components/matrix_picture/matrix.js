@@ -5,7 +5,7 @@
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
 import { decimalsOf } from "../shared/decimals.js";
-import { indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../shared/focus.js";
+import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../shared/focus.js";
 import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
@@ -32,7 +32,7 @@ import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";
 
 /** @import { Preview } from "../head_grid/head_preview.js" */
-/** @import { Focus } from "../shared/focus.js" */
+/** @import { Focus, OpenHead } from "../shared/focus.js" */
 /** @import { Sizes } from "./matrix_axes.js" */
 /** @import { MatrixHeader, StoredMatrix } from "./matrix_reading.js" */
 /** @import { ShadedMatrix, Spans } from "./matrix_view.js" */
@@ -69,6 +69,7 @@ export class MatrixPicture extends View {
   pointedRow = element("div", { className: "pointed-frame", hidden: true, dataset: { notInPicture: "" } });
   pointedColumn = element("div", { className: "pointed-frame", hidden: true, dataset: { notInPicture: "" } });
   /** What is drawn again when a person no longer points at another head. @type {(() => void) | null} */ rest = null;
+  /** The head that the page was told of. @type {OpenHead | null} */ offered = null;
   stage = element("div", { className: "stage", tabIndex: 0, role: "application", ariaRoleDescription: _("heatmap") });
   keys = new MatrixKeys(this);
   gestures = new MatrixGestures(this);
@@ -107,7 +108,7 @@ export class MatrixPicture extends View {
   dispose() {
     super.dispose();
     this.awaited.forget();
-    if (this.header?.focus) openHead(null);
+    closeHead(this.offered);
   }
 
   // ---- data ----
@@ -182,13 +183,14 @@ export class MatrixPicture extends View {
 
   /** Tell the page of the head that is open. */
   offer() {
-    const { focus, rowTokens, columnTokens } = this.header;
+    const { focus, rowTokens, columnTokens, kept } = this.header;
     if (!focus) return;
     const { values, columns } = this.matrix;
     const isWholly = this.matrix.rows === rowTokens.length && columns === columnTokens.length;
     const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => values[row * columns + column];
     const format = (/** @type {number} */ row, /** @type {number} */ column) => this.format(row, column);
-    openHead(isWholly ? { ...focus, rowTokens, columnTokens, valueAt, format } : null);
+    this.offered = isWholly ? { ...focus, rowTokens, columnTokens, kept, valueAt, format } : null;
+    openHead(this.offered);
   }
 
   describe() {
@@ -318,7 +320,7 @@ export class MatrixPicture extends View {
 
   /** Tell the page which row, column or cell a person points at. @param {number | null} row @param {number | null} column */
   pointAt(row, column) {
-    const { focus } = this.header;
+    const { focus } = this.header ?? {};
     if (!focus) return;
     const query = row === null ? null : placeOf(focus.rows, row);
     const key = column === null ? null : placeOf(focus.columns, column);
@@ -348,6 +350,7 @@ export class MatrixPicture extends View {
     const kept = keptRow === row && keptColumn === column ? [null, null] : [row, column];
     this.header = { ...this.header, kept };
     this.draw();
+    this.offer();
     if (!this.header.axes) return;
     this.awaited.expect(this.nameOf(this.header));
     this.python.trigger("kept", { row: kept[0], column: kept[1], axes: this.header.axes });

@@ -9,9 +9,10 @@
  * @typedef {{ side: Place["side"], ahead: number, groups: number[][] | null }} Axis
  */
 /**
- * A head that is open, as its picture has it: what it is called, its sides with their labels, its numbers.
+ * A head that is open, as its picture has it: what it is called, its sides with their labels, the row and the column that
+ * are kept, its numbers.
  * @typedef {{
- *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
+ *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[], kept: Chosen,
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead
  */
@@ -47,6 +48,13 @@ export const pointed = () => FOCUS.pointed;
 export function openHead(head) {
   FOCUS.opened = head;
   tell("opened", head);
+}
+
+/** The picture of this head goes; another one may have come already. What was pointed at in it is no more. @param {OpenHead | null} head */
+export function closeHead(head) {
+  if (!head) return;
+  if (FOCUS.opened === head) openHead(null);
+  pointAt(null);
 }
 
 /** The head that is open. */

@@ -3,7 +3,7 @@
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.
 import { roleOf, rolesLooking } from "../../../components/shared/chat_roles.js";
-import { indicesOf, onTold, openHead, placeOf, pointAt } from "../../../components/shared/focus.js";
+import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../../components/shared/focus.js";
 import { consume, isCombination } from "../../../components/shared/items.js";
 import { mount, View } from "../../../components/shared/mount.js";
 import { weightOf } from "../../../components/shared/payload.js";
@@ -16,7 +16,7 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-/** @import { Focus } from "../../../components/shared/focus.js" */
+/** @import { Focus, OpenHead } from "../../../components/shared/focus.js" */
 /** @import { LinesHeader, LinesView } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */
@@ -32,6 +32,7 @@ class HeadLines extends View {
   /** The heads that are on. @type {Set<number>} */ on = new Set();
   threshold = 0;
   command = -1;
+  /** What the page was told of. @type {OpenHead | null} */ offered = null;
   /** The token that a person keeps. @type {Token | null} */ kept = null;
   /** The one that they point at. @type {Token | null} */ pointed = null;
   /** The one that they have visited by keyboard. @type {Token | null} */ visited = null;
@@ -75,7 +76,7 @@ class HeadLines extends View {
     super.dispose();
     this.observer.disconnect();
     cancelAnimationFrame(this.frame);
-    if (this.header?.focus) openHead(null);
+    closeHead(this.offered);
   }
 
   // ---- data ----
@@ -156,7 +157,9 @@ class HeadLines extends View {
     const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => sum(row, column) / heads.length;
     const format = (/** @type {number} */ row, /** @type {number} */ column) => formatNumber(valueAt(row, column), 3);
     const name = heads.map((head) => headNames[head]).join(" + ");
-    openHead({ ...focus, name, rowTokens, columnTokens, valueAt, format });
+    const keptOn = (/** @type {"query" | "key"} */ side) => (this.kept?.side === side ? this.kept.index : null);
+    this.offered = { ...focus, name, rowTokens, columnTokens, kept: [keptOn("query"), keptOn("key")], valueAt, format };
+    openHead(this.offered);
   }
 
   heads() {

@@ -7,10 +7,9 @@ import { mount, View } from "../../../components/shared/mount.js";
 import { element, tokenElement } from "../../../components/shared/picture.js";
 import { sentenceParts } from "../../../components/shared/sentence_parts.js";
 
-/** @import { OpenHead, Place } from "../../../components/shared/focus.js" */
+/** @import { OpenHead } from "../../../components/shared/focus.js" */
 
-/** `suggestion` alternates between plain words and those that stand out; `kept` are a query and a key by their tokens.
- * @typedef {{ suggestion: string[], isGuess: boolean, kept: [number | null, number | null] }} HeadlineHeader */
+/** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
 const GUESS = said(
   "Which word is meant is a guess: of those with an article before them, the one with the largest weight.",
@@ -46,28 +45,30 @@ function cellSentence(head, row, column) {
   );
 }
 
-/** @param {OpenHead} head @param {number} row */
-function rowSentence(head, row) {
-  const { rowTokens, columnTokens, valueAt, format, name } = head;
-  const most = largestOf(columnTokens.length, (index) => valueAt(row, index));
-  return sentenceParts(_("{head} gives most from {query} to {most}: {largest}."), {
-    head: element("b", "", name),
-    query: worded(rowTokens[row]),
-    most: worded(columnTokens[most]),
-    largest: element("b", "", format(row, most)),
-  });
+/**
+ * What stands out of a row or a column: its largest number.
+ * @param {string} sentence @param {OpenHead} head @param {string} token @param {string[]} others
+ * @param {(index: number) => number} at @param {(index: number) => string} format
+ */
+function largestSentence(sentence, { name }, token, others, at, format) {
+  const most = largestOf(others.length, at);
+  const values = { head: element("b", "", name), token: worded(token), most: worded(others[most]) };
+  return sentenceParts(sentence, { ...values, largest: element("b", "", format(most)) });
 }
 
-/** @param {OpenHead} head @param {number} column */
-function columnSentence(head, column) {
-  const { rowTokens, columnTokens, valueAt, format, name } = head;
-  const most = largestOf(rowTokens.length, (index) => valueAt(index, column));
-  return sentenceParts(_("In {head} most that {key} gets comes from {most}: {largest}."), {
-    head: element("b", "", name),
-    key: worded(columnTokens[column]),
-    most: worded(rowTokens[most]),
-    largest: element("b", "", format(most, column)),
-  });
+/** What a head gives in a row, in a column or, given both, in a cell; null without either. @param {OpenHead} head @param {number | null} row @param {number | null} column */
+function sentenceOf(head, row, column) {
+  const { rowTokens, columnTokens, valueAt, format } = head;
+  if (row !== null && column !== null) return cellSentence(head, row, column);
+  if (row !== null) {
+    const sentence = _("{head} gives most from {token} to {most}: {largest}.");
+    const at = (/** @type {number} */ index) => valueAt(row, index);
+    return largestSentence(sentence, head, rowTokens[row], columnTokens, at, (index) => format(row, index));
+  }
+  if (column === null) return null;
+  const sentence = _("In {head} most that {token} gets comes from {most}: {largest}.");
+  const at = (/** @type {number} */ index) => valueAt(index, column);
+  return largestSentence(sentence, head, columnTokens[column], rowTokens, at, (index) => format(index, column));
 }
 
 class Headline extends View {
@@ -93,8 +94,11 @@ class Headline extends View {
   }
 
   ofPointed() {
-    const focus = pointed();
-    return focus && this.of(focus.query, focus.key);
+    const [focus, head] = [pointed(), openedHead()];
+    if (!focus || !head) return null;
+    const [row = null] = indicesOf(head.rows, head.rowTokens.length, focus.query);
+    const [column = null] = indicesOf(head.columns, head.columnTokens.length, focus.key);
+    return sentenceOf(head, row, column);
   }
 
   ofSuggestion() {
@@ -106,22 +110,8 @@ class Headline extends View {
   }
 
   ofKept() {
-    const [query, key] = this.header.kept;
-    const { rows, columns } = openedHead() ?? {};
-    const place = (/** @type {number | null} */ token, /** @type {typeof rows} */ axis) =>
-      token === null || !axis ? null : { side: axis.side, tokens: [token + axis.ahead] };
-    return this.of(place(query, rows), place(key, columns));
-  }
-
-  /** What the open head gives from one place to another; null where it has neither. @param {Place | null} query @param {Place | null} key */
-  of(query, key) {
     const head = openedHead();
-    if (!head) return null;
-    const [row] = indicesOf(head.rows, head.rowTokens.length, query);
-    const [column] = indicesOf(head.columns, head.columnTokens.length, key);
-    if (row !== undefined && column !== undefined) return cellSentence(head, row, column);
-    if (row !== undefined) return rowSentence(head, row);
-    return column === undefined ? null : columnSentence(head, column);
+    return head && sentenceOf(head, ...head.kept);
   }
 
   invitation() {

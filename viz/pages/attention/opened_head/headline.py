@@ -21,9 +21,5 @@ def show(trace: "Trace") -> None:
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
-    header = {
-        "suggestion": suggestion,
-        "isGuess": bool(suggestion) and finding.of(trace).is_guess,
-        "kept": finding.kept(trace),
-    }
+    header = {"suggestion": suggestion, "isGuess": bool(suggestion) and finding.of(trace).is_guess}
     _COMPONENT(data=payload.pack(header), key="headline")

@@ -180,7 +180,6 @@ class DecodePlayer extends PlayerView {
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
-      this.link();
     }
     const { token, logProb } = steps[step];
     const values = { step: step + 1, count: steps.length, token, probability: formatProbability(logProb) };
@@ -190,6 +189,7 @@ class DecodePlayer extends PlayerView {
     if (this.width) {
       this.sentence.follow();
       this.heads.follow();
+      this.link();
     }
   }
 }

@@ -56,6 +56,7 @@ export class FilmSentence {
     // Where not all of it is in sight, lines would lead nowhere.
     const isWhole = this.source.scrollHeight <= this.source.clientHeight + 2;
     const written = /** @type {HTMLElement} */ (this.columns[this.shown].lastElementChild);
+    this.line.onscroll = () => this.link(layer, heads);
     this.links.draw(this.element, isWhole ? [written] : [], this.sources, shares, 1);
   }
 

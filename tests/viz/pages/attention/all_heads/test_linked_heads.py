@@ -148,7 +148,8 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
     ((question, _),) = sent_to(app, "link_question")
     assert words["chosen"] == question["chosen"] == [1, None]
     ((headline, _),) = sent_to(app, "headline")
-    assert (headline["suggestion"], headline["kept"]) == ([], [animal, None])
+    ((picture, _),) = sent_to(app, "matrix_picture")
+    assert (headline["suggestion"], picture["kept"]) == ([], [animal, None])
 
 
 @pytest.mark.parametrize(
