@@ -23,7 +23,7 @@ from model.trace.trace import Trace
 
 @dataclass(frozen=True, eq=False)
 class LibraryRun(ChoiceRun):
-    """As `ChoiceRun`."""
+    """A choice of a model of `transformers`, run again as `ChoiceRun` says."""
 
     reader: TextReader
 

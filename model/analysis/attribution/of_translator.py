@@ -21,7 +21,7 @@ EMBEDDINGS: Final = ("encoder.embedding.hook_embedding", "decoder.embedding.hook
 
 @dataclass(frozen=True, eq=False)
 class TranslatorRun(ChoiceRun):
-    """As `ChoiceRun`."""
+    """A choice of our own translator, run again as `ChoiceRun` says."""
 
     reader: Translator
 

@@ -12,7 +12,8 @@
  * A head that is open, as its picture has it: what it is called, its sides with their labels, the row and the column that
  * are kept, its numbers.
  * @typedef {{
- *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[], kept: Chosen,
+ *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
+ *   kept: [row: number | null, column: number | null],
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead
  */
@@ -50,7 +51,7 @@ export function openHead(head) {
   tell("opened", head);
 }
 
-/** The picture of this head goes; another one may have come already. What was pointed at in it is no more. @param {OpenHead | null} head */
+/** Forget this head, unless another picture has opened one since, and what is pointed at. @param {OpenHead | null} head */
 export function closeHead(head) {
   if (!head) return;
   if (FOCUS.opened === head) openHead(null);
