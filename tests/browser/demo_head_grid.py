@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.head_grid.component import HeadChoice, TileMetric, head_grid
-from viz.components.tiles.store import send_tiles
+from viz.components.head_grid.component import Grid, HeadChoice, TileMetric, head_grid
+from viz.components.tiles.store import Frame, send_tiles
 from viz.core.tiles import Tiles
 from viz.ui.head_metrics import ranking
 
@@ -75,14 +75,15 @@ def tiles(layers: int, heads: int, queries: int, keys: int) -> Tiles:
 numbers = np.arange(1.0, heads + 1) + np.arange(layers)[:, None] / 100
 metric = TileMetric("Invented", numbers, 2, "", "The number of the head.") if "order" in st.query_params else None
 address = f"{layers} {heads} {queries} {keys}"
-send_tiles(tiles(layers, heads, queries, keys), tokens(queries), tokens(keys), address=address, key="tiles")
-head_grid(
-    address,
-    (layers, heads),
+made = tiles(layers, heads, queries, keys)
+frame = Frame(spec=made.spec, query_tokens=tokens(queries), key_tokens=tokens(keys), address=address)
+send_tiles(made, frame, key="tiles")
+grid = Grid(
+    address=address,
+    shape=(layers, heads),
     selected=st.session_state.open,
     metric=metric,
     ranking=None if metric is None else ranking(metric, st.query_params["order"], int(st.query_params.get("keep", 0))),
-    on_open=open_head,
-    key="grid",
 )
+head_grid(grid, on_open=open_head, key="grid")
 st.text(f"open: {(st.session_state.open.layer, st.session_state.open.head)}")

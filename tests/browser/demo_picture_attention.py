@@ -23,5 +23,6 @@ data = PictureData(
     values=np.array([[query / 10, 0.1, 0, 0, 0, 0, 0.2]], np.float32),
     number="weight",
     title="Invented",
+    query=query,
 )
-picture_attention(data, query, on_query=choose, key="picture")
+picture_attention(data, on_query=choose, key="picture")

@@ -87,10 +87,10 @@ test("a line is lighter on a dark page, and as it is on a light one", () => {
 
 test("a slider stands at the stop nearest to what a link asks for; no top k is beyond all numbers", () => {
   assert.equal(stopOf([10, 20, 40], "temperature", 31), 2);
-  assert.equal(stopOf([1, 5, 10, 0], "top_k", 0), 3);
-  assert.equal(stopOf([1, 5, 10, 0], "top_k", 9_999), 2);
-  assert.ok(!isFilter({ temperature: 100, top_k: 0, top_p: 100 }));
-  assert.ok(isFilter({ temperature: 100, top_k: 3, top_p: 100 }));
+  assert.equal(stopOf([1, 5, 10, 0], "topK", 0), 3);
+  assert.equal(stopOf([1, 5, 10, 0], "topK", 9_999), 2);
+  assert.ok(!isFilter({ temperature: 100, topK: 0, topP: 100 }));
+  assert.ok(isFilter({ temperature: 100, topK: 3, topP: 100 }));
 });
 
 test("columns and rows have a width at which they can be seen, and none that is larger than needed", () => {

@@ -3,10 +3,17 @@
 import base64
 import json
 import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 from streamlit.testing.v1 import AppTest
+
+from viz.components.component import Component
+from viz.core.payload import pack
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:
@@ -45,3 +52,26 @@ def numbers(values: Any) -> np.ndarray:
         return np.asarray(values)
     unpacked = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
     return unpacked.reshape(tuple(map(int, values["shape"].split(",")))) if "shape" in values else unpacked
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A component that a page showed: what it was sent, and what is called with the browser's answers."""
+
+    header: dict[str, Any]
+    arrays: list[np.ndarray]
+    answers: dict[str, Callable[[object], None]]
+
+
+def caught(monkeypatch: pytest.MonkeyPatch) -> list[Shown]:
+    """From now on, what components show, in order; nothing reaches Streamlit."""
+    shown: list[Shown] = []
+
+    def show(
+        self: Component, content: object, *arrays: Any, key: str, width: Any = "", more: Any = None, **answers: Any
+    ) -> Any:
+        shown.append(Shown(*unpack(pack(content, *arrays, **(more or {}))), answers))
+        return SimpleNamespace(view=None)
+
+    monkeypatch.setattr(Component, "show", show)
+    return shown

@@ -4,6 +4,7 @@ Every scale keeps its order of lightness under any of the three colour-vision de
 a dark page alike: night blue stands for nothing, light for much.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 #: A part of a figure as plotly takes it: its nested settings have no types that could be said.
@@ -67,6 +68,19 @@ ROLE_COLOURS: Final = {"system": HEAD_COLOURS[5], "user": HEAD_COLOURS[4], "assi
 #: The two ends of the scale, also for surfaces that do not follow the page's theme, such as hover boxes.
 NIGHT: Final = SEQUENTIAL[0]
 LIGHT: Final = SEQUENTIAL[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Inks:
+    """A scale of cells, and the text on dark and on pale ones."""
+
+    stops: tuple[str, ...]
+    dark: str = NIGHT
+    pale: str = LIGHT
+
+
+SEQUENTIAL_INKS: Final = Inks(SEQUENTIAL)
+DIVERGING_INKS: Final = Inks(DIVERGING)
 
 #: Text of charts: for this colour Streamlit puts the strongest grey of the page's theme. What its own theme gives to
 #: axes instead is a grey that has a contrast of 3.6 on light paper.

@@ -16,6 +16,7 @@ from jaxtyping import Float, Int, UInt16
 from numpy.typing import NDArray
 
 from viz.core import fingerprint, payload
+from viz.core.payload import derived
 
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
@@ -33,6 +34,21 @@ FIRST_THOUSANDTH: Final = np.rint(1000 * (np.maximum(0.0, np.arange(SHADES) - 0.
 )
 _CELLS: Final = np.maximum(np.diff(FIRST_THOUSANDTH, append=1000) + 1, [2] + [1] * (SHADES - 1)).astype(np.uint16)
 FIRST_CELL: Final = (np.cumsum(_CELLS) - _CELLS).astype(np.uint16)
+
+
+@dataclass(frozen=True)
+class CellCode:
+    """How the browser reads cells: base of the payloads that hold some."""
+
+    @derived
+    def first_cell(self) -> list[int]:
+        """For each shade the number of its first cell."""
+        return [*map(int, FIRST_CELL)]
+
+    @derived
+    def first_thousandth(self) -> list[int]:
+        """For each shade the smallest third decimal that it can have."""
+        return [*map(int, FIRST_THOUSANDTH)]
 
 
 @dataclass(frozen=True)
@@ -63,12 +79,12 @@ class GridSpec:
         offset = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
         return self.layers * self.heads * self.rows * self.columns * (1 + offset)
 
-    @property
+    @derived
     def block_queries(self) -> int:
         """Rows of the largest block; others have one less."""
         return math.ceil(self.queries / self.rows)
 
-    @property
+    @derived
     def block_keys(self) -> int:
         """Columns of the largest block; others have one less."""
         return math.ceil(self.keys / self.columns)

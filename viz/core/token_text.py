@@ -28,6 +28,8 @@ def _display_character(character: str) -> str:
 _WRITES: Final = " → "
 
 
+# A page shows the same tokens again and again.
+@lru_cache(maxsize=8_192)
 def display_token(token: str) -> str:
     """A token as it can be shown: every character visible, and none that reorders the text around it.
 
@@ -64,10 +66,4 @@ def display_word(word: str) -> str:
 
 def display_tokens(tokens: Sequence[str]) -> list[str]:
     """`display_token` of each."""
-    return list(_display_tokens(tuple(tokens)))
-
-
-@lru_cache(maxsize=64)
-def _display_tokens(tokens: tuple[str, ...]) -> tuple[str, ...]:
-    # A page sends the tokens of a long text again and again.
-    return tuple(map(display_token, tokens))
+    return [*map(display_token, tokens)]

@@ -11,9 +11,3 @@ def sent(key: str, *path: str) -> object:
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
     return value
-
-
-def sent_number(low: int, high: int, key: str, *path: str) -> int | None:
-    """As `sent`, if that is `{"to": number}` with a whole number between these; else None."""
-    number = sent(key, *path, "to")
-    return number if type(number) is int and low <= number <= high else None

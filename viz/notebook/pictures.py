@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.components.head_grid.component import HeadChoice, pack_grid
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, pack_matrix
-from viz.components.tiles.store import pack_tiles
-from viz.core import fingerprint, sites
+from viz.components.head_grid import component as head_grid
+from viz.components.head_grid.component import Grid, HeadChoice
+from viz.components.matrix_picture import component as matrix_picture
+from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData
+from viz.components.player.exchange import Command
+from viz.components.tiles import store
+from viz.core import fingerprint, payload, sites
 from viz.core.tiles import Tiles
 from viz.notebook.widget import Part, Picture, checked_text
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory, digest_of, pack_lines
-from viz.pages.decoding.film.component import PlayerState, pack_player
+from viz.pages.attention.opened_head import lines_component
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory
+from viz.pages.decoding.film import component as film_player
+from viz.pages.decoding.film.component import PlayerState
 from viz.pages.decoding.film.data import film as film_data
 
 if TYPE_CHECKING:
     from model import Trace
     from model.writer import Writer
 
-TILES: Final = "components/tiles/tile_keeper.js"
-GRID: Final = "components/head_grid/head_grid.js", "components/head_grid/head_grid.css"
-MATRIX: Final = "components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css"
-LINES: Final = "pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css"
-FILM: Final = "pages/decoding/film/decode_player.js", "pages/decoding/film/film.css"
 #: Heads beyond which lines of one layer cannot be told apart.
 MOST_LINES: Final = 64
 
@@ -59,11 +59,14 @@ def heads(
         _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
         for layer, head in np.ndindex(layers, count)
     ]
-    grid = pack_grid(address, (layers, count), HeadChoice(*map(int, opened)), None, None, None, "heads", title)
+    grid = Grid(
+        address=address, shape=(layers, count), selected=HeadChoice(*map(int, opened)), name="heads", caption=title
+    )
+    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
     parts = [
-        Part(TILES, None, pack_tiles(tiles, queries, keys, address)),
-        Part(*GRID, grid),
-        Part(*MATRIX, matrices[opened[0] * count + opened[1]], tuple(matrices)),
+        Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
+        Part(head_grid.COMPONENT, payload.pack(grid)),
+        Part(matrix_picture.COMPONENT, matrices[opened[0] * count + opened[1]], tuple(matrices)),
     ]
     return Picture(parts, count, f"{title}: every head of {layers} layers as a tile, and one of them large")
 
@@ -112,7 +115,8 @@ def lines(
         file_name="lines",
     )
     view = LinesView(tuple(sorted(map(int, on))))
-    part = Part(*LINES, pack_lines(data, Memory(1, view, digest_of(data), view)))
+    ordered = lines_component.order(Memory(1, view, payload.digest(data), view))
+    part = Part(lines_component.COMPONENT, payload.pack(data, **ordered))
     return Picture([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens")
 
 
@@ -129,10 +133,14 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
     if not trace.steps:
         raise ValueError("Expected a trace of what a model wrote; this one only read. `model.trace(text)` writes.")
     data = film_data(trace, writer)
-    payload, _ = pack_player(data, None, PlayerState(0), None, "film")
+    shown = {"name": "film", "note": "", "head_names": ((), ())}
+    command = Command(1, PlayerState(0), data.digest)
+    packed = payload.pack(data, **shown, digest=data.digest, command=command.packed())
     # Nothing is written instead here: that takes the page.
     hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
-    return Picture([Part(*FILM, payload, hides=hides)], data.heads, f"Film of {len(data.steps)} steps: {trace.text}")
+    return Picture(
+        [Part(film_player.COMPONENT, packed, hides=hides)], data.heads, f"Film of {len(data.steps)} steps: {trace.text}"
+    )
 
 
 def _is_trace(given: object) -> bool:
@@ -195,4 +203,4 @@ def _matrix(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], ti
         column_name="key",
         file_name="head",
     )
-    return pack_matrix(data, Kept(), None)
+    return payload.pack(data, **matrix_picture.choices(Kept()))

@@ -11,13 +11,14 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
 import anywidget
 import traitlets
 
 from model.file_writing import write_text
+from viz.components.component import Component
 from viz.core import bundle
 from viz.core.offline_page import script_json
 
@@ -32,23 +33,16 @@ class Part:
     """One component of a picture.
 
     Attributes:
-        script: its path in `viz`.
-        style: of its style sheet; None for one that shows nothing.
+        component: which.
         payload: what it draws first.
         choices: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
         hides: rules of CSS for what only a page can do.
     """
 
-    script: str
-    style: str | None
+    component: Component
     payload: bytes
     choices: tuple[bytes, ...] = ()
     hides: str = ""
-
-    @property
-    def element(self) -> str:
-        """The class of the element that it draws into."""
-        return PurePosixPath(self.script).stem.replace("_", "-")
 
 
 class Picture(anywidget.AnyWidget):
@@ -70,7 +64,8 @@ class Picture(anywidget.AnyWidget):
                 "one attention, fewer layers or a shorter text."
             )
         self.alt = alt
-        self.scripts = {part.script: bundle.script(part.script) for part in parts}
+        scripts = sorted({part.component.script for part in parts})
+        self.scripts = {script: bundle.script(script) for script in scripts}
         super().__init__(_esm=_module(self.scripts), plan=json.dumps(_plan(parts, heads, alt)), payloads=payloads)
 
 
@@ -122,19 +117,16 @@ await draw(document.getElementById("picture"), {plan}, {data}.map(bytes), {scrip
 
 def _plan(parts: Sequence[Part], heads: int, alt: str) -> dict[str, object]:
     """What `draw.js` needs to know beside the bytes."""
-    described = []
-    for part in parts:
-        style = "" if part.style is None else bundle.styles(part.style) + part.hides
-        count = 1 + len(part.choices)
-        described.append(
-            {
-                "script": part.script,
-                "element": part.element,
-                "style": style,
-                "count": count,
-                "hidden": part.style is None,
-            }
-        )
+    described = [
+        {
+            "script": part.component.script,
+            "element": part.component.element,
+            "style": "" if part.component.style is None else bundle.styles(part.component.style) + part.hides,
+            "count": 1 + len(part.choices),
+            "hidden": part.component.style is None,
+        }
+        for part in parts
+    ]
     return {"parts": described, "heads": heads, "alt": alt, "light": _colours("light"), "dark": _colours("dark")}
 
 

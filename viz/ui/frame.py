@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.errors import HeadlightError, memory_short
 from viz.access import models
-from viz.components.copy_link.component import copy_link
+from viz.components.page_tools import CopyLink, copy_link
 from viz.core import concurrency_limit, shared_server, theme, time_limit
 from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
@@ -85,7 +85,8 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         beside = st.container(width="stretch", gap=None)
         common = state.current().common
         with st.container(key="page-tools", horizontal=True, width="content", vertical_alignment="center", gap=None):
-            copy_link(*downloads.link_needs(state.current()), common.picture_paper, common.picture_format)
+            needs, note = downloads.link_needs(state.current())
+            copy_link(CopyLink(needs, note, common.picture_paper, common.picture_format))
             tools.show()
         if present.is_on():
             address_code.place()

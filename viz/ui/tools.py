@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.components.head_tools.component import head_tools
+from viz.components.page_tools import head_tools
 from viz.core.messages import _
 from viz.selection import pins, state
 from viz.ui import downloads, present

@@ -14,10 +14,11 @@ from model.trace.row_blocks import pooled_weights
 from model.trace.trace import Trace
 from tests.benchmarks.proof.memory import peak, settle
 from viz.access.long_texts import OVERVIEW_SIDE, SHORT
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, pack_matrix
+from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, choices
 from viz.components.tiles.server import TILE_SIDE
-from viz.components.tiles.store import pack_frame, pack_layer, pack_tiles
+from viz.components.tiles.store import Frame, Layer, as_array
 from viz.core.decimals import pack_decimals
+from viz.core.payload import pack
 from viz.core.tiles import GridSpec, LayerTiles, Tiles, edges
 
 ADDRESS: Final = "0123456789abcdef"
@@ -62,16 +63,17 @@ def _grid(trace: Trace, site: str) -> Iterator[bytes]:
     layers = range(trace.layers_of(site))
     if max(shape[2:]) <= SHORT:
         tiles = Tiles.of(shape, (trace.weights(site, layer).numpy() for layer in layers))
-        yield pack_tiles(tiles, queries, keys, ADDRESS)
+        frame = Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=ADDRESS)
+        yield pack(frame, as_array(tiles))
         return
     spec = GridSpec.of(shape)
     rows, columns = edges(spec.queries, spec.rows).tolist(), edges(spec.keys, spec.columns).tolist()
-    frame = pack_frame(spec, queries, keys, ADDRESS)
+    empty = pack(Frame(spec=spec, query_tokens=queries, key_tokens=keys, address=ADDRESS))
     for layer in layers:
         pooled = pooled_weights(trace.attention(site, layer), rows, columns)
         arrays = pooled.maxima.numpy(), pooled.down.numpy(), pooled.across.numpy()
-        yield frame + pack_layer(LayerTiles.of(spec, layer, *arrays), ADDRESS)
-        frame = b""
+        yield empty + pack(Layer(ADDRESS, layer), as_array(LayerTiles.of(spec, layer, *arrays)))
+        empty = b""
 
 
 def _head(trace: Trace, site: str) -> tuple[head_matrix.HeadMatrix, bytes]:
@@ -90,4 +92,4 @@ def _head(trace: Trace, site: str) -> tuple[head_matrix.HeadMatrix, bytes]:
         block=(side, side),
         address=ADDRESS,
     )
-    return matrix, pack_matrix(data, Kept(), None)
+    return matrix, pack(data, **choices(Kept()))

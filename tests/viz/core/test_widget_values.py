@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from viz.core.widget_values import sent, sent_number
+from viz.core.widget_values import sent
 
 
 @pytest.mark.parametrize(
@@ -16,14 +16,3 @@ def test_what_lies_in_a_value_is_found_or_there_is_none(
     monkeypatch.setattr(st, "session_state", {"table": said})
     assert sent("table", "selection", "rows") == value
     assert sent("gone") is None
-
-
-@pytest.mark.parametrize(
-    ("said", "number"),
-    [(1, None), (2, 2), (5, 5), (6, None), (3.0, None), (True, None), ("3", None), (None, None)],
-)
-def test_a_whole_number_is_taken_from_the_lowest_to_the_highest(
-    monkeypatch: pytest.MonkeyPatch, said: object, number: int | None
-) -> None:
-    monkeypatch.setattr(st, "session_state", {"tabs": {"open": {"to": said}}})
-    assert sent_number(2, 5, "tabs", "open") == number

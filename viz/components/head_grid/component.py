@@ -4,20 +4,21 @@ Tells `head_grid.js` which tiles (`components.tiles.store`) are drawn where and 
 back which head a person opened.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Float
 
-from viz.components.declare import declare
-from viz.core import chat_roles, payload
+from viz.components.component import Component
+from viz.core import theme
+from viz.core.chat_roles import Roles
 from viz.core.messages import shown
-from viz.core.theme import SEQUENTIAL, SQRT_TICKS
-from viz.core.widget_values import sent
+from viz.core.payload import LOCAL, Text, derived, hear
 
-_COMPONENT = declare("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
+COMPONENT = Component("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,14 @@ class HeadChoice:
 
     layer: int
     head: int
+
+
+def _pair(choice: HeadChoice | None) -> list[int] | None:
+    return None if choice is None else [choice.layer, choice.head]
+
+
+#: A head, packed as layer and head.
+Pair = Annotated[HeadChoice | None, _pair]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +49,25 @@ class TileMetric:
         num_best: so many tiles with the highest numbers are framed, each with its rank.
     """
 
-    name: str
-    values: Float[np.ndarray, "layer head"]
-    decimals: int
-    unit: str
-    note: str
-    num_best: int = 0
+    name: Text
+    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]
+    decimals: Annotated[int, LOCAL]
+    unit: Text
+    note: Annotated[str, LOCAL]
+    num_best: Annotated[int, LOCAL] = 0
 
+    @derived
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
         return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
 
+    @derived
     def bars(self) -> list[float]:
         """Parts of the highest number, from 0 to 1."""
         known = np.nan_to_num(self.values)
         return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
 
+    @derived
     def best(self) -> list[int]:
         """The heads that are framed, counted layer by layer, the highest first; none without a number above 0."""
         order = np.argsort(-np.nan_to_num(self.values), axis=None, kind="stable")[: self.num_best]
@@ -72,8 +84,8 @@ class TileJobs:
         intervals: of that number, as it is said behind it.
     """
 
-    short: tuple[str, ...]
-    said: tuple[str, ...]
+    short: tuple[Text, ...]
+    said: tuple[Text, ...]
     intervals: tuple[str, ...]
 
 
@@ -105,88 +117,11 @@ class Followed:
     jobs: tuple[TileJobs | None, ...]
 
 
-def pack_grid(
-    address: str,
-    shape: tuple[int, int],
-    selected: HeadChoice | None,
-    metric: TileMetric | None,
-    ranking: Ranking | None,
-    followed: Followed | None,
-    name: str = "heads",
-    caption: str = "",
-    jobs: TileJobs | None = None,
-    *,
-    is_mean: bool = False,
-    roles: Sequence[chat_roles.Run] = (),
-) -> bytes:
-    """The payload of `head_grid.js`: whose tiles are shown, their colours, and the order of heads."""
-    _, heads = shape
-    if metric is not None:
-        assert metric.values.shape == shape, "one metric for each head"
-    assert jobs is None or len(jobs.short) == prod(shape), "one job, or none, for each head"
-    header = {
-        "address": address,
-        "stops": SEQUENTIAL,
-        "ticks": SQRT_TICKS,
-        "name": name,
-        "caption": shown(caption),
-        "selected": None if selected is None else [selected.layer, selected.head],
-        "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
-        "metric": None if metric is None else _described(metric),
-        "jobs": None if jobs is None else _said(jobs),
-        "isMean": is_mean,
-        "roles": chat_roles.packed(roles),
-        "notes": [shown(part.note) for part in (metric, ranking) if part is not None],
-        "followed": None
-        if followed is None
-        else asdict(followed) | {"jobs": [None if each is None else _said(each) for each in followed.jobs]},
-    }
-    return payload.pack(header)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grid:
+    """All heads of an attention, layer by layer or as ranked.
 
-
-def _said(jobs: TileJobs) -> dict[str, list[str]]:
-    return {"short": [*map(shown, jobs.short)], "said": [*map(shown, jobs.said)], "intervals": [*jobs.intervals]}
-
-
-def _described(metric: TileMetric) -> dict[str, object]:
-    return {
-        "name": shown(metric.name),
-        "unit": shown(metric.unit),
-        "texts": metric.texts(),
-        "bars": metric.bars(),
-        "best": metric.best(),
-    }
-
-
-def read_choice(value: object, layers: int, heads: int) -> HeadChoice | None:
-    """What the browser sent, if it names a head that exists: it may still speak of the sentence or model before."""
-    if not isinstance(value, Mapping):
-        return None
-    layer, head = value.get("layer"), value.get("head")
-    if not (isinstance(layer, int) and isinstance(head, int) and 0 <= layer < layers and 0 <= head < heads):
-        return None
-    return HeadChoice(layer, head)
-
-
-def head_grid(
-    address: str,
-    shape: tuple[int, int],
-    *,
-    selected: HeadChoice | None,
-    metric: TileMetric | None = None,
-    ranking: Ranking | None = None,
-    followed: Followed | None = None,
-    jobs: TileJobs | None = None,
-    on_open: Callable[[HeadChoice], None],
-    key: str,
-    name: str = "heads",
-    caption: str = "",
-    is_mean: bool = False,
-    roles: Sequence[chat_roles.Run] = (),
-) -> None:
-    """Show all heads, layer by layer or as ranked, as soon as their tiles are in the browser.
-
-    Args:
+    Attributes:
         address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
         shape: how many layers, and heads in each.
         selected: the head to mark as open.
@@ -194,19 +129,54 @@ def head_grid(
         ranking: another order than layer by layer.
         followed: a switch between tiles that the grid need not wait for Python to obey.
         jobs: what heads are for.
-        on_open: called before the next run, with the head that a person has opened.
-        key: of the component.
         name: of the files in which a person saves the picture, without their ending.
         caption: what is shown, in a saved picture, where no page says it.
         is_mean: whether the one tile of a layer is all its heads together.
         roles: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens.
     """
 
-    def take() -> None:
-        choice = read_choice(sent(key, "head"), *shape)
-        if choice is not None:
-            on_open(choice)
+    address: str
+    shape: Annotated[tuple[int, int], LOCAL]
+    selected: Pair = None
+    metric: TileMetric | None = None
+    ranking: Annotated[Ranking | None, LOCAL] = None
+    followed: Followed | None = None
+    jobs: TileJobs | None = None
+    name: str = "heads"
+    caption: Text = ""
+    is_mean: bool = False
+    roles: Roles = ()
+    stops: Sequence[str] = theme.SEQUENTIAL
+    ticks: Sequence[float] = theme.SQRT_TICKS
 
-    what = address, shape, selected, metric, ranking, followed, name, caption, jobs
-    packed = pack_grid(*what, is_mean=is_mean, roles=roles)
-    _COMPONENT(data=packed, key=key, on_head_change=take)
+    def __post_init__(self) -> None:
+        assert self.metric is None or self.metric.values.shape == self.shape, "one metric for each head"
+        assert self.jobs is None or len(self.jobs.short) == prod(self.shape), "one job, or none, for each head"
+
+    @derived
+    def ranked(self) -> list[int] | None:
+        """The heads in the order of the ranking, counted layer by layer."""
+        heads = self.shape[1]
+        return None if self.ranking is None else [choice.layer * heads + choice.head for choice in self.ranking.heads]
+
+    @derived
+    def notes(self) -> list[str]:
+        """What stands below the grid."""
+        return [shown(part.note) for part in (self.metric, self.ranking) if part is not None]
+
+
+def head_grid(grid: Grid, *, on_open: Callable[[HeadChoice], object], key: str) -> None:
+    """Show all heads as soon as their tiles are in the browser.
+
+    Args:
+        grid: what is shown.
+        on_open: called before the next run, with the head that a person has opened.
+        key: of the component.
+    """
+    COMPONENT.show(grid, key=key, head=hear_head(on_open, grid.shape))
+
+
+def hear_head(on_open: Callable[[HeadChoice], object], shape: tuple[int, int]) -> Callable[[object], None]:
+    """Call `on_open` with the head that a browser names, of so many layers and heads."""
+    layers, heads = shape
+    return hear(on_open, HeadChoice, layer=range(layers), head=range(heads))

@@ -4,21 +4,21 @@ One too large to be sent whole is sent as the largest number of every block; the
 exact tiles of what a person looks at.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Self
 
 import numpy as np
 from jaxtyping import Float
 
-from viz.components.declare import declare
-from viz.core import chat_roles, fingerprint, payload, theme, token_text
+from viz.components.component import Component
+from viz.core import fingerprint, payload, theme
+from viz.core.chat_roles import Roles
 from viz.core.decimals import decimals_for, pack_decimals
 from viz.core.focus import FocusHead
-from viz.core.messages import shown
-from viz.core.widget_values import sent
+from viz.core.payload import FLAT, LOCAL, Text, Tokens, derived
 
-_COMPONENT = declare("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
+COMPONENT = Component("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class ColourScale:
         marks: what the colour bar says, as (position from 0 to 1, label).
     """
 
-    number: str
+    number: Text
     stops: tuple[str, ...]
     low: float
     high: float
     exponent: float
-    marks: tuple[tuple[float, str], ...]
+    marks: tuple[tuple[float, Text], ...]
 
     @classmethod
     def root(cls, number: str, top: float) -> Self:
@@ -94,21 +94,21 @@ class MatrixData:
         focus: what the head is called, and by which tokens the page's other pictures know its rows and columns.
     """
 
-    values: Float[np.ndarray, "row column"]
-    row_tokens: Sequence[str]
-    column_tokens: Sequence[str]
-    scale: ColourScale
-    title: str
-    label: str
-    note: str = ""
-    caption: str = ""
-    row_name: str = ""
-    column_name: str = ""
+    values: Annotated[Float[np.ndarray, "row column"], LOCAL]
+    row_tokens: Tokens
+    column_tokens: Tokens
+    scale: Annotated[ColourScale, FLAT]
+    title: Text
+    label: Text
+    note: Text = ""
+    caption: Text = ""
+    row_name: Annotated[str, LOCAL] = ""
+    column_name: Annotated[str, LOCAL] = ""
     file_name: str = "matrix"
-    block: tuple[int, int] = (1, 1)
-    address: str = ""
-    row_roles: Sequence[chat_roles.Run] = ()
-    column_roles: Sequence[chat_roles.Run] = ()
+    block: Annotated[tuple[int, int], LOCAL] = (1, 1)
+    address: Annotated[str, LOCAL] = ""
+    row_roles: Roles = ()
+    column_roles: Roles = ()
     focus: FocusHead | None = None
 
     def __post_init__(self) -> None:
@@ -125,66 +125,45 @@ class MatrixData:
         """Whether numbers stand for blocks."""
         return self.block != (1, 1)
 
-    @property
+    @derived
     def axes(self) -> str:
         """A fingerprint of the labels, by which a late report is known."""
         return fingerprint.digest(*self.row_tokens, "\n", *self.column_tokens)
 
+    @derived
+    def sides(self) -> tuple[Text, Text]:
+        """What rows and columns are."""
+        return self.row_name, self.column_name
 
-def pack_matrix(data: MatrixData, kept: Kept, preview: Preview | None) -> bytes:
-    """The payload of `matrix_picture.js`: labels, colours and what is kept, and the numbers.
+    @derived
+    def deep(self) -> dict[str, object] | None:
+        """Where tiles of a matrix that is pooled are asked for; the numbers' decimals."""
+        decimals = decimals_for(self.scale.high)
+        return {"address": self.address, "block": self.block, "decimals": decimals} if self.is_pooled else None
 
-    These travel as float32; maxima of blocks as so many decimals, which is shorter.
-    """
-    scale = data.scale
-    decimals = decimals_for(scale.high)
-    header = {
-        "rowTokens": token_text.display_tokens(data.row_tokens),
-        "columnTokens": token_text.display_tokens(data.column_tokens),
-        "axes": data.axes,
-        "title": shown(data.title),
-        "label": shown(data.label),
-        "note": shown(data.note),
-        "caption": shown(data.caption),
-        "sides": [shown(data.row_name), shown(data.column_name)],
-        "fileName": data.file_name,
-        "number": shown(scale.number),
-        "stops": scale.stops,
-        "low": scale.low,
-        "high": scale.high,
-        "exponent": scale.exponent,
-        "marks": scale.marks,
+    @derived
+    def numbers(self) -> np.ndarray:
+        """The numbers as they travel: float32, or maxima of blocks as so many decimals, which is shorter."""
+        if not self.is_pooled:
+            return np.asarray(self.values, np.float32)
+        return np.frombuffer(pack_decimals(self.values, decimals_for(self.scale.high)), np.uint8)
+
+
+def choices(kept: Kept, preview: Preview | None = None) -> dict[str, object]:
+    """What the payload of a matrix has besides the matrix: what is kept, and what a grid may announce."""
+    return {
         "kept": [kept.row, kept.column],
-        "rowRoles": chat_roles.packed(data.row_roles),
-        "columnRoles": chat_roles.packed(data.column_roles),
-        "keptColour": theme.HEAD_COLOURS[1],
+        "kept_colour": theme.HEAD_COLOURS[1],
         "shows": None if preview is None else preview.shows,
         "previews": [] if preview is None else preview.addresses,
-        "focus": None if data.focus is None else asdict(data.focus),
-        "deep": {"address": data.address, "block": data.block, "decimals": decimals} if data.is_pooled else None,
     }
-    if data.is_pooled:
-        return payload.pack(header, np.frombuffer(pack_decimals(data.values, decimals), np.uint8))
-    return payload.pack(header, np.asarray(data.values, np.float32))
-
-
-def read_kept(value: object, data: MatrixData) -> Kept | None:
-    """What the browser sent, if it speaks of this matrix: it may still speak of the one before."""
-    if not isinstance(value, Mapping) or value.get("axes") != data.axes:
-        return None
-    positions = value.get("row"), value.get("column")
-    for position, count in zip(positions, data.shape, strict=True):
-        # A boolean is an int to Python, but no position.
-        if position is not None and not (type(position) is int and 0 <= position < count):
-            return None
-    return Kept(*positions)
 
 
 def matrix_picture(
     data: MatrixData,
     kept: Kept,
     *,
-    on_keep: Callable[[Kept], None],
+    on_keep: Callable[[Kept], object],
     key: str,
     preview: Preview | None = None,
 ) -> None:
@@ -197,10 +176,6 @@ def matrix_picture(
         key: of the component.
         preview: lets a head that a grid of tiles announces be drawn at once.
     """
-
-    def take() -> None:
-        choice = read_kept(sent(key, "kept"), data)
-        if choice is not None:
-            on_keep(choice)
-
-    _COMPONENT(data=pack_matrix(data, kept, preview), key=key, on_kept_change=take)
+    rows, columns = map(range, data.shape)
+    take = payload.hear(on_keep, Kept, about={"axes": data.axes}, row=rows, column=columns)
+    COMPONENT.show(data, key=key, more=choices(kept, preview), kept=take)

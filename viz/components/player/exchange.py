@@ -1,11 +1,15 @@
 """Let a page and a player that the browser moves agree on where it stands, without one undoing what the other did."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
+from viz.components.component import Component, ignore
+from viz.core import payload
 from viz.core.widget_values import sent
 
 #: A frozen dataclass of plain values, all that a player can be set to.
@@ -22,12 +26,16 @@ class Command(Generic[State]):
 
     def packed(self) -> dict[str, object]:
         """As `player_view.js` reads it."""
-        return {"number": self.number, **asdict(self.state)}  # type: ignore[call-overload]
+        return {"number": self.number, **payload.encoded(self.state)}
 
     def is_answered_by(self, value: object) -> bool:
         """Whether the browser reported this after it had obeyed the command, of the film that it was about."""
         answered = (self.digest, self.number)
         return isinstance(value, Mapping) and (value.get("digest"), value.get("command")) == answered
+
+    def answer(self, value: object, read: Callable[[object], State | None]) -> State | None:
+        """What `read` makes of the browser's report, if that answers this command."""
+        return read(value) if self.is_answered_by(value) else None
 
 
 @dataclass(frozen=True)
@@ -54,35 +62,41 @@ def next_command(last: Exchange[State] | None, asked: State, reported: State | N
     return Command(last.command.number + 1, asked, digest)
 
 
-def last_exchange(key: str) -> Exchange[Any] | None:
-    """What page and player last said to each other; None before the first time."""
-    exchange: Exchange[Any] | None = st.session_state.get(f"{key}/exchange")
-    return exchange
+def reported_state(read: Callable[[object], State | None], key: str) -> State | None:
+    """What the player with this key reports, if it has obeyed its last command and `read` takes it."""
+    last: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
+    return None if last is None else last.command.answer(sent(key, "view"), read)
 
 
-def converse(
-    show: Callable[[Exchange[State] | None, object], tuple[Any, Command[State]]],
-    read: Callable[[object, Command[State]], State | None],
+def play(
+    component: Component,
+    content: object,
+    *arrays: NDArray[np.generic],
     asked: State,
-    *,
+    read: Callable[[object], State | None],
+    digest: str,
     key: str,
+    more: Mapping[str, object] | None = None,
+    **answers: Callable[[object], None],
 ) -> State | None:
     """Show a player; return its state once a person has changed it.
 
     Args:
-        show: draws the component for what was said last and what the browser reported before this run; what it returns
-            is the component's result, and the command that it was sent.
-        read: the state that the browser reports, if it answers this command and names what exists.
+        component, content, arrays, more, answers: as of `Component.show`.
         asked: where the page wants the player, all of which exists.
+        read: the state that the browser reports, if it names what exists.
+        digest: a fingerprint of the film.
         key: of the component.
     """
-    is_alive = key in st.session_state
-    last: Exchange[State] | None = last_exchange(key)
-    if last is not None and not is_alive:
+    last: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
+    before = reported_state(read, key)
+    if last is not None and key not in st.session_state:
         # Streamlit forgets a component that a run leaves out. Its successor has no state, so whatever the page asks
         # is news; the number goes on, because the browser remembers the ones it has obeyed.
         last = Exchange(last.command, None, None)
-    result, command = show(last, sent(key, "view") if is_alive else None)
-    reported = read(result.view, command)
+    command = next_command(last, asked, before, digest)
+    given = {**(more or {}), "digest": digest, "command": command.packed()}
+    view: Any = component.show(content, *arrays, key=key, more=given, view=ignore, **answers).view
+    reported = command.answer(view, read)
     st.session_state[f"{key}/exchange"] = Exchange(command, asked, reported)
     return reported

@@ -4,25 +4,26 @@ A tile of level l at (row, column) holds `TILE_SIDE` × `TILE_SIDE` numbers, eac
 ends of the matrix it holds fewer.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cached_property
+from typing import Annotated, Final
 
 import numpy as np
 import streamlit as st
+from jaxtyping import Float, UInt8
 
-from viz.components.declare import declare
+from viz.components.component import Component
 from viz.core import payload
 from viz.core.decimals import pack_decimals
+from viz.core.payload import ANYTHING, LOCAL, derived
 from viz.core.tile_source import Source
-from viz.core.widget_values import sent
 
 #: As in tile_requests.js.
 TILE_SIDE: Final = 256
 #: So many at once, and no coarser.
 MAX_TILES, MAX_LEVEL = 6, 6
 
-_COMPONENT = declare("components/tiles/tile_server.js")
+_COMPONENT: Final = Component("components/tiles/tile_server.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,42 +44,60 @@ class Tile:
 class Request:
     """What the browser asks for: its own number, by which it knows the answer, and the tiles."""
 
-    serial: int
-    tiles: tuple[Tile, ...]
+    serial: Annotated[int, ANYTHING]
+    tiles: tuple[Annotated[tuple[int, int, int], range(1 << 31)], ...]
 
 
-def read_request(value: object, source: Source) -> Request | None:
-    """What the browser sent, if it asks for tiles of this matrix: it may still speak of the one before."""
-    if not isinstance(value, Mapping) or value.get("address") != source.address:
-        return None
-    serial, listed = value.get("serial"), value.get("tiles")
-    if type(serial) is not int or not isinstance(listed, list) or not 0 < len(listed) <= MAX_TILES:
-        return None
-    tiles = []
-    for entry in listed:
-        if not isinstance(entry, list) or len(entry) != 3 or not all(type(number) is int for number in entry):
-            return None
-        tile = Tile(*entry)
-        if not 0 <= tile.level <= MAX_LEVEL or min(tile.row, tile.column) < 0:
-            return None
-        if any(part.start >= count for part, count in zip(tile.slices(), source.shape, strict=True)):
-            return None
-        tiles.append(tile)
-    return Request(serial, tuple(tiles))
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The tiles that were asked for, and whose tiles can be.
+
+    Attributes:
+        source: what tiles are cut from.
+        wanted: the tiles, in order.
+        serial: the number of the request; 0 without one.
+    """
+
+    source: Annotated[Source, LOCAL]
+    wanted: Annotated[tuple[Tile, ...], LOCAL] = ()
+    serial: int = 0
+
+    @cached_property
+    def parts(self) -> list[Float[np.ndarray, "row column"]]:
+        """The numbers of each tile."""
+        return [self.source.pooled(*tile.slices(), (1 << tile.level, 1 << tile.level)) for tile in self.wanted]
+
+    @derived
+    def address(self) -> str:
+        """Of the matrix."""
+        return self.source.address
+
+    @derived
+    def decimals(self) -> int:
+        """Of the numbers."""
+        return self.source.decimals
+
+    @derived
+    def tiles(self) -> list[list[int]]:
+        """Level, row, column, and how many rows and columns the tile has."""
+        return [[t.level, t.row, t.column, *part.shape] for t, part in zip(self.wanted, self.parts, strict=True)]
+
+    @derived
+    def numbers(self) -> UInt8[np.ndarray, "byte"]:
+        """Of all tiles, one after another."""
+        numbers = np.concatenate([part.ravel() for part in self.parts]) if self.parts else np.zeros(0, np.float32)
+        return np.frombuffer(pack_decimals(numbers, self.source.decimals), np.uint8)
 
 
-def pack_answer(source: Source, request: Request | None) -> bytes:
-    """The payload of `tile_server.js`: whose tiles can be asked for, and those that were."""
-    tiles = () if request is None else request.tiles
-    parts = [source.pooled(*tile.slices(), (1 << tile.level, 1 << tile.level)) for tile in tiles]
-    header = {
-        "address": source.address,
-        "serial": 0 if request is None else request.serial,
-        "decimals": source.decimals,
-        "tiles": [[t.level, t.row, t.column, *part.shape] for t, part in zip(tiles, parts, strict=True)],
-    }
-    numbers = np.concatenate([part.ravel() for part in parts]) if parts else np.zeros(0, np.float32)
-    return payload.pack(header, np.frombuffer(pack_decimals(numbers, source.decimals), np.uint8))
+def wanted_tiles(request: Request, source: Source) -> tuple[Tile, ...] | None:
+    """The tiles that a request names, if all of them exist and they are not too many."""
+    tiles = tuple(Tile(*numbers) for numbers in request.tiles)
+    exist = all(
+        tile.level <= MAX_LEVEL
+        and all(part.start < count for part, count in zip(tile.slices(), source.shape, strict=True))
+        for tile in tiles
+    )
+    return tiles if exist and 0 < len(tiles) <= MAX_TILES else None
 
 
 def tile_server(source: Source, *, key: str) -> None:
@@ -90,13 +109,15 @@ def tile_server(source: Source, *, key: str) -> None:
         source: what tiles are cut from.
         key: of the component.
     """
-    request_key = f"{key}/request"
+    asked_key = f"{key}/asked"
 
-    def take() -> None:
-        request = read_request(sent(key, "asked"), source)
-        if request is not None:
-            st.session_state[request_key] = (source.address, request)
+    def take(request: Request) -> None:
+        if (tiles := wanted_tiles(request, source)) is not None:
+            st.session_state[asked_key] = (source.address, tiles, request.serial)
 
-    address, request = st.session_state.get(request_key, (None, None))
-    asked = request if address == source.address else None
-    _COMPONENT(data=pack_answer(source, asked), key=key, height=1, on_asked_change=take)
+    address, *asked = st.session_state.get(asked_key, (None,))
+    _COMPONENT.show(
+        Answer(source, *asked) if address == source.address else Answer(source),
+        key=key,
+        asked=payload.hear(take, Request, about={"address": source.address}),
+    )

@@ -1,13 +1,14 @@
 """Name what is looked at in an atlas: one metric of the heads of one site, and all its metrics."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
 from viz.core.messages import shown
+from viz.core.payload import LOCAL, Text, derived
 from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
@@ -30,28 +31,41 @@ class HeadMap:
     """
 
     key: str
-    name: str
-    unit: str
-    values: Float[np.ndarray, "layer head"]
-    decimals: int
-    centre: float | None = None
+    name: Text
+    unit: Text
+    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]
+    decimals: Annotated[int, LOCAL]
+    centre: Annotated[float | None, LOCAL] = None
 
-    def packed(self) -> dict[str, object]:
-        """The map as `head_maps.js` reads it: numbers as texts, and as places on the colour scale, layer by layer."""
+    @derived
+    def texts(self) -> list[str]:
+        """The numbers as people read them, layer by layer."""
+        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
+
+    @derived
+    def shades(self) -> list[float | None]:
+        """The numbers as positions on the colour scale, from 0 to 1."""
         low, high = self._ends()
-        return {
-            "key": self.key,
-            "name": shown(self.name),
-            "unit": shown(self.unit),
-            "texts": ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat],
-            "shades": [
-                None if np.isnan(value) else round((float(value) - low) / max(high - low, 1e-9), 3)
-                for value in self.values.flat
-            ],
-            "low": f"{low:.{self.decimals}f}" if low else "0",
-            "high": f"{high:.{self.decimals}f}",
-            "isCentred": self.centre is not None,
-        }
+        return [
+            None if np.isnan(value) else round((float(value) - low) / max(high - low, 1e-9), 3)
+            for value in self.values.flat
+        ]
+
+    @derived
+    def low(self) -> str:
+        """Where the colours begin."""
+        low, _high = self._ends()
+        return f"{low:.{self.decimals}f}" if low else "0"
+
+    @derived
+    def high(self) -> str:
+        """Where the colours end."""
+        return f"{self._ends()[1]:.{self.decimals}f}"
+
+    @derived
+    def is_centred(self) -> bool:
+        """Whether chance gives a number."""
+        return self.centre is not None
 
     def _ends(self) -> tuple[float, float]:
         """From 0 to the highest number; around a centre, as far below it as above."""

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from tests.viz.components.tiles.decoded import numbers_of
-from tests.viz.sent import unpack
-from viz.components.tiles.server import MAX_TILES, TILE_SIDE, Request, Tile, pack_answer, read_request
+from tests.viz.sent import Shown, caught, unpack
+from viz.components.tiles.server import MAX_TILES, TILE_SIDE, Answer, Tile, tile_server
+from viz.core.payload import pack
 from viz.core.tile_source import Source
 
 ROWS, COLUMNS = 700, 300
@@ -23,8 +25,7 @@ SOURCE = Source("here", (ROWS, COLUMNS), 4, pooled)
 
 
 def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix() -> None:
-    request = Request(7, (Tile(0, 2, 1), Tile(1, 0, 0)))
-    header, (deflated,) = unpack(pack_answer(SOURCE, request))
+    header, (deflated,) = unpack(pack(Answer(SOURCE, (Tile(0, 2, 1), Tile(1, 0, 0)), 7)))
     assert (header["address"], header["serial"]) == ("here", 7)
     assert header["tiles"] == [[0, 2, 1, ROWS - 2 * TILE_SIDE, COLUMNS - TILE_SIDE], [1, 0, 0, TILE_SIDE, COLUMNS // 2]]
     found = numbers_of(deflated.tobytes(), 4)
@@ -34,9 +35,20 @@ def test_tiles_hold_the_maxima_of_their_blocks_and_end_with_the_matrix() -> None
     np.testing.assert_allclose(found[exact.size :], halved.ravel(), atol=5.1e-5)
 
 
-def test_a_request_for_tiles_that_exist_is_read() -> None:
-    value = {"address": "here", "serial": 3, "tiles": [[0, 2, 1], [1, 1, 0]]}
-    assert read_request(value, SOURCE) == Request(3, (Tile(0, 2, 1), Tile(1, 1, 0)))
+def answered(monkeypatch: pytest.MonkeyPatch, asked: object) -> Shown:
+    """What a page sends after a request."""
+    monkeypatch.setattr(st, "session_state", {})
+    shown = caught(monkeypatch)
+    tile_server(SOURCE, key="tiles")
+    shown[0].answers["asked"](asked)
+    tile_server(SOURCE, key="tiles")
+    return shown[1]
+
+
+def test_tiles_that_exist_are_sent_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent = answered(monkeypatch, {"address": "here", "serial": 3, "tiles": [[0, 2, 1], [1, 1, 0]]})
+    assert (sent.header["address"], sent.header["serial"]) == ("here", 3)
+    assert [tile[:3] for tile in sent.header["tiles"]] == [[0, 2, 1], [1, 1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -50,17 +62,16 @@ def test_a_request_for_tiles_that_exist_is_read() -> None:
         {"address": "here", "serial": 1, "tiles": [[0, 0, 0]] * (MAX_TILES + 1)},
         {"address": "here", "serial": 1, "tiles": [[0, 3, 0]]},
         {"address": "here", "serial": 1, "tiles": [[0, -1, 0]]},
-        {"address": "here", "serial": 1, "tiles": [[99, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[7, 0, 0]]},
+        {"address": "here", "serial": 1, "tiles": [[1 << 60, 0, 0]]},
         {"address": "here", "serial": 1, "tiles": [[-1, 0, 0]]},
         {"address": "here", "serial": 1, "tiles": [[0, 0]]},
         {"address": "here", "serial": 1, "tiles": [[0, True, 0]]},
         {"address": "here", "serial": 1, "tiles": ["0/0/0"]},
     ],
 )
-def test_whatever_else_the_browser_sends_is_no_request(value: object) -> None:
-    assert read_request(value, SOURCE) is None
-
-
-def test_without_a_request_the_browser_learns_whose_tiles_there_are() -> None:
-    header, _ = unpack(pack_answer(SOURCE, None))
-    assert (header["address"], header["tiles"]) == ("here", [])
+def test_whatever_else_the_browser_sends_brings_no_tiles_and_it_learns_whose_there_are(
+    monkeypatch: pytest.MonkeyPatch, value: object
+) -> None:
+    header = answered(monkeypatch, value).header
+    assert (header["address"], header["serial"], header["tiles"]) == ("here", 0, [])

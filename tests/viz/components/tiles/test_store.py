@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
-from viz.components.tiles.store import pack_tiles
+from viz.components.tiles.store import Frame, as_array
+from viz.core.payload import pack
 from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 
 
@@ -13,7 +14,8 @@ def tiles_of(*shape: *tuple[int, int, int, int]) -> Tiles:
 
 def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None:
     tiles = tiles_of(2, 3, 4, 5)
-    header, (deflated,) = unpack(pack_tiles(tiles, [*"abc", "\u202e"], list("vwxyz"), "here"))
+    frame = Frame(spec=tiles.spec, query_tokens=[*"abc", "\u202e"], key_tokens=list("vwxyz"), address="here")
+    header, (deflated,) = unpack(pack(frame, as_array(tiles)))
     assert header["address"] == "here"
     assert (header["layers"], header["heads"], header["rows"], header["columns"]) == (2, 3, 4, 5)
     assert (header["blockQueries"], header["blockKeys"]) == (1, 1)
@@ -26,4 +28,4 @@ def test_the_payload_names_address_sizes_tokens_and_how_cells_are_read() -> None
 
 def test_tokens_that_do_not_fit_the_tiles_are_a_mistake() -> None:
     with pytest.raises(AssertionError, match="one token for each"):
-        pack_tiles(tiles_of(1, 1, 3, 3), "ab", "abc", "here")
+        Frame(spec=tiles_of(1, 1, 3, 3).spec, query_tokens="ab", key_tokens="abc", address="here")

@@ -9,7 +9,7 @@ from viz.components.head_grid.component import HeadChoice
 from viz.core.file_names import file_name
 from viz.core.messages import _
 from viz.pages.atlas import head_panel, tables
-from viz.pages.atlas.layer_maps.component import head_maps
+from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.ui import number_controls
@@ -25,13 +25,10 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             head_maps(
-                view.maps,
-                chosen=view.key,
-                selected=HeadChoice(common.layer, common.head),
+                HeadMaps(view.maps, view.key, HeadChoice(common.layer, common.head), name),
                 on_map=lambda key: state.change(corpus_metric=key),
                 on_head=lambda head: state.change(layer=head.layer, head=head.head),
                 key="atlas-maps",
-                name=name,
             )
             st.caption(
                 _(

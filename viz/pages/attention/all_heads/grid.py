@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from viz.access import attention, chats, long_texts, models
 from viz.access.head_jobs import of_model
-from viz.components.head_grid.component import Followed, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
-from viz.components.tiles.store import send_tiles
+from viz.components.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
+from viz.components.tiles.store import Frame, send_tiles
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.messages import _, shown
@@ -32,13 +32,16 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
     measured = attention.head_tiles(trace, models.reader(state.current().model), site, measure)
     send_tiles(
         measured.tiles,
-        trace.row_names(site),
-        trace.axis_tokens(site)[1],
-        address=attention.tiles_key(trace, site, measure),
+        Frame(
+            spec=measured.tiles.spec,
+            query_tokens=trace.row_names(site),
+            key_tokens=trace.axis_tokens(site)[1],
+            address=attention.tiles_key(trace, site, measure),
+            site=site,
+            number=MEASURES[measure].number,
+            top=measured.top,
+        ),
         key=f"tiles-{site}",
-        number=MEASURES[measure].number,
-        top=measured.top,
-        site=site,
     )
 
 
@@ -67,9 +70,9 @@ def draw(
         on_open()
 
     jobs = {other: _jobs(trace, other) for other in trace.sites} if not is_mean else {}
-    head_grid(
-        addresses[site],
-        (layers, 1 if is_mean else heads),
+    grid = Grid(
+        address=addresses[site],
+        shape=(layers, 1 if is_mean else heads),
         selected=HeadChoice(selection.common.layer, 0 if is_mean else selection.common.head),
         # What is known of a head does not hold of all together.
         metric=None if is_mean else metric,
@@ -78,13 +81,12 @@ def draw(
         is_mean=is_mean,
         roles=chats.spans_of_tokens(trace),
         followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
-        on_open=open_head,
-        key="heads",
         name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
         caption=_(
             "{site}, {measure} of every head", site=sites.label(site), measure=shown(MEASURES[measure].label).lower()
         ),
     )
+    head_grid(grid, on_open=open_head, key="heads")
     return addresses
 
 

@@ -18,9 +18,15 @@ from viz.core import joined
 from viz.core.messages import _, said
 from viz.core.sites import CROSS, ENCODER, head_label
 from viz.core.token_text import display_token
-from viz.pages.attention.all_heads.link_question import NOTHING, Chosen, link_question
 from viz.pages.attention.all_heads.sentence_words import word_lines
-from viz.pages.attention.all_heads.word_picker import word_picker
+from viz.pages.attention.all_heads.word_picker import (
+    NOTHING,
+    Chosen,
+    LinkQuestion,
+    Words,
+    link_question,
+    word_picker,
+)
 from viz.selection import state
 from viz.selection.attention import KEPT
 from viz.ui import finding, sentence
@@ -64,7 +70,7 @@ def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
     question = _question(trace, state.current().common.site)
     with head:
         chosen = _chosen(trace) if question is None else question.words
-        word_picker(lines, chosen, on_choose=partial(_choose, trace), key="words")
+        word_picker(Words(lines, chosen), on_choose=partial(_choose, trace), key="words")
     sentence.show_cautions(trace, head)
 
 
@@ -84,7 +90,7 @@ def show(trace: "Trace", site: str) -> None:
     names = None if question is None else question.names
     how = _WORDS if word_lines(trace) else _CELLS
     chosen = _chosen(trace) if question is None else question.words
-    link_question(chosen, names, _(how), key="link-question")
+    link_question(LinkQuestion(chosen, names, _(how)), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)

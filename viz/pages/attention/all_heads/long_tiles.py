@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import attention, long_texts
-from viz.components.tiles.store import send_frame, send_layer
+from viz.components.tiles.store import Frame, send_frame, send_layer
 from viz.core.background_jobs import Job
 from viz.core.messages import _
 from viz.ui import frame, long_work
@@ -54,14 +54,14 @@ def _fill(
 
 
 def _send(trace: "Trace", site: str, grid: long_texts.Grid, address: str, ready: Mapping[int, "LayerTiles"]) -> None:
-    send_frame(
-        grid.spec,
-        trace.row_names(site),
-        trace.axis_tokens(site)[1],
+    empty = Frame(
+        spec=grid.spec,
+        query_tokens=trace.row_names(site),
+        key_tokens=trace.axis_tokens(site)[1],
         address=address,
-        key=f"tiles-{site}",
         site=site,
     )
+    send_frame(empty, key=f"tiles-{site}")
     for layer in sorted(ready):
         send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
 

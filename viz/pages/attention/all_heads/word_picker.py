@@ -1,19 +1,25 @@
-"""Show a text and its translation as words, of which a person chooses one that looks, and one looked at."""
+"""Show a text and its translation as words, of which a person chooses one that looks, and one looked at.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+Which heads link the two is asked below the words, where the script of the question marks them as well.
+"""
 
-from viz.components.declare import declare
-from viz.core import chat_roles, fingerprint, payload, theme
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from viz.components.component import Component
+from viz.core import theme
+from viz.core.chat_roles import Roles
 from viz.core.focus import FocusAxis
+from viz.core.payload import CHOSEN, Tokens, read
 from viz.core.token_text import display_word
-from viz.core.widget_values import sent
-from viz.pages.attention.all_heads.link_question import Chosen
 
-_COMPONENT = declare(
-    "pages/attention/all_heads/word_picker.js",
-    "pages/attention/all_heads/word_picker.css",
-)
+_FOLDER: Final = "pages/attention/all_heads"
+_WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")
+_QUESTION: Final = Component(f"{_FOLDER}/link_question.js", f"{_FOLDER}/link_question.css")
+#: A word that looks and the one that is looked at, counted through all lines; None for what is no word.
+Chosen = tuple[int | None, int | None]
+NOTHING: Final[Chosen] = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,53 +37,62 @@ class WordLine:
 
     mark: str
     language: str
-    words: tuple[str, ...]
+    words: Sequence[Annotated[str, display_word]]
     pieces: tuple[int, ...]
     axis: FocusAxis
-    roles: tuple[chat_roles.Run, ...] = ()
+    roles: Roles = ()
 
 
-def pack_words(lines: Sequence[WordLine], chosen: Chosen) -> bytes:
-    """The payload of `word_picker.js`: the lines, and the words that are marked as chosen."""
-    shown = [
-        asdict(line)
-        | {
-            "words": list(map(display_word, line.words)),
-            "roles": chat_roles.packed(line.roles),
-        }
-        for line in lines
-    ]
-    header = {
-        "lines": shown,
-        "chosen": chosen,
-        "keptColour": theme.HEAD_COLOURS[1],
-        "digest": fingerprint.digest(repr(shown)),
-    }
-    return payload.pack(header)
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The lines, and the words that are marked as chosen."""
+
+    lines: Sequence[WordLine]
+    chosen: Annotated[Chosen, CHOSEN]
+    kept_colour: str = theme.HEAD_COLOURS[1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Picked:
+    looking: int | None
+    looked_at: int | None
 
 
 def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
     """The words that the browser says are chosen, if they exist: none, the one that looks, or both."""
-    if not isinstance(value, Mapping) or not {"looking", "lookedAt"} <= value.keys():
+    words = range(sum(len(line.words) for line in lines))
+    picked = read(_Picked, value, looking=words, looked_at=words)
+    if picked is None or (picked.looking is None and picked.looked_at is not None):
         return None
-    count = sum(len(line.words) for line in lines)
-    looking, looked_at = value["looking"], value["lookedAt"]
-    if not all(word is None or (type(word) is int and 0 <= word < count) for word in (looking, looked_at)):
-        return None
-    return None if looking is None and looked_at is not None else (looking, looked_at)
+    return picked.looking, picked.looked_at
 
 
-def word_picker(lines: Sequence[WordLine], chosen: Chosen, *, on_choose: Callable[[Chosen], None], key: str) -> None:
-    """Show the words; arguments as of `pack_words`.
+def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str) -> None:
+    """Show the words; `on_choose` is called before the next run, with those that a person has chosen."""
 
-    Args:
-        on_choose: called before the next run, with the words that a person has chosen.
-        key: of the component.
+    def take(value: object) -> None:
+        if (chosen := read_chosen(value, words.lines)) is not None:
+            on_choose(chosen)
+
+    _WORDS.show(words, key=key, chosen=take)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQuestion:
+    """The question which heads link two words.
+
+    Attributes:
+        chosen: both words.
+        asked: what both are called in the question; None where nothing is chosen.
+        how: what a person can click.
     """
 
-    def take() -> None:
-        words = read_chosen(sent(key, "chosen"), lines)
-        if words is not None:
-            on_choose(words)
+    chosen: Chosen
+    asked: Tokens | None
+    how: str
+    kept_colour: str = theme.HEAD_COLOURS[1]
 
-    _COMPONENT(data=pack_words(lines, chosen), key=key, on_chosen_change=take)
+
+def link_question(question: LinkQuestion, *, key: str) -> None:
+    """Show the question."""
+    _QUESTION.show(question, key=key)

@@ -1,19 +1,25 @@
 """Say above the open head, in a fixed place, what a person points at, or what is chosen, or what is worth seeing."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
-from viz.components.declare import declare
-from viz.core import payload
+from viz.components.component import Component
 from viz.selection import state
 from viz.ui import finding
 
 if TYPE_CHECKING:
     from model import Trace
 
-_COMPONENT = declare(
-    "pages/attention/opened_head/headline.js",
-    "pages/attention/opened_head/headline.css",
-)
+_COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What is worth seeing: plain words and words that stand out by turns; whether it is a guess."""
+
+    suggestion: Sequence[str]
+    is_guess: bool
 
 
 def show(trace: "Trace") -> None:
@@ -21,5 +27,4 @@ def show(trace: "Trace") -> None:
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
-    header = {"suggestion": suggestion, "isGuess": bool(suggestion) and finding.of(trace).is_guess}
-    _COMPONENT(data=payload.pack(header), key="headline")
+    _COMPONENT.show(Headline(suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")

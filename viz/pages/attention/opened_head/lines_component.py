@@ -8,21 +8,22 @@ the picture is known to show, each with a number that the picture obeys once; re
 thus about to be overruled, do not count. A message without a new order has the very same bytes, and costs nothing.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TypeGuard
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, UInt16
 
-from viz.components.declare import declare
-from viz.core import chat_roles, fingerprint, payload, token_text
+from viz.components.component import Component
+from viz.core import payload
+from viz.core.chat_roles import Roles
 from viz.core.focus import FocusHead
+from viz.core.payload import LOCAL, Tokens, derived
 from viz.core.theme import HEAD_COLOURS
-from viz.core.widget_values import sent
 
-_COMPONENT = declare("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
+COMPONENT: Final = Component("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class LinesView:
     heads: tuple[int, ...]
     query: int | None = None
     key: int | None = None
-    threshold: int = 0
+    threshold: Annotated[int, range(101)] = 0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,21 +52,27 @@ class LinesData:
         focus: by which tokens the page's other pictures know rows and columns.
     """
 
-    values: Float[np.ndarray, "head query key"]
+    values: Annotated[Float[np.ndarray, "head query key"], LOCAL]
     top: float
-    query_tokens: tuple[str, ...]
-    key_tokens: tuple[str, ...]
+    query_tokens: Tokens
+    key_tokens: Tokens
     head_names: tuple[str, ...]
     number: str
     title: str
     file_name: str
-    query_roles: Sequence[chat_roles.Run] = ()
-    key_roles: Sequence[chat_roles.Run] = ()
+    query_roles: Roles = ()
+    key_roles: Roles = ()
     focus: FocusHead | None = None
+    colours: tuple[str, ...] = HEAD_COLOURS
 
     def __post_init__(self) -> None:
         expected = (len(self.head_names), len(self.query_tokens), len(self.key_tokens))
         assert self.values.shape == expected, f"values have shape {self.values.shape}, names and tokens {expected}"
+
+    @derived
+    def shares(self) -> UInt16[np.ndarray, "head query key"]:
+        """The values as shares of `top`."""
+        return payload.sqrt_uint16(self.values / self.top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,61 +108,30 @@ def after_report(memory: Memory, value: object, shape: tuple[int, int, int]) -> 
     return replace(memory, shown=lines if value.get("digest") == memory.digest else None)
 
 
-def read_view(value: Mapping[object, object], shape: tuple[int, int, int]) -> LinesView | None:
+def read_view(value: object, shape: tuple[int, int, int]) -> LinesView | None:
     """What the browser reported, if all of it exists in a matrix of this shape [head, query, key]."""
-    heads, query, key, threshold = (value.get(name) for name in ("heads", "query", "key", "threshold"))
-    if not isinstance(heads, list) or not heads or not all(_is_below(head, shape[0]) for head in heads):
-        return None
-    if not ((query is None or _is_below(query, shape[1])) and (key is None or _is_below(key, shape[2]))):
-        return None
-    if not isinstance(threshold, int) or not _is_below(threshold, 101):
-        return None
-    return LinesView(tuple(sorted(set(heads))), query, key, threshold)
+    heads, query, key = map(range, shape)
+    view = payload.read(LinesView, value, heads=heads, query=query, key=key)
+    return replace(view, heads=tuple(sorted(set(view.heads)))) if view is not None and view.heads else None
 
 
-def pack_lines(data: LinesData, memory: Memory) -> bytes:
-    """The payload of `head_lines.js`: names and tokens, the order, and the matrices as shares of `top`."""
-    header = {
-        "queryTokens": token_text.display_tokens(data.query_tokens),
-        "keyTokens": token_text.display_tokens(data.key_tokens),
-        "queryRoles": chat_roles.packed(data.query_roles),
-        "keyRoles": chat_roles.packed(data.key_roles),
-        "headNames": data.head_names,
-        "top": data.top,
-        "number": data.number,
-        "title": data.title,
-        "fileName": data.file_name,
-        "colours": HEAD_COLOURS,
-        "focus": None if data.focus is None else asdict(data.focus),
-        "digest": memory.digest,
-        "command": asdict(memory.order) | {"number": memory.number},
-    }
-    return payload.pack(header, payload.sqrt_uint16(data.values / data.top))
-
-
-def digest_of(data: LinesData) -> str:
-    """A fingerprint of everything that is drawn."""
-    names = (*data.query_tokens, "\n", *data.key_tokens, "\n", *data.head_names, data.number, data.title, str(data.top))
-    return fingerprint.digest(*names, str([*data.query_roles, "\n", *data.key_roles]), data.values)
+def order(memory: Memory) -> dict[str, object]:
+    """What the payload of lines has besides the lines: what they are to show."""
+    return {"digest": memory.digest, "command": payload.encoded(memory.order) | {"number": memory.number}}
 
 
 def head_lines(data: LinesData, view: LinesView, *, on_change: Callable[[LinesView], None], key: str) -> None:
     """Show `data` as lines as `view` says; `on_change` is called before the next run with what a person made of it."""
     memory_key = f"{key}/memory"
     is_alive = key in st.session_state
-    memory = next_memory(st.session_state.get(memory_key), view, digest_of(data), is_alive=is_alive)
+    memory = next_memory(st.session_state.get(memory_key), view, payload.digest(data), is_alive=is_alive)
     st.session_state[memory_key] = memory
 
-    def take() -> None:
+    def take(value: object) -> None:
         before: Memory = st.session_state[memory_key]
-        after = after_report(before, sent(key, "view"), data.values.shape)
+        after = after_report(before, value, data.values.shape)
         st.session_state[memory_key] = after
         if after is not before and after.shown is not None:
             on_change(after.shown)
 
-    _COMPONENT(data=pack_lines(data, memory), key=key, on_view_change=take)
-
-
-def _is_below(number: object, limit: int) -> TypeGuard[int]:
-    # A boolean is an int to Python, but no index.
-    return type(number) is int and 0 <= number < limit
+    COMPONENT.show(data, key=key, more=order(memory), view=take)

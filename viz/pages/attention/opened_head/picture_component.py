@@ -1,21 +1,18 @@
-"""A picture with one head's row drawn over its patches; a click on a patch, or a button, makes another token the query.
+"""A picture with one head's row drawn over its patches; a click on a patch, or a button, chooses the query."""
 
-Sends the pixels and the head's weights to `picture_attention.js` and reads back which token a person chose.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float, UInt8
 
-from viz.components.declare import declare
-from viz.core import payload, theme, token_text
-from viz.core.widget_values import sent
+from viz.components.component import Component
+from viz.core import theme
+from viz.core.payload import Tokens, derived, hear
 
-_COMPONENT = declare(
-    "pages/attention/opened_head/picture_attention.js",
-    "pages/attention/opened_head/picture_attention.css",
+_COMPONENT: Final = Component(
+    "pages/attention/opened_head/picture_attention.js", "pages/attention/opened_head/picture_attention.css"
 )
 
 
@@ -31,6 +28,7 @@ class PictureData:
         values: one head's numbers, not below 0: every query's, or that of the query that is shown alone.
         number: what one of them is called.
         title: stands above, and on hover.
+        query: the token whose row is drawn.
         file_name: of saved pictures, without their ending.
     """
 
@@ -38,50 +36,31 @@ class PictureData:
     rows: int
     columns: int
     first_patch: int
-    tokens: Sequence[str]
+    tokens: Tokens
     values: Float[np.ndarray, "query key"]
     number: str
     title: str
+    query: int
     file_name: str = "picture"
+    stops: tuple[str, ...] = theme.SEQUENTIAL
+    query_colour: str = theme.HEAD_COLOURS[1]
 
     def __post_init__(self) -> None:
         count = self.first_patch + self.rows * self.columns
         assert self.values.shape in ((count, count), (1, count)), "a row for each token, or one"
         assert len(self.tokens) == count, "a column for each token"
 
+    @derived
+    def height(self) -> int:
+        """Of the picture, in pixels."""
+        return len(self.pixels)
 
-def pack_picture(data: PictureData, query: int) -> bytes:
-    """The payload of `picture_attention.js`: the picture, the numbers, and which token is the query."""
-    height, width, _ = data.pixels.shape
-    header = {
-        "height": height,
-        "width": width,
-        "rows": data.rows,
-        "columns": data.columns,
-        "firstPatch": data.first_patch,
-        "tokens": token_text.display_tokens(data.tokens),
-        "number": data.number,
-        "title": data.title,
-        "fileName": data.file_name,
-        "stops": theme.SEQUENTIAL,
-        "queryColour": theme.HEAD_COLOURS[1],
-        "query": query,
-    }
-    return payload.pack(header, np.ascontiguousarray(data.pixels), np.asarray(data.values, np.float32))
+    @derived
+    def width(self) -> int:
+        """Of the picture, in pixels."""
+        return len(self.pixels[0])
 
 
-def read_query(value: object, count: int) -> int | None:
-    """The token that the browser sent, if there is one: it may still speak of another picture."""
-    query = value.get("query") if isinstance(value, Mapping) else None
-    return query if type(query) is int and 0 <= query < count else None
-
-
-def picture_attention(data: PictureData, query: int, *, on_query: Callable[[int], None], key: str) -> None:
-    """Show a picture with the row of `query` over it; `on_query` is called with the token that a person chooses."""
-
-    def take() -> None:
-        chosen = read_query(sent(key, "query"), len(data.tokens))
-        if chosen is not None:
-            on_query(chosen)
-
-    _COMPONENT(data=pack_picture(data, query), key=key, on_query_change=take)
+def picture_attention(data: PictureData, *, on_query: Callable[[int], object], key: str) -> None:
+    """Show a picture with the row of a query over it; `on_query` is called with the token that a person chooses."""
+    _COMPONENT.show(data, key=key, query=hear(on_query, int, query=range(len(data.tokens))))

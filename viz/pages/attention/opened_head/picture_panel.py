@@ -49,9 +49,9 @@ def show(trace: "Trace", site: str) -> None:
             values=values,
             number=shown(measure.number),
             title=head_label(common.layer, head if measure.is_per_head else None),
+            query=query,
             file_name=file_name("picture", head_name(site, common.layer, head), sentence=trace.text),
         ),
-        query,
         on_query=lambda chosen: state.change(token=chosen),
         key="picture-head",
     )

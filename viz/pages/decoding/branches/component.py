@@ -1,20 +1,20 @@
-"""The tree of translations, drawn in the browser: each where it leaves another, what was done there, and its text.
+"""The tree of translations, drawn in the browser: each where it leaves another, what was done there, and its text."""
 
-Sends rows to `branch_tree.js` and reads back what a person wants with one of them.
-"""
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final, Literal
 
-from viz.components.declare import declare
-from viz.core import payload, token_text
+from viz.components.component import Component
+from viz.core import token_text
+from viz.core.payload import LOCAL, LogProb, derived, hear
 from viz.core.theme import HEAD_COLOURS
-from viz.core.widget_values import sent
 
-_COMPONENT = declare("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
-#: What can be wanted of a row.
-ACTS: Final = ("show", "compare", "remove")
+_COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
+
+
+def _visible(text: str) -> str:
+    """Words as they can be shown, with the spaces between and before them."""
+    return " ".join(word and token_text.display_token(word) for word in text.split(" "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,20 @@ class BranchRow:
     length: int
     name: str
     deed: str
-    words: tuple[tuple[str, bool], ...]
-    log_prob: float | None
+    words: tuple[tuple[Annotated[str, _visible], bool], ...]
+    log_prob: LogProb | None
+
+    @derived
+    def is_written(self) -> bool:
+        """Whether all of it is known."""
+        return self.log_prob is not None
 
 
 @dataclass(frozen=True, slots=True)
 class TreeAct:
     """What a person wants, of which branch."""
 
-    what: str
+    what: Literal["show", "compare", "remove"]
     branch: int
 
 
@@ -65,77 +70,39 @@ def in_order(rows: Sequence[BranchRow]) -> list[BranchRow]:
     return ordered
 
 
-def pack_tree(
-    rows: Sequence[BranchRow], shown: int, against: int | None, step: int, name: str, language: str = ""
-) -> bytes:
-    """The payload of `branch_tree.js`: the rows in the order in which they stand, and which of them are marked."""
-    header = {
-        "rows": [
-            {
-                "number": row.number,
-                "parent": row.parent,
-                "start": row.start,
-                "length": row.length,
-                "name": row.name,
-                "deed": row.deed,
-                "words": [[_visible(text), same] for text, same in row.words],
-                "isWritten": row.log_prob is not None,
-                "logProb": None if row.log_prob is None else payload.known_log_prob(row.log_prob),
-            }
-            for row in in_order(rows)
-        ],
-        "shown": shown,
-        "against": against,
-        "step": step,
-        "name": name,
-        "textLanguage": language,
-        "shownColour": HEAD_COLOURS[0],
-        "againstColour": HEAD_COLOURS[1],
-    }
-    return payload.pack(header)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchTree:
+    """The tree.
 
-
-def _visible(text: str) -> str:
-    """Words as they can be shown, with the spaces between and before them."""
-    return " ".join(word and token_text.display_token(word) for word in text.split(" "))
-
-
-def read_act(value: object, count: int) -> TreeAct | None:
-    """What the browser sent, if there is such a branch; the model's own cannot be removed."""
-    if not isinstance(value, Mapping):
-        return None
-    what, branch = value.get("what"), value.get("branch")
-    if what not in ACTS or type(branch) is not int or not 0 <= branch < count or (what == "remove" and branch == 0):
-        return None
-    return TreeAct(str(what), branch)
-
-
-def branch_tree(
-    rows: Sequence[BranchRow],
-    *,
-    shown: int,
-    against: int | None,
-    step: int,
-    on_act: Callable[[TreeAct], None],
-    key: str,
-    name: str,
-    language: str = "",
-) -> None:
-    """Show the tree.
-
-    Args:
-        rows: number 0 first.
+    Attributes:
+        branches: number 0 first.
         shown, against: the branch that the page shows, and the one that it is compared with.
         step: of the branch shown.
-        on_act: called before the next run, with what a person wants.
-        key: of the component.
         name: of saved pictures, without their ending.
-        language: of the texts, as HTML names it; "" if unknown.
+        text_language: of the texts, as HTML names it; "" if unknown.
     """
 
-    def take() -> None:
-        act = read_act(sent(key, "act"), len(rows))
-        if act is not None:
+    branches: Annotated[Sequence[BranchRow], LOCAL]
+    shown: int
+    against: int | None
+    step: int
+    name: str
+    text_language: str = ""
+    shown_colour: str = HEAD_COLOURS[0]
+    against_colour: str = HEAD_COLOURS[1]
+
+    @derived
+    def rows(self) -> list[BranchRow]:
+        """The branches in the order in which they are drawn."""
+        return in_order(self.branches)
+
+
+def branch_tree(tree: BranchTree, *, on_act: Callable[[TreeAct], object], key: str) -> None:
+    """Show the tree; `on_act` is called before the next run, with what a person wants."""
+
+    def take(act: TreeAct) -> None:
+        # The model's own translation stays.
+        if (act.what, act.branch) != ("remove", 0):
             on_act(act)
 
-    _COMPONENT(data=pack_tree(rows, shown, against, step, name, language), key=key, on_act_change=take)
+    _COMPONENT.show(tree, key=key, act=hear(take, TreeAct, branch=range(len(tree.branches))))

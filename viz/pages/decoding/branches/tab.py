@@ -16,7 +16,7 @@ from viz.pages.decoding.branch_codes import Choice, Write, path_of
 from viz.pages.decoding.branch_names import ORIGINAL, deed
 from viz.pages.decoding.branches import comparison, removal
 from viz.pages.decoding.branches.comparison import Translation
-from viz.pages.decoding.branches.component import BranchRow, TreeAct, branch_tree
+from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree
 from viz.pages.decoding.probabilities import percent
 from viz.selection import state
 from viz.ui import frame
@@ -50,16 +50,15 @@ def show(trace: "Trace") -> None:
 
 def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_tokens: Sequence[str]) -> None:
     selection = state.current()
-    branch_tree(
-        tree_rows(made, traces, models.vocabulary(models.reader(selection.model)), source_tokens),
+    tree = BranchTree(
+        branches=tree_rows(made, traces, models.vocabulary(models.reader(selection.model)), source_tokens),
         shown=selection.decoding.branch,
         against=translations.compared(made),
         step=selection.decoding.step,
-        on_act=_act,
-        key="branch-tree",
-        language=models.target_language(selection.model),
         name=file_name("branches", sentence=selection.common.text),
+        text_language=models.target_language(selection.model),
     )
+    branch_tree(tree, on_act=_act, key="branch-tree")
     st.caption(
         _(
             "To the left each translation is a line over its steps, and leaves another one where it was changed; the "

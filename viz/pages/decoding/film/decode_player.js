@@ -93,14 +93,14 @@ class DecodePlayer extends PlayerView {
     this.sentence = new FilmSentence(header, overSource, { goTo, point: (key) => this.point(key) });
     this.curve = filmCurve(steps, tooltip, goTo);
     this.candidates = new FilmCandidates(steps, header.note, {
-      force: (token_id) => this.wish({ kind: "force", token_id }),
+      force: (tokenId) => this.wish({ kind: "force", tokenId }),
       list: (candidates) => this.change({ candidates }),
     });
     this.filters = new FilmFilters(header.vocabSize, {
       filter: (changes) => this.change(changes),
       draw: () => {
-        const { temperature, top_k, top_p } = this.state;
-        this.wish({ kind: "draw", temperature, top_k, top_p });
+        const { temperature, topK, topP } = this.state;
+        this.wish({ kind: "draw", temperature, topK, topP });
       },
     });
     this.heads = new FilmHeads(header, overSource, tilesOver(targetTokens, self), tooltip, {
@@ -131,7 +131,7 @@ class DecodePlayer extends PlayerView {
     else this.sentence.link(this.state.layer, [this.state.head, ...this.state.also]);
   }
 
-  /** @param {{ kind: "force", token_id: number } | (Filter & { kind: "draw" })} wish */
+  /** @param {{ kind: "force", tokenId: number } | (Filter & { kind: "draw" })} wish */
   wish(wish) {
     this.transport.pause();
     // What was chosen a moment ago must not be lost with the decoding that is left.
@@ -161,9 +161,9 @@ class DecodePlayer extends PlayerView {
 
   /** What the filter leaves at this step; null without one. */
   filtered() {
-    const { step, temperature, top_k, top_p } = this.state;
+    const { step, temperature, topK, topP } = this.state;
     if (!isFilter(this.state)) return null;
-    const wanted = { temperature: temperature / 100, topK: top_k, topP: top_p / 100 };
+    const wanted = { temperature: temperature / 100, topK, topP: topP / 100 };
     return filterDistribution(distributionAt(this.header, this.numbers, step), wanted);
   }
 

@@ -6,7 +6,7 @@ import { button, element } from "../../../components/shared/picture.js";
 import { formatShare } from "./film_candidates.js";
 
 /** @import { Filtered } from "./film_distribution.js" */
-/** @typedef {{ temperature: number, top_k: number, top_p: number }} Filter */
+/** @typedef {{ temperature: number, topK: number, topP: number }} Filter */
 
 /** @param {number} first @param {number} last @param {number} step */
 const range = (first, last, step) =>
@@ -18,10 +18,10 @@ const TOP_KS = [
 ];
 const TOP_PS = [1, 2, 5, ...range(10, 85, 5), ...range(90, 100, 1)];
 
-const NO_FILTER = { temperature: 100, top_k: 0, top_p: 100 };
+const NO_FILTER = { temperature: 100, topK: 0, topP: 100 };
 
 /** Whether a filter changes anything. @param {Filter} filter */
-export const isFilter = ({ temperature, top_k, top_p }) => temperature !== 100 || top_k !== 0 || top_p !== 100;
+export const isFilter = ({ temperature, topK, topP }) => temperature !== 100 || topK !== 0 || topP !== 100;
 
 /**
  * Where the slider of `field` stands for a number, which a link may have chosen between two stops: at the nearest.
@@ -29,7 +29,7 @@ export const isFilter = ({ temperature, top_k, top_p }) => temperature !== 100 |
  */
 export function stopOf(stops, field, value) {
   // No top k stands at the end, beyond all numbers.
-  const far = (/** @type {number} */ number) => (field === "top_k" && number === 0 ? Infinity : number);
+  const far = (/** @type {number} */ number) => (field === "topK" && number === 0 ? Infinity : number);
   const distance = (/** @type {number} */ stop) => (far(stop) === far(value) ? 0 : Math.abs(far(stop) - far(value)));
   return stops.indexOf(stops.reduce((best, stop) => (distance(stop) < distance(best) ? stop : best)));
 }
@@ -70,8 +70,8 @@ export class FilmFilters {
     const formatTopP = (/** @type {number} */ value) => (value < 100 ? hundredths(value) : _("all"));
     this.sliders = [
       new FilterSlider("temperature", _("Temperature"), TEMPERATURES, hundredths, act.filter),
-      new FilterSlider("top_k", _("Top k"), topKs, formatTopK, act.filter),
-      new FilterSlider("top_p", _("Top p"), TOP_PS, formatTopP, act.filter),
+      new FilterSlider("topK", _("Top k"), topKs, formatTopK, act.filter),
+      new FilterSlider("topP", _("Top p"), TOP_PS, formatTopP, act.filter),
     ];
     this.left = element("p", "left muted");
     const title = _("Sample the token of this step and all that follow with these settings, and keep that as a branch");

@@ -6,16 +6,17 @@ zeros, which cost nothing compressed. Distributions travel as float32.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Self
+from functools import cached_property
+from typing import Annotated, Final, Self
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from viz.core import fingerprint, payload, token_text
+from viz.core import payload, theme
 from viz.core.messages import said
-from viz.core.theme import HEAD_COLOURS, SEQUENTIAL, SQRT_TICKS
-from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
+from viz.core.payload import LOCAL, LogProb, Text, Token, Tokens, derived
+from viz.core.tiles import CellCode, code
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
 TWO_ATTENTIONS: Final[tuple[str, str]] = (
@@ -34,8 +35,12 @@ class PlayerCandidate:
     """A token a step could have taken, and its natural log-probability."""
 
     token_id: int
-    token: str
+    token: Token
     log_prob: float
+
+
+def _listed(candidates: Sequence[PlayerCandidate]) -> list[list[object]]:
+    return [[*payload.encoded(candidate).values()] for candidate in candidates]
 
 
 @dataclass(frozen=True)
@@ -45,14 +50,14 @@ class PlayerStep:
     `rank` is that of the token taken among the whole vocabulary, 1 for the best.
     """
 
-    token_id: int
-    token: str
-    log_prob: float
+    token_id: Annotated[int, LOCAL]
+    token: Token
+    log_prob: LogProb
     entropy: float
     rank: int
-    candidates: tuple[PlayerCandidate, ...]
+    candidates: Annotated[tuple[PlayerCandidate, ...], _listed]
 
-    @property
+    @derived
     def chosen(self) -> int | None:
         """The index of the token taken among the candidates; None if it is not one of them (it was forced or drawn)."""
         ids = [candidate.token_id for candidate in self.candidates]
@@ -69,24 +74,36 @@ class PlayerSpread:
     vocab_size: int
 
 
-@dataclass(frozen=True, eq=False)
-class PlayerData:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlayerData(CellCode):
     """A finished decoding, ready to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`.
 
-    `deflated` has the compressed weights of the cross- and of the self-attention, and the distributions; `header` what
-    else the browser needs but the `titles` of both attentions, which are messages; `digest` is a fingerprint of all.
+    Attributes:
+        num_best, num_bins: of each distribution, its best log-probabilities and the bins of the others.
+        titles: of both attentions.
+        cross, own, numbers: the weights of the cross- and of the self-attention, and the distributions, compressed.
     """
 
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
+    source_tokens: Tokens
+    target_tokens: Tokens
     steps: tuple[PlayerStep, ...]
     layers: int
     heads: int
     vocab_size: int
-    deflated: tuple[NDArray[np.uint8], ...]
-    header: dict[str, object]
-    titles: tuple[str, str]
-    digest: str
+    num_best: int
+    num_bins: int
+    titles: tuple[Text, Text]
+    cross: NDArray[np.uint8]
+    own: NDArray[np.uint8]
+    numbers: NDArray[np.uint8]
+    stops: tuple[str, ...] = theme.SEQUENTIAL
+    ticks: tuple[float, ...] = theme.SQRT_TICKS
+    colours: tuple[str, ...] = theme.HEAD_COLOURS
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all."""
+        return payload.digest(self)
 
     @classmethod
     def of(
@@ -106,22 +123,6 @@ class PlayerData:
         assert cross.shape == (layers, heads, rows, sources), f"cross attention has shape {cross.shape}"
         assert self_.shape == (layers, heads, rows, rows), f"self-attention has shape {self_.shape}"
         assert len(spread.best) == len(spread.counts) == len(spread.centres) == rows, "one distribution a step"
-        deflated = (_cells(cross), _cells(self_), _floats(spread))
-        header: dict[str, object] = {
-            "layers": layers,
-            "heads": heads,
-            "sourceTokens": token_text.display_tokens(source_tokens),
-            "targetTokens": token_text.display_tokens(target_tokens),
-            "steps": [_step_as_json(step) for step in steps],
-            "numBest": spread.best.shape[1],
-            "numBins": spread.counts.shape[1],
-            "vocabSize": spread.vocab_size,
-            "stops": SEQUENTIAL,
-            "ticks": SQRT_TICKS,
-            "colours": HEAD_COLOURS,
-            "firstCell": FIRST_CELL.tolist(),
-            "firstThousandth": FIRST_THOUSANDTH.tolist(),
-        }
         return cls(
             source_tokens=tuple(source_tokens),
             target_tokens=tuple(target_tokens),
@@ -129,10 +130,12 @@ class PlayerData:
             layers=layers,
             heads=heads,
             vocab_size=spread.vocab_size,
-            deflated=deflated,
-            header=header,
+            num_best=spread.best.shape[1],
+            num_bins=spread.counts.shape[1],
             titles=titles,
-            digest=fingerprint.digest(repr(header), repr(titles), *deflated),
+            cross=_cells(cross),
+            own=_cells(self_),
+            numbers=_floats(spread),
         )
 
 
@@ -147,17 +150,3 @@ def _floats(spread: PlayerSpread) -> NDArray[np.uint8]:
     """The best log-probabilities of all steps, then the bins' counts, then their centres, as float32, compressed."""
     numbers = np.concatenate([part.astype("<f4").ravel() for part in (spread.best, spread.counts, spread.centres)])
     return np.frombuffer(payload.deflate(numbers.view(np.uint8)), np.uint8)
-
-
-def _step_as_json(step: PlayerStep) -> dict[str, object]:
-    return {
-        "token": token_text.display_token(step.token),
-        "logProb": payload.known_log_prob(step.log_prob),
-        "entropy": step.entropy,
-        "rank": step.rank,
-        "chosen": step.chosen,
-        "candidates": [
-            [candidate.token_id, token_text.display_token(candidate.token), candidate.log_prob]
-            for candidate in step.candidates
-        ],
-    }

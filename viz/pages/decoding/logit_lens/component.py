@@ -1,22 +1,20 @@
-"""What each layer would have said at each step, as a table of tokens coloured by their probability.
+"""What each layer would have said at each step, as a table of tokens coloured by their probability."""
 
-Sends tokens and probabilities to `lens_table.js` and reads back which step a person chose.
-"""
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
-
-from viz.components.declare import declare
-from viz.core import fingerprint, payload, theme, token_text
+from viz.components.component import Component
 from viz.core.messages import _
-from viz.core.widget_values import sent
+from viz.core.payload import CHOSEN, Tokens, hear, rounded
+from viz.core.theme import SEQUENTIAL_INKS, Inks
 
 if TYPE_CHECKING:
     from model.decoding.logit_lens import LogitLens
 
-_COMPONENT = declare("pages/decoding/logit_lens/lens_table.js", "pages/decoding/logit_lens/lens_table.css")
-#: A probability is shown with three digits at most.
-_DIGITS: Final = 6
+_COMPONENT: Final = Component("pages/decoding/logit_lens/lens_table.js", "pages/decoding/logit_lens/lens_table.css")
+#: A probability, shown with three digits at most.
+_Probability = Annotated[float, rounded(6)]
 
 
 def level_names(count: int) -> list[str]:
@@ -25,20 +23,37 @@ def level_names(count: int) -> list[str]:
     return [_("Input"), *between, _("Layer {number} = output", number=count - 1)]
 
 
-def pack_lens(lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> bytes:
-    """The payload of `lens_table.js`: `read` goes in at each step, `step` is chosen, `name` is that of saved files."""
-    content: dict[str, object] = {
-        "levels": level_names(len(lens.tokens)),
-        "read": token_text.display_tokens(read),
-        "written": token_text.display_tokens(lens.chosen_tokens),
-        "cells": [_level(lens, level) for level in range(len(lens.tokens))],
-    }
-    scale = {"stops": theme.SEQUENTIAL, "dark": theme.NIGHT, "pale": theme.LIGHT}
-    header = {**content, "scale": scale, "name": name, "digest": fingerprint.digest(repr(content)), "step": step}
-    return payload.pack(header)
+@dataclass(frozen=True, slots=True)
+class LensCell:
+    """A level at a step: its likeliest tokens, whether the likeliest was written, and the rank of the one that was."""
+
+    tokens: Tokens
+    probabilities: Sequence[_Probability]
+    as_written: bool
+    chosen: _Probability
+    rank: int
 
 
-def _level(lens: "LogitLens", level: int) -> list[dict[str, object]]:
+@dataclass(frozen=True, eq=False, slots=True)
+class LensTable:
+    """The table: `read` goes in at each step, `step` is chosen, `name` is that of saved files."""
+
+    levels: Sequence[str]
+    read: Tokens
+    written: Tokens
+    cells: Sequence[Sequence[LensCell]]
+    step: Annotated[int, CHOSEN]
+    name: Annotated[str, CHOSEN]
+    scale: Inks = SEQUENTIAL_INKS
+
+    @classmethod
+    def of(cls, lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> Self:
+        """The table of a lens."""
+        cells = [_level(lens, level) for level in range(len(lens.tokens))]
+        return cls(level_names(len(cells)), read, lens.chosen_tokens, cells, step, name)
+
+
+def _level(lens: "LogitLens", level: int) -> list[LensCell]:
     rows = zip(
         lens.tokens[level],
         lens.probabilities[level].tolist(),
@@ -49,31 +64,11 @@ def _level(lens: "LogitLens", level: int) -> list[dict[str, object]]:
         strict=True,
     )
     return [
-        {
-            "tokens": token_text.display_tokens(tokens),
-            "probabilities": [round(probability, _DIGITS) for probability in probabilities],
-            "asWritten": best == written,
-            "chosen": round(chosen, _DIGITS),
-            "rank": rank,
-        }
+        LensCell(tokens, probabilities, best == written, chosen, rank)
         for tokens, probabilities, best, written, chosen, rank in rows
     ]
 
 
-def read_step(value: object, steps: int) -> int | None:
-    """The step that the browser sent, if there is one: it may still speak of the sentence before."""
-    step = value.get("step") if isinstance(value, Mapping) else None
-    return step if type(step) is int and 0 <= step < steps else None
-
-
-def lens_table(
-    lens: "LogitLens", read: Sequence[str], *, step: int, on_choose: Callable[[int], None], key: str, name: str
-) -> None:
+def lens_table(table: LensTable, *, on_choose: Callable[[int], object], key: str) -> None:
     """Show the table; `on_choose` is called before the next run with the step that a person chose."""
-
-    def take() -> None:
-        chosen = read_step(sent(key, "step"), len(read))
-        if chosen is not None:
-            on_choose(chosen)
-
-    _COMPONENT(data=pack_lens(lens, read, step=step, name=name), key=key, on_step_change=take)
+    _COMPONENT.show(table, key=key, step=hear(on_choose, int, step=range(len(table.read))))

@@ -12,7 +12,7 @@ from viz.core.messages import _
 from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.logit_lens import data
-from viz.pages.decoding.logit_lens.component import lens_table
+from viz.pages.decoding.logit_lens.component import LensTable, lens_table
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.ui import frame, number_controls
@@ -38,7 +38,8 @@ def show(trace: "Trace") -> None:
     )
     lens = data.logit_lens(trace, models.writer(state.current().model))
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
-    lens_table(lens, read, step=state.current().decoding.step, on_choose=_choose, key="lens", name=name)
+    table = LensTable.of(lens, read, step=state.current().decoding.step, name=name)
+    lens_table(table, on_choose=_choose, key="lens")
     _badge(trace, lens)
     if note := label_smoothing_note():
         st.caption(note)

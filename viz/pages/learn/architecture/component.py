@@ -1,24 +1,24 @@
 """Send a model's shape and a translation to `architecture_player.js`; read back the step and what is opened."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from viz.components.declare import declare
-from viz.components.player.exchange import Command, Exchange, converse, next_command
-from viz.core import fingerprint, payload, theme, token_text
+from viz.components.component import Component
+from viz.components.player.exchange import play
+from viz.core import payload, theme
 from viz.core.messages import _
-from viz.core.widget_values import sent
+from viz.core.payload import Token, Tokens, hear, read, rounded
 from viz.pages.learn.architecture import words
 
 if TYPE_CHECKING:
     from model import Trace
     from viz.pages.learn.architecture.data import Shape
 
-_FOLDER = "pages/learn/architecture"
-_COMPONENT = declare(f"{_FOLDER}/architecture_player.js", f"{_FOLDER}/architecture_player.css")
+_FOLDER: Final = "pages/learn/architecture"
+_COMPONENT: Final = Component(f"{_FOLDER}/architecture_player.js", f"{_FOLDER}/architecture_player.css")
 #: What kinds of boxes are coloured as.
 COLOURS: Final = {
     "embedding": theme.HEAD_COLOURS[7],
@@ -40,104 +40,124 @@ BOXES: Final = (
 )
 #: So many candidates are shown at the softmax, and no more steps than this are ever asked for.
 CANDIDATES: Final = 5
-MOST_STEPS: Final = 999_999
+MOST_STEPS: Final = 1_000_000
 
 
 @dataclass(frozen=True)
 class MapState:
     """Where the film stands; from 0."""
 
-    step: int
+    step: Annotated[int, range(MOST_STEPS)]
 
 
 @dataclass(frozen=True)
 class Opened:
     """The box that a person opened, and where the film stood: layer and row from 0, -1 for none."""
 
-    box: str
-    layer: int
-    row: int
+    box: Annotated[str, BOXES]
+    layer: Annotated[int, range(-1, 1_000)]
+    row: Annotated[int, range(-1, MOST_STEPS)]
 
 
-def content_of(shape: "Shape", trace: "Trace") -> dict[str, object]:
-    """What is drawn and told, without what changes while it runs."""
-    stacks = {
-        "encoder": _stack(shape, "encoder", shape.encoder_layers),
-        "decoder": _stack(shape, "decoder", shape.decoder_layers),
-    }
-    steps = trace.steps
-    return {
-        "architecture": {**stacks, "norm": shape.norm or "post", "hasResidual": shape.has_residual},
-        "source": token_text.display_tokens(trace.source_tokens),
-        "read": token_text.display_tokens(trace.target_tokens[len(trace.target_tokens) - len(steps) :]),
-        "written": [
-            [
-                {"token": token_text.display_token(candidate.token), "probability": round(exp(candidate.log_prob), 5)}
-                for candidate in step.candidates[:CANDIDATES]
-            ]
-            for step in steps
-        ],
-        "tokens": token_text.display_tokens([step.token for step in steps]),
-        "texts": {
-            f"{stack}.{kind}": text
-            for stack in ("encoder", "decoder")
-            for kind, text in words.texts(shape, stack).items()
-        },
-        "leads": {box: words.lead(box, -1, -1).name for box in BOXES},
-        "colours": COLOURS,
-    }
+@dataclass(frozen=True, slots=True)
+class MapStack:
+    """A stack of the map; `notes` stand in its boxes."""
+
+    layers: int
+    has_cross: bool
+    has_positions: bool
+    writes: bool
+    notes: Mapping[str, str]
+
+    @classmethod
+    def of(cls, shape: "Shape", name: str, layers: int) -> "MapStack | None":
+        """The encoder or the decoder, of so many layers; None if there is none."""
+        if not layers:
+            return None
+        is_decoder = name == "decoder"
+        notes = words.notes(shape, name) | {"positions": _(words.POSITIONS[shape.positions])}
+        has_cross, writes = is_decoder and shape.has_cross, is_decoder and shape.writes
+        return cls(layers, has_cross, shape.has_positions, writes, notes)
 
 
-def _stack(shape: "Shape", name: str, layers: int) -> dict[str, object] | None:
-    if not layers:
-        return None
-    is_decoder = name == "decoder"
-    return {
-        "layers": layers,
-        "hasCross": is_decoder and shape.has_cross,
-        "hasPositions": shape.has_positions,
-        "writes": is_decoder and shape.writes,
-        "notes": words.notes(shape, name) | {"positions": _(words.POSITIONS[shape.positions])},
-    }
+@dataclass(frozen=True, slots=True)
+class MapShape:
+    """What the map has boxes for."""
+
+    encoder: MapStack | None
+    decoder: MapStack | None
+    norm: Literal["pre", "post"]
+    has_residual: bool
 
 
-def read_state(digest: str, value: object, command: Command[MapState]) -> MapState | None:
-    """Where the browser says that the film stands, if it has obeyed the command."""
-    if not isinstance(value, Mapping) or not command.is_answered_by(value) or value.get("digest") != digest:
-        return None
-    step = value.get("step")
-    return MapState(step) if type(step) is int and 0 <= step <= MOST_STEPS else None
+@dataclass(frozen=True, slots=True)
+class MapCandidate:
+    """A token that could have been written."""
+
+    token: Token
+    probability: Annotated[float, rounded(5)]
 
 
-def read_opened(value: object) -> Opened | None:
-    """The box that the browser says was opened, if there is such a box."""
-    if not isinstance(value, Mapping) or value.get("box") not in BOXES:
-        return None
-    layer, row = value.get("layer"), value.get("row")
-    if type(layer) is not int or type(row) is not int or not (-1 <= layer < 1_000 and -1 <= row <= MOST_STEPS):
-        return None
-    return Opened(str(value["box"]), layer, row)
+@dataclass(frozen=True, slots=True)
+class MapFilm:
+    """What is drawn and told, without what changes while it runs.
+
+    Attributes:
+        architecture: the boxes.
+        source, read, tokens: what is read by the encoder, read by the decoder and written, step by step.
+        written: the candidates of each step.
+        texts, leads: by box, what it does and which page it opens.
+        colours: by kind of box.
+    """
+
+    architecture: MapShape
+    source: Tokens
+    read: Tokens
+    tokens: Tokens
+    written: Sequence[Sequence[MapCandidate]]
+    texts: Mapping[str, str]
+    leads: Mapping[str, str]
+    colours: Mapping[str, str]
+
+    @classmethod
+    def of(cls, shape: "Shape", trace: "Trace") -> "MapFilm":
+        """The film of a translation."""
+        encoder, decoder = (
+            MapStack.of(shape, name, layers)
+            for name, layers in (("encoder", shape.encoder_layers), ("decoder", shape.decoder_layers))
+        )
+        steps = trace.steps
+        return cls(
+            architecture=MapShape(encoder, decoder, shape.norm or "post", shape.has_residual),
+            source=trace.source_tokens,
+            read=trace.target_tokens[len(trace.target_tokens) - len(steps) :],
+            tokens=[step.token for step in steps],
+            written=[
+                [MapCandidate(each.token, exp(each.log_prob)) for each in step.candidates[:CANDIDATES]]
+                for step in steps
+            ],
+            texts={
+                f"{stack}.{kind}": text
+                for stack in ("encoder", "decoder")
+                for kind, text in words.texts(shape, stack).items()
+            },
+            leads={box: words.lead(box, -1, -1).name for box in BOXES},
+            colours=COLOURS,
+        )
 
 
 def architecture_player(
-    shape: "Shape", trace: "Trace", asked: MapState, *, on_open: Callable[[Opened], None], key: str, name: str
+    shape: "Shape", trace: "Trace", asked: MapState, *, on_open: Callable[[Opened], object], key: str, name: str
 ) -> MapState | None:
     """Show the map and its film; return where a person has moved it; `on_open` is called with a box that they open."""
-    content = content_of(shape, trace)
-    digest = fingerprint.digest(repr(content))
-
-    def take() -> None:
-        if (opened := read_opened(sent(key, "box"))) is not None:
-            on_open(opened)
-
-    def show(last: Exchange[MapState] | None, value: object) -> tuple[Any, Command[MapState]]:
-        reported = None if last is None else read_state(digest, value, last.command)
-        command = next_command(last, asked, reported, digest)
-        packed = payload.pack({**content, "name": name, "digest": digest, "command": command.packed()})
-        return _COMPONENT(data=packed, key=key, on_view_change=_nothing, on_box_change=take), command
-
-    return converse(show, partial(read_state, digest), asked, key=key)
-
-
-def _nothing() -> None:
-    """Streamlit keeps a state only if a callback is registered for it."""
+    film = MapFilm.of(shape, trace)
+    return play(
+        _COMPONENT,
+        film,
+        asked=asked,
+        read=partial(read, MapState),
+        digest=payload.digest(film),
+        key=key,
+        more={"name": name},
+        box=hear(on_open, Opened),
+    )

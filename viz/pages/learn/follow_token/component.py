@@ -1,24 +1,28 @@
 """Send the path of a token to `token_path.js`, and its sentence to `token_line.js`; read back what was clicked."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
 import numpy as np
+from jaxtyping import Float32
 
-from viz.components.declare import declare
-from viz.core import fingerprint, payload, theme, token_text
-from viz.core.messages import _, said
-from viz.core.widget_values import sent
+from viz.components.component import Component
+from viz.core import theme
+from viz.core.messages import said
+from viz.core.payload import CHOSEN, Text, Token, Tokens, hear, read, rounded
+from viz.core.theme import DIVERGING_INKS, Inks
 from viz.pages.learn.follow_token.story import NAMES, Row, stage_names
+from viz.selection.learn import Stack
 
 if TYPE_CHECKING:
-    from model.analysis.residual_stream.additions import TokenPath
-    from viz.selection.learn import Stack
+    from torch import Tensor
 
-_FOLDER = "pages/learn/follow_token"
-_LINE = declare(f"{_FOLDER}/token_line.js", f"{_FOLDER}/token_line.css")
-_PATH = declare(f"{_FOLDER}/token_path.js", f"{_FOLDER}/token_path.css")
+    from model.analysis.residual_stream.additions import TokenPath
+
+_FOLDER: Final = "pages/learn/follow_token"
+_LINE: Final = Component(f"{_FOLDER}/token_line.js", f"{_FOLDER}/token_line.css")
+_PATH: Final = Component(f"{_FOLDER}/token_path.js", f"{_FOLDER}/token_path.css")
 #: What a part is coloured as → its colour.
 COLOURS = {
     "embedding": theme.HEAD_COLOURS[7],
@@ -36,121 +40,117 @@ _BEGIN_NAMES = {"embedding": said("Embedding"), "position": said("Position")}
 class TokenLine:
     """The tokens that a stack reads; `mark` says what they are, `language` which they are in, "" if nobody knows."""
 
-    stack: "Stack"
+    stack: Stack
     mark: str
     language: str
-    tokens: tuple[str, ...]
+    tokens: Tokens
 
 
-def token_line(
-    lines: Sequence[TokenLine],
-    stack: "Stack",
-    position: int,
-    *,
-    on_pick: Callable[["Stack", int], None],
-    key: str,
-) -> None:
-    """Show what each stack reads as tokens, of which one is chosen; `on_pick` is called with another one."""
-    shown = [
-        {"stack": line.stack, "mark": line.mark, "language": line.language}
-        | {"tokens": token_text.display_tokens(line.tokens)}
-        for line in lines
+@dataclass(frozen=True, slots=True)
+class TokenLines:
+    """What each stack reads, and the token that is chosen."""
+
+    lines: Sequence[TokenLine]
+    stack: Annotated[Stack, CHOSEN]
+    position: Annotated[int, CHOSEN]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPick:
+    """A token: the stack that reads it, and its position there."""
+
+    stack: Stack
+    position: int
+
+
+def token_line(shown: TokenLines, *, on_pick: Callable[[Stack, int], object], key: str) -> None:
+    """Show what each stack of the model reads as tokens; `on_pick` is called with another one."""
+
+    def take(value: object) -> None:
+        if (picked := read_token(value, shown.lines)) is not None:
+            on_pick(picked.stack, picked.position)
+
+    _LINE.show(shown, key=key, token=take)
+
+
+def read_token(value: object, lines: Sequence[TokenLine]) -> TokenPick | None:
+    """The token that the browser sent, if there is such a one."""
+    read_by = {line.stack: len(line.tokens) for line in lines}
+    picked = read(TokenPick, value, stack=read_by, position=range(max(read_by.values(), default=0)))
+    return picked if picked is not None and picked.position < read_by[picked.stack] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is added to the stream.
+
+    Attributes:
+        stage: at which it is.
+        kind: what it is coloured as.
+        length: its norm.
+        share: of the sum; None without a residual connection.
+        stream: the norm of the stream after it.
+    """
+
+    stage: int
+    kind: str
+    label: Text
+    length: Annotated[float, rounded(3)]
+    share: Annotated[float, rounded(4)] | None
+    stream: Annotated[float, rounded(3)]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PathPicture:
+    """The path and the steps of the open stage, whose vectors follow one another; `name` is that of saved pictures."""
+
+    token: Token
+    stages: Sequence[str]
+    parts: Sequence[Part]
+    rows: Sequence[Row]
+    stage: int
+    values: Float32[np.ndarray, "value"]
+    name: Annotated[str, CHOSEN]
+    colours: dict[str, str]
+    signed: Inks = DIVERGING_INKS
+
+    @classmethod
+    def of(cls, path: "TokenPath", stage: int, rows: Sequence[Row], name: str) -> Self:
+        """The picture of a path."""
+        vectors = [row.values for row in rows if row.values is not None]
+        values = np.concatenate(vectors).astype(np.float32) if vectors else np.zeros(0, np.float32)
+        return cls(path.token, stage_names(path), _parts(path), rows, stage, values, name, COLOURS)
+
+
+def _parts(path: "TokenPath") -> list[Part]:
+    begin = _norm(path.begin)
+    vectors = {"embedding": path.embedding, "position": path.positional}
+    from_input = [
+        Part(0, kind, _BEGIN_NAMES[kind], _norm(vector), None, begin)
+        for kind, vector in vectors.items()
+        if vector is not None
     ]
-    header = {"lines": shown, "stack": stack, "position": position, "digest": fingerprint.digest(repr(shown))}
-
-    def take() -> None:
-        picked = read_token(sent(key, "token"), lines)
-        if picked is not None:
-            on_pick(*picked)
-
-    _LINE(data=payload.pack(header), key=key, on_token_change=take)
-
-
-def read_token(value: object, lines: Sequence[TokenLine]) -> "tuple[Stack, int] | None":
-    """The stack and position that the browser sent, if there is such a token."""
-    if not isinstance(value, Mapping):
-        return None
-    position = value.get("position")
-    line = next((line for line in lines if line.stack == value.get("stack")), None)
-    if line is None or type(position) is not int or not 0 <= position < len(line.tokens):
-        return None
-    return line.stack, position
-
-
-def pack_path(path: "TokenPath", stage: int, rows: Sequence[Row], *, name: str) -> bytes:
-    """The payload of `token_path.js`; `name` is that of saved pictures."""
-    content = {
-        "token": token_text.display_token(path.token),
-        "stages": stage_names(path),
-        "parts": _parts(path),
-        "rows": [_row(row) for row in rows],
-        "stage": stage,
-    }
-    vectors = [row.values for row in rows if row.values is not None]
-    values = np.concatenate(vectors).astype(np.float32) if vectors else np.zeros(0, np.float32)
-    header = content | {
-        "colours": COLOURS,
-        "signed": {"stops": theme.DIVERGING, "dark": theme.NIGHT, "pale": theme.LIGHT},
-        "name": name,
-        "digest": fingerprint.digest(repr(content), values),
-    }
-    return payload.pack(header, values)
-
-
-def _parts(path: "TokenPath") -> list[dict[str, object]]:
-    """What is added to the stream, in order: stage, length, its share of the sum, and how long the stream is then."""
-    from_input: list[dict[str, object]] = []
-    begin = float(np.linalg.norm(path.begin))
-    for kind, vector in (("embedding", path.embedding), ("position", path.positional)):
-        if vector is not None:
-            from_input.append(_part(0, kind, _(_BEGIN_NAMES[kind]), float(np.linalg.norm(vector)), None, begin))
-    if not from_input:
-        from_input.append(_part(0, "embedding", _("Embedding layer"), begin, None, begin))
-    return from_input + [
-        _part(
-            number,
-            addition.kind,
-            _(NAMES[addition.kind]),
-            float(np.linalg.norm(addition.added)),
-            addition.share if addition.has_skip else None,
-            float(np.linalg.norm(addition.after)),
+    return (from_input or [Part(0, "embedding", said("Embedding layer"), begin, None, begin)]) + [
+        Part(
+            stage=number,
+            kind=addition.kind,
+            label=NAMES[addition.kind],
+            length=_norm(addition.added),
+            share=addition.share if addition.has_skip else None,
+            stream=_norm(addition.after),
         )
         for number, layer in enumerate(path.layers, start=1)
         for addition in layer
     ]
 
 
-def _part(stage: int, kind: str, label: str, length: float, share: float | None, stream: float) -> dict[str, object]:
-    numbers = {"length": round(length, 3), "share": None if share is None else round(share, 4)}
-    return {"stage": stage, "kind": kind, "label": label, "stream": round(stream, 3)} | numbers
-
-
-def _row(row: Row) -> dict[str, object]:
-    return {
-        "kind": row.kind,
-        "title": row.title,
-        "formula": row.formula,
-        "text": row.text,
-        "count": 0 if row.values is None else len(row.values),
-        "group": row.group,
-        "bars": [{"label": bar.label, "value": round(bar.value, 4)} for bar in row.bars],
-    }
-
-
-def read_stage(value: object, count: int) -> int | None:
-    """The stage that the browser sent, if there is one: it may still speak of the model before."""
-    stage = value.get("stage") if isinstance(value, Mapping) else None
-    return stage if type(stage) is int and 0 <= stage < count else None
+def _norm(vector: "Tensor") -> float:
+    return float(np.linalg.norm(vector))
 
 
 def token_path(
-    path: "TokenPath", stage: int, rows: Sequence[Row], *, on_open: Callable[[int], None], key: str, name: str
+    path: "TokenPath", stage: int, rows: Sequence[Row], *, on_open: Callable[[int], object], key: str, name: str
 ) -> None:
     """Show the path and the steps of the open stage; `on_open` is called with the stage that a person opens."""
-
-    def take() -> None:
-        opened = read_stage(sent(key, "stage"), len(path.layers) + 2)
-        if opened is not None:
-            on_open(opened)
-
-    _PATH(data=pack_path(path, stage, rows, name=name), key=key, on_stage_change=take)
+    stages = range(len(path.layers) + 2)
+    _PATH.show(PathPicture.of(path, stage, rows, name), key=key, stage=hear(on_open, int, stage=stages))

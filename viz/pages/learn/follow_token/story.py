@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from viz.core import numbers
 from viz.core.messages import _, said
 from viz.core.numbers import decimal
+from viz.core.payload import LOCAL, derived, rounded
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Bar:
     """A named number."""
 
     label: str
-    value: float
+    value: Annotated[float, rounded(4)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +56,14 @@ class Row:
     title: str
     formula: str
     text: str
-    values: Float[np.ndarray, "value"] | None = None
+    values: Annotated[Float[np.ndarray, "value"] | None, LOCAL] = None
     group: int = 0
     bars: tuple[Bar, ...] = ()
+
+    @derived
+    def count(self) -> int:
+        """Numbers of the vector."""
+        return 0 if self.values is None else len(self.values)
 
 
 def rows(path: "TokenPath", stage: int) -> list[Row]:

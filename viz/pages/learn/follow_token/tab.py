@@ -11,7 +11,7 @@ from viz.core.file_names import file_name
 from viz.core.messages import _
 from viz.core.numbers import scientific
 from viz.pages.learn.follow_token import data, embeddings, norms, tables
-from viz.pages.learn.follow_token.component import TokenLine, token_line, token_path
+from viz.pages.learn.follow_token.component import TokenLine, TokenLines, token_line, token_path
 from viz.pages.learn.follow_token.story import rows
 from viz.selection import state
 from viz.ui import finding, frame, number_controls, sentence
@@ -42,7 +42,7 @@ def show(head: "DeltaGenerator") -> None:
     trace = sentence.read(state.current().common.text)
     stack, position = _followed(trace, reader)
     with head:
-        token_line(_lines(trace), stack, position, on_pick=_pick, key="follow-line")
+        token_line(TokenLines(_lines(trace), stack, position), on_pick=_pick, key="follow-line")
     sentence.show_cautions(trace, head)
     _path(trace, reader, stack, position)
     _embeddings(trace, reader, stack, position)

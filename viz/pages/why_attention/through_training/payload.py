@@ -5,19 +5,20 @@ Weights travel as the cells of `viz.core.tiles.code`, frame by frame, each [laye
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isnan
-from typing import TYPE_CHECKING, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 from jaxtyping import Float, UInt8
 from numpy.typing import NDArray
 
 from viz.components.matrix_picture.component import ColourScale
-from viz.core import fingerprint, payload, theme
+from viz.core import payload, theme
 from viz.core.html import visible
 from viz.core.messages import _, shown
+from viz.core.payload import LOCAL, derived
 from viz.core.sites import ENCODER
-from viz.core.tiles import FIRST_CELL, FIRST_THOUSANDTH, code
+from viz.core.tiles import CellCode, code
 from viz.core.token_text import display_tokens
 from viz.pages.why_attention.through_training import names
 from viz.ui import head_jobs
@@ -36,29 +37,78 @@ MOST_SET_NAME: Final = 14
 _CELLS: Final = code(np.arange(256, dtype=np.float32) / 255)
 
 
-@dataclass(frozen=True, eq=False)
-class FilmView:
-    """Ready to be sent.
+#: The head, counted layer by layer; its surest job, a metric; the number of that.
+FilmJob = tuple[int, str, float]
+
+
+def cut(text: str, most: int = MOST_TEXT) -> str:
+    """A text that is not longer than this."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _text(text: str) -> str:
+    return cut(visible(text))
+
+
+def _set_name(text: str) -> str:
+    return cut(visible(text), MOST_SET_NAME)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FilmView(CellCode):
+    """One attention on one sentence, ready to be sent; words in the language of the page run that sends it.
 
     Attributes:
-        header: all but what a person chooses, and words.
+        row_tokens, column_tokens: the names of rows and keys.
+        source, target, translations: of the sentence; what the model made of it at each frame.
+        steps, losses, scores: of each frame; the scores of some dev sets, by name.
+        weights, numbers: compressed; the numbers are the metric of each frame and head.
         site: the attention.
-        metric: of the heads; "" for none.
-        jobs: the surest job of each head that has one, at each frame that is sent: which head, the job, its number.
-        deflated: the weights, and the metric of each frame and head, compressed.
+        metric_name: of the metric of the heads; "" for none.
+        surest: the surest job of each head that has one, at each frame that is sent.
         frames: the frames of the film that are sent.
-        shape: layers and heads.
-        digest: a fingerprint of both.
     """
 
-    header: Mapping[str, object]
-    site: str
-    metric: str
-    jobs: tuple[tuple[tuple[int, str, float], ...], ...]
-    deflated: tuple[NDArray[np.uint8], ...]
-    frames: tuple[int, ...]
-    shape: tuple[int, int]
-    digest: str
+    layers: int
+    heads: int
+    row_tokens: Sequence[str]
+    column_tokens: Sequence[str]
+    source: Annotated[str, _text]
+    target: Annotated[str, _text]
+    translations: Sequence[Annotated[str, _text]]
+    steps: Sequence[int]
+    losses: Sequence[Annotated[float, payload.finite]]
+    scores: Sequence[tuple[Annotated[str, _set_name], Sequence[float]]]
+    weights: NDArray[np.uint8]
+    numbers: NDArray[np.uint8]
+    site: Annotated[str, LOCAL]
+    metric_name: Annotated[str, LOCAL]
+    surest: Annotated[Sequence[Sequence[FilmJob]], LOCAL]
+    frames: Annotated[tuple[int, ...], LOCAL]
+    stops: Sequence[str] = theme.SEQUENTIAL
+    ticks: Sequence[float] = theme.SQRT_TICKS
+    marks: Sequence[tuple[float, str]] = ColourScale.root("", 1.0).marks
+    kept_colour: str = theme.HEAD_COLOURS[1]
+
+    @derived
+    def sides(self) -> list[str]:
+        """What rows and columns are."""
+        return [_("queries"), _("keys")]
+
+    @derived
+    def jobs(self) -> list[list[tuple[int, str, str]]]:
+        """The jobs in words, at each frame."""
+        return [[_job(*job) for job in of_frame] for of_frame in self.surest]
+
+    @derived
+    def metric(self) -> dict[str, object] | None:
+        """What the metric is."""
+        return _metric(self.metric_name, self.site) if self.metric_name else None
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all."""
+        return payload.digest(self)
 
 
 def kept_frames(count: int, weights: int) -> tuple[int, ...]:
@@ -98,37 +148,25 @@ def pack_view(
     cells = _CELLS[weights[chosen]]
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
     numbers = np.empty(0, np.uint8) if values is None else values[chosen].astype("<f4").ravel().view(np.uint8)
-    deflated = tuple(np.frombuffer(payload.deflate(part), np.uint8) for part in (planes, numbers))
-    header: dict[str, object] = {
-        "layers": layers,
-        "heads": heads,
-        "rowTokens": [cut(token, 2 * MOST_TOKEN) for token in display_tokens(tokens[0])],
-        "columnTokens": [cut(token, MOST_TOKEN) for token in display_tokens(tokens[1])],
-        "source": cut(visible(sentence.source)),
-        "target": cut(visible(sentence.target)),
-        "translations": [cut(visible(sentence.translations[frame])) for frame in frames],
-        "steps": [film.steps[frame] for frame in frames],
-        "losses": [None if isnan(film.losses[frame]) else film.losses[frame] for frame in frames],
-        "scores": _scores(film, frames),
-        "stops": theme.SEQUENTIAL,
-        "ticks": theme.SQRT_TICKS,
-        "marks": ColourScale.root("", 1.0).marks,
-        "keptColour": theme.HEAD_COLOURS[1],
-        "firstCell": FIRST_CELL.tolist(),
-        "firstThousandth": FIRST_THOUSANDTH.tolist(),
-    }
-    surest = tuple(_jobs(jobs[frame], heads) for frame in frames)
-    digest = fingerprint.digest(repr((header, site, metric, surest)), *deflated)
-    return FilmView(header, site, metric, surest, deflated, frames, (layers, heads), digest)
-
-
-def words(view: FilmView) -> dict[str, object]:
-    """What the header lacks, for views are kept for all viewers: words, in the language of this page run."""
-    return {
-        "sides": [_("queries"), _("keys")],
-        "jobs": [[_job(*job) for job in of_frame] for of_frame in view.jobs],
-        "metric": _metric(view.metric, view.site) if view.metric else None,
-    }
+    sent, sent_numbers = (np.frombuffer(payload.deflate(part), np.uint8) for part in (planes, numbers))
+    return FilmView(
+        layers=layers,
+        heads=heads,
+        row_tokens=[cut(token, 2 * MOST_TOKEN) for token in display_tokens(tokens[0])],
+        column_tokens=[cut(token, MOST_TOKEN) for token in display_tokens(tokens[1])],
+        source=sentence.source,
+        target=sentence.target,
+        translations=[sentence.translations[frame] for frame in frames],
+        steps=[film.steps[frame] for frame in frames],
+        losses=[film.losses[frame] for frame in frames],
+        scores=[(name, [of[frame] for frame in frames]) for name, of in list(film.scores.items())[:MOST_SETS]],
+        weights=sent,
+        numbers=sent_numbers,
+        site=site,
+        metric_name=metric,
+        surest=[_jobs(jobs[frame], heads) for frame in frames],
+        frames=frames,
+    )
 
 
 def rows_note(site: str) -> str:
@@ -136,18 +174,8 @@ def rows_note(site: str) -> str:
     return "" if site == ENCODER else _("A row reads the first token and writes the second.")
 
 
-def cut(text: str, most: int = MOST_TEXT) -> str:
-    """A text that is not longer than this."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _scores(film: "Film", frames: Sequence[int]) -> list[tuple[str, list[float]]]:
-    shown = list(film.scores.items())[:MOST_SETS]
-    return [(cut(visible(name), MOST_SET_NAME), [values[frame] for frame in frames]) for name, values in shown]
-
-
-def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> tuple[tuple[int, str, float], ...]:
-    return tuple((layer * heads + head, of[0].metric, of[0].value) for (layer, head), of in of_heads.items())
+def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> list[FilmJob]:
+    return [(layer * heads + head, of[0].metric, of[0].value) for (layer, head), of in of_heads.items()]
 
 
 def _job(index: int, metric: str, value: float) -> tuple[int, str, str]:

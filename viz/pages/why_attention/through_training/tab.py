@@ -135,7 +135,7 @@ def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
     """Where the selection wants the film; what this film lacks becomes the nearest that it has."""
     choices = state.current().why_attention
     steps = [opened.film.steps[frame] for frame in view.frames]
-    layers, heads = view.shape
+    layers, heads = view.layers, view.heads
     return FilmState(
         nearest_frame(steps, choices.film_step), min(choices.film_layer, layers - 1), min(choices.film_head, heads - 1)
     )

@@ -1,21 +1,19 @@
 """What travels between the lines and the page, and that neither undoes what the other has just been told."""
 
-import json
-import struct
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.viz.sent import unpack
+from viz.core.payload import digest, pack
 from viz.pages.attention.opened_head.lines_component import (
     LinesData,
     LinesView,
     Memory,
     after_report,
-    digest_of,
     next_memory,
-    pack_lines,
+    order,
     read_view,
 )
 
@@ -37,9 +35,8 @@ def data() -> LinesData:
     )
 
 
-def parts_of(payload: bytes) -> tuple[dict[str, Any], np.ndarray]:
-    (length,) = struct.unpack("<I", payload[:4])
-    return json.loads(payload[4 : 4 + length]), np.frombuffer(payload[4 + length :], "<u2")
+def pack_lines(data: LinesData, memory: Memory) -> bytes:
+    return pack(data, **order(memory))
 
 
 AT_0, AT_1, AT_2 = (LinesView((0,), query=query) for query in (0, 1, 2))
@@ -60,7 +57,7 @@ def report(view: LinesView, memory: Memory) -> dict[str, object]:
 
 
 def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) -> None:
-    header, stored = parts_of(pack_lines(data, Memory(1, AT_0, "abc", AT_0)))
+    header, (stored,) = unpack(pack_lines(data, Memory(1, AT_0, "abc", AT_0)))
     np.testing.assert_allclose((stored / 65535) ** 2 * header["top"], data.values.ravel(), atol=1e-4)
     assert header["queryTokens"] == ["a", "b", "\\u202e", "∅"]
     assert header["headNames"] == list(data.head_names)
@@ -68,11 +65,11 @@ def test_the_payload_holds_every_value_as_a_share_of_the_top(data: LinesData) ->
 
 def test_the_payload_stays_the_same_while_only_a_person_acts(data: LinesData) -> None:
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
-    memory = next_memory(None, AT_0, digest_of(data), is_alive=False)
+    memory = next_memory(None, AT_0, digest(data), is_alive=False)
     payload = pack_lines(data, memory)
     for view in (AT_1, AT_2, LinesView((0, 2), threshold=7)):
         memory = after_report(memory, report(view, memory), SHAPE)
-        memory = next_memory(memory, replace(view, key=None), digest_of(data), is_alive=True)
+        memory = next_memory(memory, replace(view, key=None), digest(data), is_alive=True)
         assert pack_lines(data, memory) == payload
 
 
@@ -85,8 +82,8 @@ def test_the_fingerprint_follows_everything_that_is_drawn(data: LinesData) -> No
         replace(data, query_roles=(("user", 0, 2),)),
         replace(data, key_roles=(("user", 0, 2),)),
     )
-    digests = set(map(digest_of, changed))
-    assert len(digests | {digest_of(data)}) == 7
+    digests = set(map(digest, changed))
+    assert len(digests | {digest(data)}) == 7
 
 
 def test_names_that_do_not_fit_the_values_are_a_mistake(data: LinesData) -> None:

@@ -1,16 +1,22 @@
 """What the film may send back, and that neither it nor the page undoes what the other did."""
 
+from functools import partial
+
 import numpy as np
+import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.film.invented import header_of
-from viz.components.player.exchange import Command, Exchange
+from tests.viz.sent import caught
+from viz.components.player.exchange import Command
+from viz.core.payload import encoded
 from viz.pages.decoding.film.component import (
     Draw,
     Force,
     PlayerState,
     clamp,
-    pack_player,
+    decode_player,
     read_state,
     read_wish,
 )
@@ -30,54 +36,61 @@ def test_what_does_not_exist_becomes_the_nearest(data: PlayerData) -> None:
 def test_a_report_counts_only_for_the_decoding_and_the_command_it_speaks_of(data: PlayerData) -> None:
     command = Command(3, PlayerState(0), "abc")
     state = PlayerState(2, 1, 0, (2,), 5, 80, 3, 95)
-    report = {**vars(state), "also": [2], "digest": "abc", "command": 3}
-    assert read_state(report, data, command) == state
+    report = {**encoded(state), "digest": "abc", "command": 3}
+    read = partial(read_state, data)
+    assert command.answer(report, read) == state
     wrong = (
         *({"digest": "abd"}, {"command": 2}, {"step": 3}, {"layer": -1}, {"step": "2"}, {"step": None}, {"step": True}),
         *({"head": 3}, {"also": [0]}, {"also": [7]}, {"also": None}, {"also": ["1"]}),
-        *({"candidates": 21}, {"temperature": 9}, {"top_k": 501}, {"top_p": 0}, {"temperature": 80.5}),
+        *({"candidates": 21}, {"temperature": 9}, {"topK": 501}, {"topP": 0}, {"temperature": 80.5}),
     )
     for change in wrong:
-        assert read_state(report | change, data, command) is None, change
+        assert command.answer(report | change, read) is None, change
     nothings: tuple[object, ...] = (None, [], "2")
     for nothing in nothings:
-        assert read_state(nothing, data, command) is None
+        assert command.answer(nothing, read) is None
 
 
 def test_a_wish_counts_only_if_it_can_be_fulfilled(data: PlayerData) -> None:
-    force = {"kind": "force", "step": 1, "token_id": 107, "digest": data.digest}
+    force = {"kind": "force", "step": 1, "tokenId": 107, "digest": data.digest}
     assert read_wish(force, data) == Force(1, 107)
-    draw = {"kind": "draw", "step": 2, "temperature": 50, "top_k": 0, "top_p": 100, "digest": data.digest}
+    draw = {"kind": "draw", "step": 2, "temperature": 50, "topK": 0, "topP": 100, "digest": data.digest}
     assert read_wish(draw, data) == Draw(2, 50, 0, 100)
     changes: tuple[dict[str, object], ...] = (
         {"step": 3},
         {"step": True},
         {"step": None},
         {"digest": "abc"},
-        {"token_id": 5},
-        {"token_id": "107"},
+        {"tokenId": 5},
+        {"tokenId": "107"},
     )
     for change in changes:
         assert read_wish(force | change, data) is None, change
-    changes = ({"temperature": 0}, {"top_k": None}, {"top_p": 101}, {"top_k": 2.0})
+    changes = ({"temperature": 0}, {"topK": None}, {"topP": 101}, {"topK": 2.0})
     for change in changes:
         assert read_wish(draw | change, data) is None, change
     assert read_wish(None, data) is None
 
 
-def test_the_payload_stays_the_same_while_only_the_player_moves(data: PlayerData) -> None:
+def test_the_payload_stays_the_same_while_only_the_player_moves(
+    data: PlayerData, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Streamlit then sends about a kilobyte, and the browser has nothing to redraw."""
-    payload, command = pack_player(data, None, PlayerState(0), None, "film")
-    moved = PlayerState(2, 1, also=(1,))
-    report = {**vars(moved), "also": [1], "digest": command.digest, "command": command.number}
-    again, _ = pack_player(data, Exchange(command, PlayerState(0), None), moved, report, "film")
-    assert again == payload
+    session: dict[str, object] = {}
+    monkeypatch.setattr(st, "session_state", session)
+    shown, moved = caught(monkeypatch), PlayerState(2, 1, also=(1,))
+    decode_player(data, PlayerState(0), key="player", name="film")
+    session["player"] = {"view": {**encoded(moved), "digest": data.digest, "command": 1}}
+    decode_player(data, moved, key="player", name="film")
+    assert shown[0].header == shown[1].header
 
 
-def test_the_player_is_told_what_heads_are_for(data: PlayerData) -> None:
+def test_the_player_is_told_what_heads_are_for(data: PlayerData, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("L1 H1 · follows antecedents 0.72",), ("L1 H1",)
-    payload, _ = pack_player(data, None, PlayerState(0), None, "film", head_names=names)
-    assert header_of(payload)["headNames"] == [list(of_attention) for of_attention in names]
+    monkeypatch.setattr(st, "session_state", {})
+    shown = caught(monkeypatch)
+    decode_player(data, PlayerState(0), key="player", name="film", head_names=names)
+    assert shown[0].header["headNames"] == [list(of_attention) for of_attention in names]
 
 
 def player_page() -> None:

@@ -2,18 +2,20 @@
 
 import pytest
 
-from tests.viz.pages.decoding.opening import TEXT, header_of
+from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
+from tests.viz.sent import caught, unpack
 from viz.access import models
+from viz.core.payload import pack
 from viz.pages.decoding.logit_lens import data
-from viz.pages.decoding.logit_lens.component import level_names, pack_lens, read_step
+from viz.pages.decoding.logit_lens.component import LensTable, lens_table, level_names
 from viz.selection.selection import Selection
 
 
 def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
     lens = data.logit_lens(trace, models.writer(chosen.model))
-    header = header_of(pack_lens(lens, trace.target_tokens, step=2, name="x"))
+    header = unpack(pack(LensTable.of(lens, trace.target_tokens, step=2, name="x")))[0]
     assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
     assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)
     for level, row in enumerate(header["cells"]):
@@ -28,9 +30,10 @@ def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -
 
 
 @pytest.mark.parametrize("sent", [None, 3, {}, {"step": "1"}, {"step": True}, {"step": -1}, {"step": 4}, [1]])
-def test_what_a_browser_should_not_send_is_no_step(sent: object) -> None:
-    assert read_step(sent, 4) is None
-
-
-def test_a_step_that_the_browser_sends_is_read() -> None:
-    assert read_step({"step": 3}, 4) == 3
+def test_what_a_browser_should_not_send_is_no_step(monkeypatch: pytest.MonkeyPatch, sent: object) -> None:
+    shown, steps = caught(monkeypatch), list[int]()
+    lens_table(LensTable([], list("abcd"), [], [], 0, "x"), on_choose=steps.append, key="lens")
+    shown[0].answers["step"](sent)
+    assert steps == []
+    shown[0].answers["step"]({"step": 3})
+    assert steps == [3]

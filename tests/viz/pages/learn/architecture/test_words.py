@@ -3,7 +3,8 @@
 import pytest
 
 from tests.paths import ROOT
-from viz.pages.learn.architecture.component import BOXES, Opened, read_opened
+from viz.core.payload import read
+from viz.pages.learn.architecture.component import BOXES, Opened
 from viz.pages.learn.architecture.data import Shape
 from viz.pages.learn.architecture.words import lead, notes
 from viz.selection.selection import FIELDS, Selection
@@ -47,8 +48,8 @@ WRONG: list[object] = [
 
 @pytest.mark.parametrize("value", WRONG)
 def test_what_no_map_could_send_opens_nothing(value: object) -> None:
-    assert read_opened(value) is None
+    assert read(Opened, value) is None
 
 
 def test_a_box_that_was_clicked_is_read() -> None:
-    assert read_opened({"box": "decoder.self", "layer": 0, "row": 3}) == Opened("decoder.self", 0, 3)
+    assert read(Opened, {"box": "decoder.self", "layer": 0, "row": 3}) == Opened("decoder.self", 0, 3)

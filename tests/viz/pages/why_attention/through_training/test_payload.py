@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 
 from tests.viz.pages.why_attention.through_training.invented import STEPS, film
-from viz.components.player.exchange import Command
+from tests.viz.sent import unpack
+from viz.core.payload import pack
 from viz.pages.why_attention.through_training import payload
 from viz.pages.why_attention.through_training.component import FilmState, read_state
 from viz.pages.why_attention.through_training.data import MOST_HEADS, OpenFilm, view
@@ -15,18 +16,18 @@ from viz.pages.why_attention.through_training.data import MOST_HEADS, OpenFilm, 
 def test_every_weight_of_a_film_is_sent_as_the_number_that_it_is() -> None:
     made = film()
     sent = view(OpenFilm(made, "sent"), 1, "decoder.cross", "word_out")
-    low, high = np.frombuffer(zlib.decompress(sent.deflated[0].tobytes()), np.uint8).reshape(2, -1).astype(int)
+    low, high = np.frombuffer(zlib.decompress(sent.weights.tobytes()), np.uint8).reshape(2, -1).astype(int)
     weights = made.sentences[1].weights["decoder.cross"]
     assert (low + 256 * high).tolist() == payload._CELLS[weights].ravel().tolist()
     assert len(set(payload._CELLS.tolist())) == 256
-    values = np.frombuffer(zlib.decompress(sent.deflated[1].tobytes()), "<f4").reshape(len(STEPS), 2, 2)
+    values = np.frombuffer(zlib.decompress(sent.numbers.tobytes()), "<f4").reshape(len(STEPS), 2, 2)
     assert values[0, 0, 0] < 0.3 < 0.5 < values[-1, 0, 0]
 
 
 def test_a_row_of_a_decoder_is_named_by_what_it_reads_and_writes() -> None:
-    header = view(OpenFilm(film(), "named"), 0, "decoder.self", "same").header
-    assert header["rowTokens"] == ["<s> → Ein", "Ein → Hund", "Hund → rennt", "rennt → </s>"]
-    assert header["columnTokens"] == ["<s>", "Ein", "Hund", "rennt"]
+    shown = view(OpenFilm(film(), "named"), 0, "decoder.self", "same")
+    assert shown.row_tokens == ["<s> → Ein", "Ein → Hund", "Hund → rennt", "rennt → </s>"]
+    assert shown.column_tokens == ["<s>", "Ein", "Hund", "rennt"]
 
 
 def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_them() -> None:
@@ -40,19 +41,18 @@ def test_of_many_weights_only_some_frames_are_sent_the_first_and_the_last_among_
 def test_the_longest_texts_and_tokens_are_cut() -> None:
     made = film()
     long = replace(made.sentences[0], source="x" * 4_000, source_tokens=("y" * 4_000,) * 4)
-    header = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first").header
-    assert len(str(header["source"])) == payload.MOST_TEXT
-    assert max(map(len, header["columnTokens"])) == payload.MOST_TOKEN  # type: ignore[call-overload]
+    shown = view(OpenFilm(replace(made, sentences=(long,)), "long"), 0, "encoder.self", "first")
+    assert len(str(unpack(pack(shown))[0]["source"])) == payload.MOST_TEXT
+    assert max(map(len, shown.column_tokens)) == payload.MOST_TOKEN
 
 
 def test_a_report_counts_only_if_all_that_it_names_exists() -> None:
     sent = view(OpenFilm(film(), "report"), 0, "encoder.self", "first")
-    command = Command(1, FilmState(0), sent.digest)
     report = {"step": 5, "layer": 1, "head": 1, "digest": sent.digest, "command": 1}
-    assert read_state(sent, report, command) == FilmState(5, 1, 1)
-    for change in ({"step": 6}, {"layer": -1}, {"head": 2}, {"step": True}, {"head": None}, {"command": 2}):
-        assert read_state(sent, report | change, command) is None, change
-    assert read_state(sent, None, command) is None
+    assert read_state(sent, report) == FilmState(5, 1, 1)
+    for change in ({"step": 6}, {"layer": -1}, {"head": 2}, {"step": True}, {"head": None}):
+        assert read_state(sent, report | change) is None, change
+    assert read_state(sent, None) is None
 
 
 def test_the_greatest_message_is_a_few_megabytes() -> None:

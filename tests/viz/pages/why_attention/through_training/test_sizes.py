@@ -61,8 +61,8 @@ def test_every_attention_of_a_film_of_any_size_is_packed_with_finite_numbers(siz
         assert all(0 <= arrival.since < size[4] for arrival in data.arrived(opened, site))
         for metric in metrics or ("",):
             view = data.view(opened, 0, site, metric)
-            assert view.shape == size[2:4]
-            assert len(view.header["rowTokens"]) == (size[0] if site == SITES[0] else size[1])  # type: ignore[arg-type]
+            assert (view.layers, view.heads) == size[2:4]
+            assert len(view.row_tokens) == (size[0] if site == SITES[0] else size[1])
 
 
 @pytest.mark.parametrize(("name", "holds"), [("MOST_WEIGHTS", 3 * 2 * 2 * (3 * 3 + 2 * 2 + 2 * 3)), ("MOST_HEADS", 4)])

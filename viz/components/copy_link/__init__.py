@@ -1,1 +1,0 @@
-"""A button that copies a link to what is shown."""

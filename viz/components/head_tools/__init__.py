@@ -1,1 +1,0 @@
-"""The buttons that stand in the head of every page."""

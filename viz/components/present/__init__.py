@@ -1,1 +1,0 @@
-"""Where a presentation stands, and the keys of a clicker."""
