@@ -5,8 +5,9 @@ Streamlit hands the bytes to JavaScript untouched:
     uint32 header length, little-endian | header, UTF-8 JSON | the arrays, one after another, little-endian
 
 The header holds the fields of the dataclass under camelCase names, and `arrays`, their types and lengths, so that
-`payload.js` needs no second description. The type of a field says how it is packed (`Text`, `Tokens`, `Local`, …). What
-comes back is hostile until `read` has compared every value with the field's type and with the values allowed for it.
+`payload.js` needs no second description. The type of a field says how it is packed (`Text`, `Tokens`, `LOCAL`, …); a
+method `derived() -> dict[str, object]` adds what is computed from fields, by names as in Python. What comes back is
+hostile until `read` has compared every value with the type of its field and with the values allowed for it.
 """
 
 import dataclasses
@@ -22,7 +23,6 @@ from typing import (
     Annotated,
     Any,
     Final,
-    Generic,
     Literal,
     NamedTuple,
     TypeVar,
@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 from viz.core import fingerprint, token_text
 from viz.core.messages import shown
 
-Value = TypeVar("Value")
 Read = TypeVar("Read")
 #: Turns a field's value into what JSON holds.
 _Encode = Callable[[Any], object]
@@ -85,16 +84,6 @@ Token = Annotated[str, token_text.display_token]
 Tokens = Annotated[Sequence[str], token_text.display_tokens]
 #: A natural log-probability: null is −∞, that of a token that the model's rules forbid.
 LogProb = Annotated[float, finite]
-
-
-class derived(Generic[Value]):
-    """A property of a dataclass that is packed as its fields are; its return type says how."""
-
-    def __init__(self, function: Callable[[Any], Value]) -> None:
-        self.function, self.__doc__ = function, function.__doc__
-
-    def __get__(self, content: Any, kind: type | None = None) -> Value:
-        return self.function(content)
 
 
 # ---- to the browser ----
@@ -144,6 +133,11 @@ def _entries(content: object) -> tuple[dict[str, tuple[object, bool]], list[NDAr
             )
         else:
             entries[field.wire] = field.encode(value), CHOSEN in field.marks
+    for name, value in content.derived().items() if hasattr(content, "derived") else ():
+        if isinstance(value, np.ndarray):
+            arrays.append(value)
+        else:
+            entries[_camel(name)] = value, False
     return entries, arrays
 
 
@@ -192,12 +186,7 @@ class _Field(NamedTuple):
 @cache
 def _fields(kind: type) -> tuple[_Field, ...]:
     hints = get_type_hints(kind, include_extras=True)
-    own = {field.name: hints[field.name] for field in dataclasses.fields(kind)} | {
-        name: get_type_hints(value.function, include_extras=True)["return"]
-        for base in reversed(kind.__mro__)
-        for name, value in vars(base).items()
-        if isinstance(value, derived)
-    }
+    own = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
     fields = (_Field(name, _camel(name), _marks(hint), _encoder(hint)) for name, hint in own.items())
     return tuple(field for field in fields if LOCAL not in field.marks)
 

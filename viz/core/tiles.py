@@ -16,7 +16,6 @@ from jaxtyping import Float, Int, UInt16
 from numpy.typing import NDArray
 
 from viz.core import fingerprint, payload
-from viz.core.payload import derived
 
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
@@ -40,15 +39,9 @@ FIRST_CELL: Final = (np.cumsum(_CELLS) - _CELLS).astype(np.uint16)
 class CellCode:
     """How the browser reads cells: base of the payloads that hold some."""
 
-    @derived
-    def first_cell(self) -> list[int]:
-        """For each shade the number of its first cell."""
-        return [*map(int, FIRST_CELL)]
-
-    @derived
-    def first_thousandth(self) -> list[int]:
-        """For each shade the smallest third decimal that it can have."""
-        return [*map(int, FIRST_THOUSANDTH)]
+    def derived(self) -> dict[str, object]:
+        """For each shade the number of its first cell, and the smallest third decimal that it can have."""
+        return {"first_cell": FIRST_CELL.tolist(), "first_thousandth": FIRST_THOUSANDTH.tolist()}
 
 
 @dataclass(frozen=True)
@@ -79,15 +72,19 @@ class GridSpec:
         offset = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
         return self.layers * self.heads * self.rows * self.columns * (1 + offset)
 
-    @derived
+    @property
     def block_queries(self) -> int:
         """Rows of the largest block; others have one less."""
         return math.ceil(self.queries / self.rows)
 
-    @derived
+    @property
     def block_keys(self) -> int:
         """Columns of the largest block; others have one less."""
         return math.ceil(self.keys / self.columns)
+
+    def derived(self) -> dict[str, object]:
+        """The sizes of blocks."""
+        return {"block_queries": self.block_queries, "block_keys": self.block_keys}
 
     @property
     def is_pooled(self) -> bool:

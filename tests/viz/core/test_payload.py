@@ -16,7 +16,6 @@ from viz.core.payload import (
     LogProb,
     Token,
     Tokens,
-    derived,
     pack,
     read,
     rounded,
@@ -46,9 +45,8 @@ class Content:
     chosen: Annotated[int, CHOSEN]
     secret: Annotated[object, LOCAL] = None
 
-    @derived
-    def num_many(self) -> int:
-        return len(self.many)
+    def derived(self) -> dict[str, object]:
+        return {"num_many": len(self.many)}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from viz.components.component import Component
 from viz.core import theme
 from viz.core.chat_roles import Roles
 from viz.core.messages import shown
-from viz.core.payload import LOCAL, Text, derived, hear
+from viz.core.payload import LOCAL, Text, hear
 
 COMPONENT = Component("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
 
@@ -56,22 +56,23 @@ class TileMetric:
     note: Annotated[str, LOCAL]
     num_best: Annotated[int, LOCAL] = 0
 
-    @derived
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
         return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
 
-    @derived
     def bars(self) -> list[float]:
         """Parts of the highest number, from 0 to 1."""
         known = np.nan_to_num(self.values)
         return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
 
-    @derived
     def best(self) -> list[int]:
         """The heads that are framed, counted layer by layer, the highest first; none without a number above 0."""
         order = np.argsort(-np.nan_to_num(self.values), axis=None, kind="stable")[: self.num_best]
         return [int(index) for index in order if self.values.flat[index] > 0]
+
+    def derived(self) -> dict[str, object]:
+        """The numbers as they are drawn."""
+        return {"texts": self.texts(), "bars": self.bars(), "best": self.best()}
 
 
 @dataclass(frozen=True)
@@ -153,16 +154,13 @@ class Grid:
         assert self.metric is None or self.metric.values.shape == self.shape, "one metric for each head"
         assert self.jobs is None or len(self.jobs.short) == prod(self.shape), "one job, or none, for each head"
 
-    @derived
-    def ranked(self) -> list[int] | None:
-        """The heads in the order of the ranking, counted layer by layer."""
-        heads = self.shape[1]
-        return None if self.ranking is None else [choice.layer * heads + choice.head for choice in self.ranking.heads]
-
-    @derived
-    def notes(self) -> list[str]:
-        """What stands below the grid."""
-        return [shown(part.note) for part in (self.metric, self.ranking) if part is not None]
+    def derived(self) -> dict[str, object]:
+        """The heads in the order of the ranking, counted layer by layer; what stands below the grid."""
+        ranking, heads = self.ranking, self.shape[1]
+        return {
+            "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
+            "notes": [shown(part.note) for part in (self.metric, ranking) if part is not None],
+        }
 
 
 def head_grid(grid: Grid, *, on_open: Callable[[HeadChoice], object], key: str) -> None:

@@ -16,7 +16,8 @@ from viz.core import fingerprint, payload, theme
 from viz.core.chat_roles import Roles
 from viz.core.decimals import decimals_for, pack_decimals
 from viz.core.focus import FocusHead
-from viz.core.payload import FLAT, LOCAL, Text, Tokens, derived
+from viz.core.messages import shown
+from viz.core.payload import FLAT, LOCAL, Text, Tokens
 
 COMPONENT = Component("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
 
@@ -125,28 +126,26 @@ class MatrixData:
         """Whether numbers stand for blocks."""
         return self.block != (1, 1)
 
-    @derived
+    @property
     def axes(self) -> str:
         """A fingerprint of the labels, by which a late report is known."""
         return fingerprint.digest(*self.row_tokens, "\n", *self.column_tokens)
 
-    @derived
-    def sides(self) -> tuple[Text, Text]:
-        """What rows and columns are."""
-        return self.row_name, self.column_name
+    def derived(self) -> dict[str, object]:
+        """What rows and columns are; where tiles of a matrix that is pooled are asked for; the numbers.
 
-    @derived
-    def deep(self) -> dict[str, object] | None:
-        """Where tiles of a matrix that is pooled are asked for; the numbers' decimals."""
+        These travel as float32; maxima of blocks as so many decimals, which is shorter.
+        """
         decimals = decimals_for(self.scale.high)
-        return {"address": self.address, "block": self.block, "decimals": decimals} if self.is_pooled else None
-
-    @derived
-    def numbers(self) -> np.ndarray:
-        """The numbers as they travel: float32, or maxima of blocks as so many decimals, which is shorter."""
-        if not self.is_pooled:
-            return np.asarray(self.values, np.float32)
-        return np.frombuffer(pack_decimals(self.values, decimals_for(self.scale.high)), np.uint8)
+        numbers = np.asarray(self.values, np.float32)
+        if self.is_pooled:
+            numbers = np.frombuffer(pack_decimals(self.values, decimals), np.uint8)
+        return {
+            "axes": self.axes,
+            "sides": [shown(self.row_name), shown(self.column_name)],
+            "deep": {"address": self.address, "block": self.block, "decimals": decimals} if self.is_pooled else None,
+            "numbers": numbers,
+        }
 
 
 def choices(kept: Kept, preview: Preview | None = None) -> dict[str, object]:

@@ -5,17 +5,15 @@ ends of the matrix it holds fewer.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, UInt8
 
 from viz.components.component import Component
 from viz.core import payload
 from viz.core.decimals import pack_decimals
-from viz.core.payload import ANYTHING, LOCAL, derived
+from viz.core.payload import ANYTHING, LOCAL
 from viz.core.tile_source import Source
 
 #: As in tile_requests.js.
@@ -62,31 +60,17 @@ class Answer:
     wanted: Annotated[tuple[Tile, ...], LOCAL] = ()
     serial: int = 0
 
-    @cached_property
-    def parts(self) -> list[Float[np.ndarray, "row column"]]:
-        """The numbers of each tile."""
-        return [self.source.pooled(*tile.slices(), (1 << tile.level, 1 << tile.level)) for tile in self.wanted]
-
-    @derived
-    def address(self) -> str:
-        """Of the matrix."""
-        return self.source.address
-
-    @derived
-    def decimals(self) -> int:
-        """Of the numbers."""
-        return self.source.decimals
-
-    @derived
-    def tiles(self) -> list[list[int]]:
-        """Level, row, column, and how many rows and columns the tile has."""
-        return [[t.level, t.row, t.column, *part.shape] for t, part in zip(self.wanted, self.parts, strict=True)]
-
-    @derived
-    def numbers(self) -> UInt8[np.ndarray, "byte"]:
-        """Of all tiles, one after another."""
-        numbers = np.concatenate([part.ravel() for part in self.parts]) if self.parts else np.zeros(0, np.float32)
-        return np.frombuffer(pack_decimals(numbers, self.source.decimals), np.uint8)
+    def derived(self) -> dict[str, object]:
+        """Level, row, column of each tile, how many rows and columns it has, and the numbers of all."""
+        source = self.source
+        parts = [source.pooled(*tile.slices(), (1 << tile.level, 1 << tile.level)) for tile in self.wanted]
+        numbers = np.concatenate([part.ravel() for part in parts]) if parts else np.zeros(0, np.float32)
+        return {
+            "address": source.address,
+            "decimals": source.decimals,
+            "tiles": [[t.level, t.row, t.column, *part.shape] for t, part in zip(self.wanted, parts, strict=True)],
+            "numbers": np.frombuffer(pack_decimals(numbers, source.decimals), np.uint8),
+        }
 
 
 def wanted_tiles(request: Request, source: Source) -> tuple[Tile, ...] | None:

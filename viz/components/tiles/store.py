@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import UInt8
 
 from viz.components.component import Component
-from viz.core.focus import AXES, FocusAxis
+from viz.core.focus import AXES
 from viz.core.messages import said
-from viz.core.payload import FLAT, LOCAL, Text, Tokens, derived
+from viz.core.payload import FLAT, LOCAL, Text, Tokens, encoded
 from viz.core.tiles import CellCode, GridSpec, LayerTiles, Tiles
 
 COMPONENT: Final = Component("components/tiles/tile_keeper.js")
@@ -43,10 +43,9 @@ class Frame(CellCode):
         tokens = (len(self.query_tokens), len(self.key_tokens))
         assert tokens == (self.spec.queries, self.spec.keys), "one token for each query row and each key column"
 
-    @derived
-    def axes(self) -> tuple[FocusAxis, FocusAxis] | None:
+    def derived(self) -> dict[str, object]:
         """By which tokens the page's other pictures know rows and columns."""
-        return None if self.site is None else AXES[self.site]
+        return super().derived() | {"axes": None if self.site is None else [*map(encoded, AXES[self.site])]}
 
 
 @dataclass(frozen=True, slots=True)

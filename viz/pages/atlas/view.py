@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from model.errors import DataError
 from viz.core.messages import shown
-from viz.core.payload import LOCAL, Text, derived
+from viz.core.payload import LOCAL, Text
 from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
@@ -37,35 +37,17 @@ class HeadMap:
     decimals: Annotated[int, LOCAL]
     centre: Annotated[float | None, LOCAL] = None
 
-    @derived
-    def texts(self) -> list[str]:
-        """The numbers as people read them, layer by layer."""
-        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
-
-    @derived
-    def shades(self) -> list[float | None]:
-        """The numbers as positions on the colour scale, from 0 to 1."""
+    def derived(self) -> dict[str, object]:
+        """The numbers as texts, and as positions on the colour scale, layer by layer; the ends of the scale."""
         low, high = self._ends()
-        return [
-            None if np.isnan(value) else round((float(value) - low) / max(high - low, 1e-9), 3)
-            for value in self.values.flat
-        ]
-
-    @derived
-    def low(self) -> str:
-        """Where the colours begin."""
-        low, _high = self._ends()
-        return f"{low:.{self.decimals}f}" if low else "0"
-
-    @derived
-    def high(self) -> str:
-        """Where the colours end."""
-        return f"{self._ends()[1]:.{self.decimals}f}"
-
-    @derived
-    def is_centred(self) -> bool:
-        """Whether chance gives a number."""
-        return self.centre is not None
+        values = [None if np.isnan(value) else float(value) for value in self.values.flat]
+        return {
+            "texts": ["–" if value is None else f"{value:.{self.decimals}f}" for value in values],
+            "shades": [None if value is None else round((value - low) / max(high - low, 1e-9), 3) for value in values],
+            "low": f"{low:.{self.decimals}f}" if low else "0",
+            "high": f"{high:.{self.decimals}f}",
+            "is_centred": self.centre is not None,
+        }
 
     def _ends(self) -> tuple[float, float]:
         """From 0 to the highest number; around a centre, as far below it as above."""

@@ -44,7 +44,7 @@ def test_the_payload_says_what_stands_where_and_under_each_tile() -> None:
 
 def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> None:
     values = np.array([[0.2, np.nan, 0.9], [0.0, 0.5, 0.9]])
-    assert [TileMetric("Weight", values, 2, "", "", num_best=count).best for count in (0, 2, 6)] == [
+    assert [TileMetric("Weight", values, 2, "", "", num_best=count).best() for count in (0, 2, 6)] == [
         [],
         [2, 5],
         [2, 5, 4, 0],
@@ -52,7 +52,7 @@ def test_the_highest_tiles_are_framed_by_rank_and_none_without_a_number() -> Non
 
 
 def test_bars_of_nothing_but_zeros_are_empty() -> None:
-    assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars == [0.0, 0.0]
+    assert TileMetric("Same token", np.zeros((1, 2)), 2, "", "").bars() == [0.0, 0.0]
 
 
 def test_metrics_that_do_not_fit_the_tiles_are_a_mistake() -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from viz.components.component import Component
 from viz.components.head_grid.component import HeadChoice, Pair, hear_head
-from viz.core.payload import CHOSEN, derived, hear
+from viz.core.payload import CHOSEN, hear
 from viz.core.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 from viz.pages.atlas.view import HeadMap
 
@@ -31,15 +31,10 @@ class HeadMaps:
     scale: Inks = SEQUENTIAL_INKS
     centred: Inks = DIVERGING_INKS
 
-    @derived
-    def layers(self) -> int:
-        """Rows of every map."""
-        return len(self.maps[0].values)
-
-    @derived
-    def heads(self) -> int:
-        """Columns of every map."""
-        return len(self.maps[0].values[0])
+    def derived(self) -> dict[str, object]:
+        """Rows and columns of every map."""
+        layers, heads = self.maps[0].values.shape
+        return {"layers": layers, "heads": heads}
 
 
 def head_maps(
@@ -50,5 +45,5 @@ def head_maps(
         maps,
         key=key,
         map=hear(on_map, str, key={head_map.key for head_map in maps.maps}),
-        head=hear_head(on_head, (maps.layers, maps.heads)),
+        head=hear_head(on_head, maps.maps[0].values.shape),
     )

@@ -14,13 +14,13 @@ from typing import Annotated, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float, UInt16
+from jaxtyping import Float
 
 from viz.components.component import Component
 from viz.core import payload
 from viz.core.chat_roles import Roles
 from viz.core.focus import FocusHead
-from viz.core.payload import LOCAL, Tokens, derived
+from viz.core.payload import LOCAL, Tokens
 from viz.core.theme import HEAD_COLOURS
 
 COMPONENT: Final = Component("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
@@ -69,10 +69,9 @@ class LinesData:
         expected = (len(self.head_names), len(self.query_tokens), len(self.key_tokens))
         assert self.values.shape == expected, f"values have shape {self.values.shape}, names and tokens {expected}"
 
-    @derived
-    def shares(self) -> UInt16[np.ndarray, "head query key"]:
+    def derived(self) -> dict[str, object]:
         """The values as shares of `top`."""
-        return payload.sqrt_uint16(self.values / self.top)
+        return {"shares": payload.sqrt_uint16(self.values / self.top)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from jaxtyping import Float, UInt8
 
 from viz.components.component import Component
 from viz.core import theme
-from viz.core.payload import Tokens, derived, hear
+from viz.core.payload import Tokens, hear
 
 _COMPONENT: Final = Component(
     "pages/attention/opened_head/picture_attention.js", "pages/attention/opened_head/picture_attention.css"
@@ -50,15 +50,10 @@ class PictureData:
         assert self.values.shape in ((count, count), (1, count)), "a row for each token, or one"
         assert len(self.tokens) == count, "a column for each token"
 
-    @derived
-    def height(self) -> int:
-        """Of the picture, in pixels."""
-        return len(self.pixels)
-
-    @derived
-    def width(self) -> int:
-        """Of the picture, in pixels."""
-        return len(self.pixels[0])
+    def derived(self) -> dict[str, object]:
+        """The size of the picture, in pixels."""
+        height, width, _ = self.pixels.shape
+        return {"height": height, "width": width}
 
 
 def picture_attention(data: PictureData, *, on_query: Callable[[int], object], key: str) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from viz.components.component import Component
 from viz.core import token_text
-from viz.core.payload import LOCAL, LogProb, derived, hear
+from viz.core.payload import LOCAL, LogProb, encoded, hear
 from viz.core.theme import HEAD_COLOURS
 
 _COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
@@ -39,10 +39,9 @@ class BranchRow:
     words: tuple[tuple[Annotated[str, _visible], bool], ...]
     log_prob: LogProb | None
 
-    @derived
-    def is_written(self) -> bool:
+    def derived(self) -> dict[str, object]:
         """Whether all of it is known."""
-        return self.log_prob is not None
+        return {"is_written": self.log_prob is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +90,9 @@ class BranchTree:
     shown_colour: str = HEAD_COLOURS[0]
     against_colour: str = HEAD_COLOURS[1]
 
-    @derived
-    def rows(self) -> list[BranchRow]:
+    def derived(self) -> dict[str, object]:
         """The branches in the order in which they are drawn."""
-        return in_order(self.branches)
+        return {"rows": [*map(encoded, in_order(self.branches))]}
 
 
 def branch_tree(tree: BranchTree, *, on_act: Callable[[TreeAct], object], key: str) -> None:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from viz.core import payload, theme
 from viz.core.messages import said
-from viz.core.payload import LOCAL, LogProb, Text, Token, Tokens, derived
+from viz.core.payload import LOCAL, LogProb, Text, Token, Tokens
 from viz.core.tiles import CellCode, code
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
@@ -57,11 +57,15 @@ class PlayerStep:
     rank: int
     candidates: Annotated[tuple[PlayerCandidate, ...], _listed]
 
-    @derived
+    @property
     def chosen(self) -> int | None:
         """The index of the token taken among the candidates; None if it is not one of them (it was forced or drawn)."""
         ids = [candidate.token_id for candidate in self.candidates]
         return ids.index(self.token_id) if self.token_id in ids else None
+
+    def derived(self) -> dict[str, object]:
+        """Which candidate was taken."""
+        return {"chosen": self.chosen}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

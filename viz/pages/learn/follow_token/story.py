@@ -10,7 +10,7 @@ from jaxtyping import Float
 from viz.core import numbers
 from viz.core.messages import _, said
 from viz.core.numbers import decimal
-from viz.core.payload import LOCAL, derived, rounded
+from viz.core.payload import LOCAL, rounded
 from viz.core.token_text import display_token
 
 if TYPE_CHECKING:
@@ -60,10 +60,9 @@ class Row:
     group: int = 0
     bars: tuple[Bar, ...] = ()
 
-    @derived
-    def count(self) -> int:
-        """Numbers of the vector."""
-        return 0 if self.values is None else len(self.values)
+    def derived(self) -> dict[str, object]:
+        """How many numbers the vector has."""
+        return {"count": 0 if self.values is None else len(self.values)}
 
 
 def rows(path: "TokenPath", stage: int) -> list[Row]:

@@ -16,7 +16,7 @@ from viz.components.matrix_picture.component import ColourScale
 from viz.core import payload, theme
 from viz.core.html import visible
 from viz.core.messages import _, shown
-from viz.core.payload import LOCAL, derived
+from viz.core.payload import LOCAL
 from viz.core.sites import ENCODER
 from viz.core.tiles import CellCode, code
 from viz.core.token_text import display_tokens
@@ -90,20 +90,13 @@ class FilmView(CellCode):
     marks: Sequence[tuple[float, str]] = ColourScale.root("", 1.0).marks
     kept_colour: str = theme.HEAD_COLOURS[1]
 
-    @derived
-    def sides(self) -> list[str]:
-        """What rows and columns are."""
-        return [_("queries"), _("keys")]
-
-    @derived
-    def jobs(self) -> list[list[tuple[int, str, str]]]:
-        """The jobs in words, at each frame."""
-        return [[_job(*job) for job in of_frame] for of_frame in self.surest]
-
-    @derived
-    def metric(self) -> dict[str, object] | None:
-        """What the metric is."""
-        return _metric(self.metric_name, self.site) if self.metric_name else None
+    def derived(self) -> dict[str, object]:
+        """What rows and columns are; the jobs in words, at each frame; what the metric is."""
+        return super().derived() | {
+            "sides": [_("queries"), _("keys")],
+            "jobs": [[_job(*job) for job in of_frame] for of_frame in self.surest],
+            "metric": _metric(self.metric_name, self.site) if self.metric_name else None,
+        }
 
     @cached_property
     def digest(self) -> str:
