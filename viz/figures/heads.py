@@ -9,21 +9,7 @@ from jaxtyping import Float
 from viz.core.messages import _, said
 from viz.core.theme import HEAD_COLOURS
 from viz.figures.axes import token_labels
-from viz.figures.matrix import WEIGHT_SCALE, matrix, root_scale
-
-
-def head_heatmap(
-    weights: Float[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str]
-) -> go.Figure:
-    """The weights of one head, exact on hover, coloured by their square root."""
-    return matrix(
-        weights,
-        np.sqrt(weights),
-        token_labels(query_tokens),
-        token_labels(key_tokens),
-        scale=WEIGHT_SCALE,
-        hover=_looks_at(said("weight")),
-    )
+from viz.figures.matrix import matrix, root_scale
 
 
 def head_rows(

@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.components.head_grid import component as head_grid
-from viz.components.head_grid.component import Grid, HeadChoice
-from viz.components.matrix_picture import component as matrix_picture
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData
+from viz.components.offline import Drawing, Part, all_heads
 from viz.components.player.exchange import Command
-from viz.components.tiles import store
-from viz.core import fingerprint, payload, sites
-from viz.core.tiles import Tiles
-from viz.notebook.widget import Part, Picture, checked_text
+from viz.core import payload, sites
+from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head import lines_component
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory
 from viz.pages.decoding.film import component as film_player
@@ -53,22 +48,7 @@ def heads(
     layers, count = weights.shape[:2]
     if tuple(opened) not in np.ndindex(layers, count):
         raise ValueError(f"There is no head {opened}: layers run from 0 to {layers - 1}, heads from 0 to {count - 1}.")
-    address = f"notebook-{fingerprint.digest(title, *queries, weights)}"
-    tiles = Tiles.of(weights.shape, iter(weights))
-    matrices = [
-        _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
-        for layer, head in np.ndindex(layers, count)
-    ]
-    grid = Grid(
-        address=address, shape=(layers, count), selected=HeadChoice(*map(int, opened)), name="heads", caption=title
-    )
-    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
-    parts = [
-        Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
-        Part(head_grid.COMPONENT, payload.pack(grid)),
-        Part(matrix_picture.COMPONENT, matrices[opened[0] * count + opened[1]], tuple(matrices)),
-    ]
-    return Picture(parts, count, f"{title}: every head of {layers} layers as a tile, and one of them large")
+    return Picture(all_heads(weights, queries, keys, title, tuple(map(int, opened))))
 
 
 def lines(
@@ -117,7 +97,7 @@ def lines(
     view = LinesView(tuple(sorted(map(int, on))))
     ordered = lines_component.order(Memory(1, view, payload.digest(data), view))
     part = Part(lines_component.COMPONENT, payload.pack(data, **ordered))
-    return Picture([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens")
+    return Picture(Drawing([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens"))
 
 
 def film(trace: "Trace", writer: "Writer") -> Picture:
@@ -138,9 +118,8 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
     packed = payload.pack(data, **shown, digest=data.digest, command=command.packed())
     # Nothing is written instead here: that takes the page.
     hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
-    return Picture(
-        [Part(film_player.COMPONENT, packed, hides=hides)], data.heads, f"Film of {len(data.steps)} steps: {trace.text}"
-    )
+    part = Part(film_player.COMPONENT, packed, hides=hides)
+    return Picture(Drawing([part], data.heads, f"Film of {len(data.steps)} steps: {trace.text}"))
 
 
 def _is_trace(given: object) -> bool:
@@ -189,18 +168,3 @@ def _weights(
 
 def _tokens(name: str, given: Sequence[str]) -> tuple[str, ...]:
     return tuple(checked_text(f"{name}[{position}]", token) for position, token in enumerate(given))
-
-
-def _matrix(weights: np.ndarray, queries: Sequence[str], keys: Sequence[str], title: str) -> bytes:
-    data = MatrixData(
-        values=weights,
-        row_tokens=queries,
-        column_tokens=keys,
-        scale=ColourScale.root("weight", 1.0),
-        title=title,
-        label=f"{title}, weights as a heatmap",
-        row_name="query",
-        column_name="key",
-        file_name="head",
-    )
-    return payload.pack(data, **matrix_picture.choices(Kept()))

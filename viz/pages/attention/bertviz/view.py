@@ -1,7 +1,7 @@
 """bertviz's head view and model view of one attention, as a page that needs no network and runs no token as code.
 
 As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
-`</script>` run as code. Here the libraries come from installed packages, and `viz.core.offline_page` makes the page.
+`</script>` run as code. Here the libraries come from installed packages, and `viz.components.offline` makes the page.
 bertviz also gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one
 attention.
 """
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model.errors import InputTextError
+from viz.components.offline import Scheme, colours, offline_page, script_json
 from viz.core.file_names import file_name
 from viz.core.messages import _
-from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 from viz.core.theme import HEAD_COLOURS
 from viz.core.token_text import display_tokens
 
@@ -121,15 +121,23 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
         for narrow, wide in _WIDTHS.items():
             assert narrow in script, "bertviz's script has another form than that of version 1.4.1"
             script = script.replace(narrow, wide)
+    scheme: Scheme = "dark" if dark else "light"
     name = escape(file_name("bertviz", site, view, sentence=trace.text))
     return offline_page(
         title=_("{view} of attention, drawn by bertviz", view=_(view)),
-        style=_STYLE % (DARK if dark else LIGHT) + (_DARK_LINES[view] if dark else ""),
+        style=_STYLE % _palette(scheme) + (_DARK_LINES[view] if dark else ""),
         body=f'<div id="save" data-name="{name}"></div>{markup.replace("Layer:", escape(_("Layer:")))}',
         libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
         script=_with_data_once(script, trace.row_names(site), layer),
         entry="pages/attention/bertviz/bertviz_page.js",
     )
+
+
+def _palette(scheme: Scheme) -> dict[str, str]:
+    own = colours(scheme)
+    names = {"text": "text", "paper": "background", "field": "secondary-background", "line": "border"}
+    palette = {name: own[f"--st-{of}-color"] for name, of in names.items()}
+    return palette | {"scheme": scheme, "hover": "#39425a" if scheme == "dark" else "#e2dfd4"}
 
 
 def missing_packages() -> list[str]:

@@ -14,6 +14,7 @@ from viz.access.attention import MatrixView
 from viz.core import sites
 from viz.core.file_names import file_name, head_name
 from viz.core.messages import _, shown
+from viz.pages.attention.take_away.view_page import OpenView, page_bytes, view_page
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.ui import controls, downloads, finding, frame, measures, sentence, token_labels, trace_tables
@@ -22,9 +23,6 @@ from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
-
-#: Bytes of the exported page: those of plotly, which it carries, and those for every weight of the open head.
-_PAGE_BYTES, _PAGE_BYTES_A_WEIGHT = 4_900_000, 16
 
 
 @frame.fragment
@@ -202,7 +200,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.html"
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
     queries, keys = map(len, trace.axis_tokens(site))
-    size = _PAGE_BYTES + _PAGE_BYTES_A_WEIGHT * queries * keys
+    size = page_bytes(sum(inputs.num_heads for inputs in trace.inputs[site]), queries, keys)
     show_offer(Offer(_("HTML page"), inside, make, name, "text/html", size))
 
 
@@ -216,9 +214,6 @@ def _page(
     checkpoint: str,
     digest: str,
 ) -> bytes:
-    # plotly's figures are imported when one is wanted; most visits want none of these.
-    from viz.pages.attention.take_away.view_page import OpenView, view_page
-
     view = OpenView(site, sites.label(site), layer, head, link, lines)
     return view_page(trace, view, checkpoint=checkpoint, digest=digest)
 

@@ -30,9 +30,13 @@ const isDark = (element) => {
  */
 // biome-ignore lint/correctness/noUnusedVariables: the page and the widget that this text is put into call it
 const draw = async (el, plan, payloads, scripts) => {
-  for (const [name, value] of Object.entries(isDark(el) ? plan.dark : plan.light)) el.style.setProperty(name, value);
-  el.style.color = "var(--st-text-color)";
-  el.style.background = "var(--st-background-color)";
+  const colour = () => {
+    el.style.color = "";
+    for (const [name, value] of Object.entries(isDark(el) ? plan.dark : plan.light)) el.style.setProperty(name, value);
+    el.style.color = "var(--st-text-color)";
+    el.style.background = "var(--st-background-color)";
+  };
+  colour();
   el.setAttribute("role", "group");
   el.ariaLabel = plan.alt;
   let first = 0;
@@ -51,9 +55,12 @@ const draw = async (el, plan, payloads, scripts) => {
     return { parent, own, part };
   });
   const components = await Promise.all(plan.parts.map((part) => load(scripts[part.script])));
+  /** What each part draws. */
+  const shown = drawn.map(() => 0);
   /** @param {number} number @param {number} choice */
   const show = (number, choice) => {
     const { own, parent } = drawn[number];
+    shown[number] = choice;
     return components[number]({ data: own[choice], parentElement: parent, setTriggerValue: told, setStateValue: told });
   };
   /** @param {string} name @param {any} value */
@@ -65,7 +72,14 @@ const draw = async (el, plan, payloads, scripts) => {
     }
   };
   const ends = drawn.map((_, number) => show(number, 0));
+  const ended = new AbortController();
+  const again = () => {
+    colour();
+    shown.forEach((choice, number) => show(number, choice));
+  };
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal: ended.signal });
   return () => {
+    ended.abort();
     for (const end of ends) end?.();
   };
 };

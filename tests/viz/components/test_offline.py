@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from viz.components.offline import colours, offline_page, script_json
 from viz.core.messages import speaking
-from viz.core.offline_page import DARK, LIGHT, offline_page, script_json
 
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"
 
@@ -26,7 +26,7 @@ def test_the_title_is_text() -> None:
 
 
 def test_both_palettes_name_the_same_colours() -> None:
-    assert set(LIGHT) == set(DARK)
+    assert set(colours("light")) == set(colours("dark"))
 
 
 def test_a_page_is_in_the_language_in_which_it_is_made() -> None:
