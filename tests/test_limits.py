@@ -27,7 +27,6 @@ from model.training_record import MAX_DEPTH
 from model.translator import Translator
 from model.writer import LARGEST_ALPHA
 from viz.access import traces
-from viz.core import shared_server
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
 from viz.pages.decoding import branch_codes
@@ -38,6 +37,7 @@ from viz.pages.why_attention import shortened
 from viz.pages.why_attention.through_training import payload
 from viz.selection import pins, url
 from viz.selection.selection import Selection
+from viz.server import shared_server
 
 SMALL = 6
 
@@ -143,7 +143,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         lambda n: training_record._flattened({str(number): 1 for number in range(n)}, "result"),
         "at most",
     ),
-    ("viz.core.shared_server", "MOST_SECONDS", lambda n: shared_server._seconds(str(n)), "seconds"),
+    ("viz.server.shared_server", "MOST_SECONDS", lambda n: shared_server._seconds(str(n)), "seconds"),
     (
         "viz.notebook.pictures",
         "MOST_LINES",

@@ -19,9 +19,9 @@ _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.
 MODULES: Final = (
     "model.adapters.inspect_folder",
-    "viz.core.callbacks",
-    "viz.core.forged_widgets",
-    "viz.core.gc_freeze",
+    "viz.server.callbacks",
+    "viz.server.forged_widgets",
+    "viz.server.gc_freeze",
     "viz.ui.address_code",
     "viz.ui.add_model",
     "viz.ui.page_style",
@@ -39,7 +39,7 @@ MODULES: Final = (
 async def while_serving(server: "App") -> AsyncIterator[None]:
     """Around the server's work: begin to load when it begins."""
     # Not at the top: what the server itself needs comes first.
-    from viz.core.process_end import JOB_THREAD
+    from viz.server.process_end import JOB_THREAD
 
     Thread(target=prepare, daemon=True, name=JOB_THREAD).start()
     yield

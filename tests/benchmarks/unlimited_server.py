@@ -5,7 +5,7 @@ from math import inf
 
 from streamlit.web.cli import main
 
-from viz.core.job_queue import LONG_JOBS
+from viz.server.job_queue import LONG_JOBS
 
 if __name__ == "__main__":
     LONG_JOBS._of_one, LONG_JOBS._turn = sys.maxsize, inf

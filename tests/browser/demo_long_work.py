@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from viz.core.background_jobs import Progress, Task
+from viz.server.background_jobs import Progress, Task
 from viz.ui import frame, long_work
 
 

@@ -14,8 +14,8 @@ from tests.benchmarks.crowd import Crowd
 from tests.benchmarks.wire_session import Seen
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
-from viz.core.shared_server import SHARED_VARIABLE
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.server.shared_server import SHARED_VARIABLE
 
 Found = TypeVar("Found")
 

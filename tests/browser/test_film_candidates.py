@@ -12,7 +12,7 @@ from model import Sampling
 from model.decoding.sampling import filtered_log_probs
 from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
-from viz.core.bundle import bundle
+from viz.server.bundle import bundle
 
 HERE = Path(__file__).parent
 

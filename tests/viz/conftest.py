@@ -10,10 +10,10 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from tests.viz.pages.decoding.opening import TEXT
-from viz.core import background_jobs, shared_server
-from viz.core.background_jobs import Progress, Task
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.server import background_jobs, shared_server
+from viz.server.background_jobs import Progress, Task
 
 
 @pytest.fixture(scope="session", autouse=True)

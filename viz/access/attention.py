@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core import fingerprint
-from viz.core.caching import cached
 from viz.core.messages import _
 from viz.core.tiles import Tiles
 from viz.selection.common import Common, Measure
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -13,13 +13,13 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access.attention import MatrixView, OpenedLayer, collect_head_metrics, shown_axes, tiles_key
-from viz.core.background_jobs import Progress, Task
-from viz.core.bounded_cache import BoundedCache
-from viz.core.caching import cache_key, cached
 from viz.core.decimals import decimals_for
 from viz.core.messages import said
 from viz.core.tile_source import Source
 from viz.core.tiles import GridSpec, LayerTiles, edges
+from viz.server.background_jobs import Progress, Task
+from viz.server.bounded_cache import BoundedCache
+from viz.server.caching import cache_key, cached
 
 if TYPE_CHECKING:
     from model import Reader, Trace

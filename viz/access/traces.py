@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import freed_memory, pictures
-from viz.core.bounded_cache import BoundedCache, share_of_memory
+from viz.server.bounded_cache import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
     from model import Reader, Trace

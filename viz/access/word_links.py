@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import attention
-from viz.core.caching import cached
 from viz.core.focus import AXES
 from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from model import Trace

@@ -9,8 +9,9 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from viz.core import bundle, payload, script_files, script_texts
-from viz.core.widget_values import sent
+from viz.core import payload
+from viz.server import bundle, script_files, script_texts
+from viz.server.widget_values import sent
 
 
 def ignore(value: object) -> None:

@@ -2,7 +2,7 @@
 
 The server's are the sub-folders of `checkpoints/`, the folders that it was started with, and the experiments, which lie
 in `checkpoints/experiments`. A folder that a person adds is known to that session alone; addresses name models, never a
-path. A server that many share (`viz.core.shared_server`) knows its own only.
+path. A server that many share (`viz.server.shared_server`) knows its own only.
 """
 
 import ipaddress
@@ -16,9 +16,9 @@ from typing import Final
 import streamlit as st
 
 from model.errors import CheckpointError
-from viz.core import shared_server
 from viz.core.messages import _
 from viz.selection.option_names import EXPERIMENT_NAMES
+from viz.server import shared_server
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"

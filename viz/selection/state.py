@@ -17,11 +17,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.core import messages
-from viz.core.widget_values import sent
 from viz.selection import catalogue
 from viz.selection.history import History, remembered
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
+from viz.server.widget_values import sent
 
 Value = TypeVar("Value")
 

@@ -8,13 +8,13 @@ import streamlit as st
 
 from viz.access import models
 from viz.core import html
-from viz.core.background_jobs import Task
 from viz.core.joined import in_a_row, with_commas
 from viz.core.messages import _, plural, said
 from viz.core.numbers import signed
 from viz.core.token_text import spoken
 from viz.figures import attribution as figures
 from viz.selection import state
+from viz.server.background_jobs import Task
 from viz.ui import frame, long_work, number_controls
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table

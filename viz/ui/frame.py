@@ -10,10 +10,11 @@ import streamlit as st
 from model.errors import HeadlightError, memory_short
 from viz.access import models
 from viz.components.page_tools import CopyLink, copy_link
-from viz.core import concurrency_limit, shared_server, theme, time_limit
+from viz.core import theme
 from viz.core.messages import _, said, shown
 from viz.core.numbers import byte_count
 from viz.selection import state
+from viz.server import concurrency_limit, shared_server, time_limit
 from viz.ui import address_code, chart_texts, downloads, present, tools
 from viz.ui.controls import plain
 

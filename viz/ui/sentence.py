@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import chats, models, texts, traces
-from viz.core.background_jobs import Task
 from viz.core.html import literal
 from viz.core.language import NAMES, other_language
 from viz.core.messages import _, plural, said, shown
@@ -16,6 +15,7 @@ from viz.core.sites import CROSS
 from viz.core.theme import ROLE_COLOURS
 from viz.selection import state
 from viz.selection.examples import examples_in
+from viz.server.background_jobs import Task
 from viz.ui import frame, long_work
 from viz.ui.controls import plain
 

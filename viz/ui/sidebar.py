@@ -10,11 +10,11 @@ from viz.access import models, pictures
 from viz.core import messages
 from viz.core.language import NAMES
 from viz.core.messages import _, said
-from viz.core.widget_values import sent
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.model_choice import DEVICES
+from viz.server.widget_values import sent
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import DataError
-from viz.core import shared_server
+from viz.server import shared_server
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile

@@ -26,7 +26,7 @@ WATCHED: Final[dict[str, Sequence[str]]] = {
     "model.opening": ("open_reader",),
     "model.checkpoint": ("verify",),
     "model.analysis.atlas.file": ("load_atlas",),
-    "viz.core.bundle": ("script",),
+    "viz.server.bundle": ("script",),
     "viz.access.traces": ("_decoded",),
     "viz.access.findings": ("finding",),
     "viz.pages.attention.all_heads.tab": ("_show_pictures",),

@@ -2,7 +2,7 @@
 
 from model import Translator
 from viz.access.attribution import explaining_step
-from viz.core.background_jobs import Progress
+from viz.server.background_jobs import Progress
 
 
 def test_its_progress_rises_to_the_end(translator: Translator) -> None:

@@ -23,9 +23,9 @@ from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
 from viz.components.tiles.server import Tile
-from viz.core.background_jobs import Progress
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.server.background_jobs import Progress
 
 TEXT = "Tom told me that he would be late again tomorrow morning."
 SITES = ("encoder.self", "decoder.self", "decoder.cross")

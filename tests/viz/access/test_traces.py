@@ -6,8 +6,8 @@ from model import Trace
 from model.errors import InputTextError
 from tests.viz.reading import traced
 from viz.access import models, traces
-from viz.core.bounded_cache import BoundedCache
 from viz.selection.selection import Selection
+from viz.server.bounded_cache import BoundedCache
 
 TEXT = "The animal was tired."
 

@@ -16,9 +16,9 @@ from tests.paths import ROOT
 from tests.viz.page_run import run_page
 from tests.viz.pages.any_model import add, opened
 from viz.access import folders as access_folders
-from viz.core import shared_server
 from viz.selection import catalogue
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE
+from viz.server import shared_server
 
 LARGE: Final = b"x" * (2 * 1024**2 + 1)
 

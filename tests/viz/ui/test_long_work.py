@@ -9,9 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.errors import DataError
 from tests.patience import PATIENCE
-from viz.core import background_jobs
-from viz.core.background_jobs import Progress, Task
-from viz.core.job_queue import JobQueue
+from viz.server import background_jobs
+from viz.server.background_jobs import Progress, Task
+from viz.server.job_queue import JobQueue
 from viz.ui import long_work
 
 #: What the pages below compute; they run in another module, which finds it here.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viz.components.component import Component, ignore
 from viz.core import payload
-from viz.core.widget_values import sent
+from viz.server.widget_values import sent
 
 #: A frozen dataclass of plain values, all that a player can be set to.
 State = TypeVar("State")

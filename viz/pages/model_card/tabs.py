@@ -12,7 +12,6 @@ import streamlit as st
 
 from model.errors import InputTextError
 from viz.access import models
-from viz.core.background_jobs import Progress, Task
 from viz.core.file_names import file_name
 from viz.core.html import Column, table
 from viz.core.messages import _, plural, said
@@ -21,6 +20,7 @@ from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
 from viz.selection.selection import Selection
+from viz.server.background_jobs import Progress, Task
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
-from viz.core.background_jobs import Job
 from viz.pages.atlas import data
+from viz.server.background_jobs import Job
 
 
 def measured(app: AppTest) -> AppTest:

@@ -8,9 +8,9 @@ import pytest
 from model.errors import DataError
 from tests.viz.pages.atlas.opening import GOLD
 from viz.access import models
-from viz.core.background_jobs import Progress
 from viz.pages.atlas import data
 from viz.selection.selection import Selection
+from viz.server.background_jobs import Progress
 
 
 def test_a_relative_cache_directory_is_ignored_as_xdg_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,10 @@ import streamlit as st
 from viz.core import sites
 from viz.core.file_names import file_name
 from viz.core.messages import _, shown
-from viz.core.widget_values import sent
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
 from viz.selection import state
+from viz.server.widget_values import sent
 from viz.ui import number_controls
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import streamlit as st
 from viz.core.joined import with_commas
 from viz.core.messages import _
 from viz.core.sites import NAMES, SITES, head_label
-from viz.core.widget_values import sent
 from viz.selection import state
+from viz.server.widget_values import sent
 from viz.ui import controls
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ import streamlit as st
 
 from viz.access import models
 from viz.core import sites
-from viz.core.background_jobs import Task
 from viz.core.file_names import file_name
 from viz.core.joined import in_a_row
 from viz.core.messages import _, said
@@ -18,6 +17,7 @@ from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_ma
 from viz.pages.coreference.cause.data import pronouns, words
 from viz.pages.coreference.cause.data.asked import Asked
 from viz.selection import state
+from viz.server.background_jobs import Task
 from viz.ui import attribution as pictures
 from viz.ui import controls, formulas, frame, head_verdict, long_work, number_controls
 

@@ -12,12 +12,12 @@ from viz.core.file_names import file_name
 from viz.core.joined import in_a_row
 from viz.core.messages import _, plural, said
 from viz.core.numbers import signed
-from viz.core.widget_values import sent
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.coreference.two_models import data, figures, tables
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
+from viz.server.widget_values import sent
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import long_texts
-from viz.core.caching import cached
 from viz.figures.comparison import align
 from viz.pages.decoding.figures import common_difference
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from model import Trace

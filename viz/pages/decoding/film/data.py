@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.caching import cached
 from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding.film.payload import (
     ONE_ATTENTION,
@@ -16,6 +15,7 @@ from viz.pages.decoding.film.payload import (
     PlayerSpread,
     PlayerStep,
 )
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace

@@ -12,13 +12,13 @@ from viz.core.file_names import file_name
 from viz.core.html import Marked
 from viz.core.messages import _, plural, said
 from viz.core.numbers import decimal
-from viz.core.widget_values import sent
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.probabilities import label_smoothing_note, percent
 from viz.pages.decoding.sampling import data
 from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
 from viz.selection.decoding import LIKELY_TOKENS, NO_FILTER, TokenFilter
+from viz.server.widget_values import sent
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

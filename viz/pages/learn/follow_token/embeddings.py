@@ -13,9 +13,9 @@ from viz.core.file_names import file_name
 from viz.core.html import Column
 from viz.core.messages import _, plural, said
 from viz.core.token_text import display_token
-from viz.core.widget_values import sent
 from viz.pages.learn.follow_token import data, tables
 from viz.selection import state
+from viz.server.widget_values import sent
 from viz.ui import number_controls
 from viz.ui.controls import plain
 

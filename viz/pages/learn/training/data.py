@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from model.errors import HeadlightError
 from viz.access import models, traces
-from viz.core.caching import cached
 from viz.selection.model_choice import ModelChoice
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from model import Candidate, Trace

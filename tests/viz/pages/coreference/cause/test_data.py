@@ -9,7 +9,6 @@ from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.paths import ROOT
 from viz.access import models
-from viz.core.background_jobs import Progress
 from viz.core.marks import guessed
 from viz.core.sites import SITES
 from viz.pages.coreference.cause import verdicts
@@ -19,6 +18,7 @@ from viz.pages.coreference.data import Pair, marked_case
 from viz.selection.coreference import OthersOf
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
+from viz.server.background_jobs import Progress
 
 TIRED, WIDE = EXAMPLES[0].text, EXAMPLES[0].twin
 

@@ -15,7 +15,6 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
-from viz.core.background_jobs import Job, Progress
 from viz.core.numbers import signed
 from viz.core.sites import SITES
 from viz.pages.coreference.cause import switched_heads, tab, verdicts
@@ -24,6 +23,7 @@ from viz.pages.coreference.cause.data.asked import all_heads
 from viz.pages.coreference.data import Pair
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
+from viz.server.background_jobs import Job, Progress
 from viz.ui.controls import plain
 from viz.ui.head_verdict import sentence
 

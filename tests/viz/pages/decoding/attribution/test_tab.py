@@ -16,9 +16,9 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers
 from viz.access import attribution, models, word_links
 from viz.access.attribution import Explained
-from viz.core.background_jobs import Progress
 from viz.selection.decoding import ALONE
 from viz.selection.selection import Selection
+from viz.server.background_jobs import Progress
 from viz.ui.attribution import NAMES
 from viz.ui.attribution import numbers as numbers_table
 

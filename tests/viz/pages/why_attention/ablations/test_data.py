@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from model import Translator
-from viz.core.background_jobs import Progress
 from viz.pages.why_attention.ablations.data import compared, measured
 from viz.pages.why_attention.ablations.data.compared import Output
 from viz.selection import catalogue
+from viz.server.background_jobs import Progress
 
 TEXT = "The dog sleeps."
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model.errors import TokenError
-from viz.core.caching import cached
 from viz.core.html import Column
 from viz.core.messages import said
 from viz.core.sites import ENCODER
 from viz.core.token_text import display_token
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.server.caching import cached
 
 if TYPE_CHECKING:
     from model import Reader

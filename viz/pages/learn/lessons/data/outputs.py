@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from viz.access import head_verdict, word_links
-from viz.core.background_jobs import Progress
 from viz.core.html import Column, Marked
 from viz.core.messages import said
 from viz.core.numbers import signed
@@ -15,6 +14,7 @@ from viz.core.token_text import spoken
 from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.data.row_facts import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.server.background_jobs import Progress
 from viz.ui.head_verdict import sentence
 from viz.ui.word_differences import marked
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from model.errors import DataError
-from viz.core.caching import FileState, cached
 from viz.selection import catalogue
+from viz.server.caching import FileState, cached
 
 if TYPE_CHECKING:
     from model.analysis.ablations.results import AblationResults

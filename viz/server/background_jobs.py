@@ -4,7 +4,7 @@ In the thread of a page it could not be stopped: Streamlit 1.67 lets no click wi
 `on_scriptrunner_yield` passes over reruns of fragments), while any click elsewhere would end it unasked.
 
 A job stops when its viewer has gone, between two passes through a model at the latest, or when it has computed for
-longer than a shared server allows. One that computes for more than a second waits in the queue of `viz.core.job_queue`.
+longer than a shared server allows. One that computes for more than a second waits in a queue (`viz.server.job_queue`).
 """
 
 import weakref
@@ -17,9 +17,9 @@ from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError, memory_short
 from model.interruption import interruptible
-from viz.core import process_end, time_limit, viewers
-from viz.core.job_queue import LONG_JOBS, QueuedJob
 from viz.core.messages import _, plural, said, shown
+from viz.server import process_end, time_limit, viewers
+from viz.server.job_queue import LONG_JOBS, QueuedJob
 
 Result = TypeVar("Result")
 #: Seconds that a job computes before it counts as long.

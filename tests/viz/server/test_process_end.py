@@ -8,7 +8,7 @@ from tests.patience import PATIENCE
 
 COMPUTING = """
 import threading, torch
-from viz.core.background_jobs import Job, Task
+from viz.server.background_jobs import Job, Task
 
 def compute(progress):
     layers = torch.nn.Sequential(*(torch.nn.Linear(500, 500) for _ in range(20)))

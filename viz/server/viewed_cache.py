@@ -5,8 +5,8 @@ from functools import partial
 from threading import Lock
 from typing import Generic, TypeVar
 
-from viz.core import viewers
-from viz.core.bounded_cache import BoundedCache
+from viz.server import viewers
+from viz.server.bounded_cache import BoundedCache
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

@@ -9,7 +9,8 @@ from functools import cache
 from io import BytesIO
 from typing import Final
 
-from viz.core import bundle, messages
+from viz.core import messages
+from viz.server import bundle
 
 #: The functions of `messages.js` whose first argument is a text; `plural` has two.
 _FUNCTIONS: Final[Mapping[str, None]] = {"_": None, "said": None, "plural": None}

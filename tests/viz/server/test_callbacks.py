@@ -11,7 +11,7 @@ from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
 from tests.paths import ROOT
-from viz.core import callbacks
+from viz.server import callbacks
 
 PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from viz.core.caching import cached
+from viz.server.caching import cached
 
 
 class Source:

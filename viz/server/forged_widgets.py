@@ -2,7 +2,7 @@
 
 Streamlit 1.67 keeps a value under any id and any text as JSON; it then fails in every later run of that session, each
 time with a traceback of some eighty lines in the log. Here such a value costs one line. What a widget that exists may
-be sent is checked where it is used (`viz/core/widget_values.py`).
+be sent is checked where it is used (`viz/server/widget_values.py`).
 """
 
 import json

@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from viz.core import script_files
-from viz.core.forged_widgets import ForgedWidgets, without_forged
+from viz.server import script_files
+from viz.server.forged_widgets import ForgedWidgets, without_forged
 
 REAL = (
     WidgetState(id="$$ID-0123-text", string_value="{"),

@@ -11,9 +11,9 @@ import torch
 from model import interruption
 from model.errors import CancelledError, DataError, MemoryShortError, TimeLimitError
 from tests.patience import PATIENCE
-from viz.core import background_jobs, viewers
-from viz.core.background_jobs import Job, Progress, Task
-from viz.core.job_queue import JobQueue
+from viz.server import background_jobs, viewers
+from viz.server.background_jobs import Job, Progress, Task
+from viz.server.job_queue import JobQueue
 
 
 def _refused_by_the_allocator() -> RuntimeError:

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from viz.core import bundle
+from viz.server import bundle
 
 _FOLDER: Final = "/headlight-scripts"
 _HEADERS: Final = {

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.scripts.node import NODE
-from viz.core import bundle
-from viz.core.bundle import BundleError
+from viz.server import bundle
+from viz.server.bundle import BundleError
 
 VIZ = Path(bundle.__file__).parents[1]
 ENTRIES = [path for path in sorted(VIZ.rglob("*.js")) if "export default" in path.read_text(encoding="utf-8")]

@@ -12,7 +12,7 @@ import pytest
 from model import Translator, open_reader
 from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
-from viz.core import gc_freeze
+from viz.server import gc_freeze
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Final
 
 from model.errors import CancelledError
-from viz.core import shared_server
+from viz.server import shared_server
 
 #: So many long jobs compute at once.
 MAX_LONG: Final = max(2, os.cpu_count() or 1)

@@ -7,8 +7,8 @@ import pytest
 
 from model.errors import CancelledError
 from tests.patience import PATIENCE
-from viz.core import job_queue
-from viz.core.job_queue import JobQueue, QueuedJob
+from viz.server import job_queue
+from viz.server.job_queue import JobQueue, QueuedJob
 
 
 def nothing() -> None:

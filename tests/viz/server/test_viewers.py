@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.patience import PATIENCE
-from viz.core import viewers
+from viz.server import viewers
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from model import interruption
 from model.errors import TimeLimitError
-from viz.core import time_limit
+from viz.server import time_limit
 
 
 def hours() -> float:

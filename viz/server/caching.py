@@ -10,7 +10,7 @@ from typing import ParamSpec, TypeVar
 import streamlit as st
 
 from viz.core import messages
-from viz.core.bounded_cache import BoundedCache
+from viz.server.bounded_cache import BoundedCache
 
 P = ParamSpec("P")
 R = TypeVar("R")

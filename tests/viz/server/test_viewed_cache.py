@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from viz.core import viewers
-from viz.core.viewed_cache import ViewedCache
+from viz.server import viewers
+from viz.server.viewed_cache import ViewedCache
 
 Leave = dict[str, Callable[[], None]]
 

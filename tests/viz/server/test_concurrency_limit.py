@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from viz.core import concurrency_limit
+from viz.server import concurrency_limit
 
 Result = TypeVar("Result")
 

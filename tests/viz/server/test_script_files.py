@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.core import bundle, script_files
+from viz.server import bundle, script_files
 
 ENTRY = "components/tiles/tile_keeper.js"
 
