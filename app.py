@@ -16,9 +16,9 @@ def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
     from viz.access import freed_memory
-    from viz.core.messages import _
     from viz.selection import catalogue, state
     from viz.server import callbacks, gc_freeze
+    from viz.text.messages import _
     from viz.ui import address_code, frame
     from viz.ui.add_model import say_missing
     from viz.ui.page_style import page_style

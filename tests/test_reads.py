@@ -47,7 +47,7 @@ NAMED: Final = {
 #: Files of our own source, and the system's.
 OWN: Final = {
     "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
-    "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/core/messages.py",
+    "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/components/offline.py",
     "viz/pages/attention/bertviz/view.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/example_bank.py",
     "viz/ui/formulas.py", "viz/ui/page_style.py",

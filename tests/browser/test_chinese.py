@@ -11,11 +11,11 @@ from model.training.film_recorder import SENTENCES
 from tests.benchmarks.forged import TABS
 from tests.benchmarks.hostile import PAGES
 from tests.paths import ROOT
-from viz.core.messages import FOLDER, speaking
-from viz.core.messages import _ as said_now
 from viz.locale.__main__ import read
 from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.selection import FIELDS
+from viz.text.messages import FOLDER, speaking
+from viz.text.messages import _ as said_now
 
 WIDTHS = (1400, 800)
 #: Four English words in a row.

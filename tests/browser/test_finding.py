@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.shipped import link_of
-from viz.core.sites import head_label
+from viz.text.sites import head_label
 
 
 def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:

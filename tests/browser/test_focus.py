@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.shipped import link_of
-from viz.core.sites import head_label
+from viz.text.sites import head_label
 
 Sent = Callable[[], int]
 

@@ -5,7 +5,7 @@ import pytest
 from model.trace.axes import whole_words
 from model.unspaced import begins_word
 from model.words import word_spans
-from viz.core import marks
+from viz.text import marks
 
 
 def in_bytes(text: str) -> list[str]:

@@ -12,10 +12,10 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.core import fingerprint
-from viz.core.messages import _
 from viz.core.tiles import Tiles
 from viz.selection.common import Common, Measure
 from viz.server.caching import cached
+from viz.text.messages import _
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import TraceError
-from viz.core.messages import said
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Trace

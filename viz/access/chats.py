@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from viz.access import models
 from viz.access.word_links import Words
 from viz.core.chat_roles import Run
-from viz.core.messages import _
 from viz.selection.model_choice import ModelChoice
+from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import Trace

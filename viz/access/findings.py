@@ -6,10 +6,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from viz.access import attention, long_texts
-from viz.core.marks import Span, pronoun_and_nouns, word_spans
-from viz.core.sites import SITES
 from viz.selection.examples import known_marks
 from viz.server.caching import cached
+from viz.text.marks import Span, pronoun_and_nouns, word_spans
+from viz.text.sites import SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace

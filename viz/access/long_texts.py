@@ -14,12 +14,12 @@ from jaxtyping import Float
 
 from viz.access.attention import MatrixView, OpenedLayer, collect_head_metrics, shown_axes, tiles_key
 from viz.core.decimals import decimals_for
-from viz.core.messages import said
 from viz.core.tile_source import Source
 from viz.core.tiles import GridSpec, LayerTiles, edges
 from viz.server.background_jobs import Progress, Task
 from viz.server.bounded_cache import BoundedCache
 from viz.server.caching import cache_key, cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Reader, Trace

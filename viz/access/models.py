@@ -14,11 +14,11 @@ from model.folder_files import entries
 from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
-from viz.core.language import NAMES
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.server.bounded_cache import BoundedCache, share_of_memory
 from viz.server.caching import cached
+from viz.text.language import NAMES
 
 if TYPE_CHECKING:
     from model import Reader, Translator

@@ -6,8 +6,8 @@ import streamlit as st
 
 from model.errors import InputTextError
 from viz.core import fingerprint
-from viz.core.messages import said
 from viz.server.bounded_cache import BoundedCache
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from PIL import Image

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Final
 
 from viz.access.findings import set_of
-from viz.core.marks import word_spans
 from viz.selection.examples import ALL_EXAMPLES
+from viz.text.marks import word_spans
 
 #: Twins differ in a run of at most so many words.
 MAX_CHANGED: Final = 4

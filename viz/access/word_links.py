@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from viz.access import attention
 from viz.core.focus import AXES
-from viz.core.sites import CROSS, DECODER, ENCODER
 from viz.server.caching import cached
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model import Trace

@@ -26,10 +26,11 @@ from viz.components.head_grid.component import Grid, HeadChoice
 from viz.components.matrix_picture import component as matrix_picture
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.components.tiles import store
-from viz.core import fingerprint, messages, payload, sites
-from viz.core.messages import _
+from viz.core import fingerprint, payload
 from viz.core.tiles import Tiles
 from viz.server import bundle, script_texts
+from viz.text import messages, sites
+from viz.text.messages import _
 
 Scheme = Literal["light", "dark"]
 

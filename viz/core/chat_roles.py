@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from viz.core import theme
+from viz import theme
 
 #: A role, the first label that is of it, and the one after the last.
 Run = tuple[str, int, int]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 #: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads.
 Side = Literal["source", "target"]

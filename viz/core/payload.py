@@ -36,8 +36,9 @@ import numpy as np
 from jaxtyping import Float, UInt16
 from numpy.typing import NDArray
 
-from viz.core import fingerprint, token_text
-from viz.core.messages import shown
+from viz.core import fingerprint
+from viz.text import token_text
+from viz.text.messages import shown
 
 Read = TypeVar("Read")
 #: Turns a field's value into what JSON holds.

@@ -8,8 +8,8 @@ from jaxtyping import Float, UInt8
 from numpy.typing import NDArray
 from PIL import Image
 
-from viz.core.theme import SEQUENTIAL
 from viz.core.tiles import GridSpec, pool
+from viz.theme import SEQUENTIAL
 
 
 def tile_urls(weights: Float[np.ndarray, "layer head query key"]) -> list[list[str]]:

@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _, said
+from viz import theme
 from viz.figures.axes import token_labels, whole_numbers
 from viz.figures.matrix import Scale, matrix
+from viz.text.messages import _, said
 
 if TYPE_CHECKING:
     from model.analysis.attribution.methods import Method

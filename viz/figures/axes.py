@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final, Literal
 
-from viz.core.theme import CHART_TEXT, PlotlySpec
-from viz.core.token_text import display_token
+from viz.text.token_text import display_token
+from viz.theme import CHART_TEXT, PlotlySpec
 
 #: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
 MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32

@@ -11,9 +11,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core.messages import _
 from viz.figures.axes import token_labels
 from viz.figures.matrix import matrix, signed_scale
+from viz.text.messages import _
 
 #: Differences smaller than this everywhere are drawn as the small differences they are.
 DIFFERENCE_FLOOR = 0.1

@@ -6,11 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _, shown
-from viz.core.numbers import decimal, signed
-from viz.core.sites import head_label, head_numbers, layer_labels
+from viz import theme
 from viz.figures.matrix import Scale, matrix
+from viz.text.messages import _, shown
+from viz.text.numbers import decimal, signed
+from viz.text.sites import head_label, head_numbers, layer_labels
 
 
 def short_names(layers: int, heads: int, *, averaged: bool = False) -> list[str]:

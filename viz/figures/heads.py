@@ -6,10 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core.messages import _, said
-from viz.core.theme import HEAD_COLOURS
 from viz.figures.axes import token_labels
 from viz.figures.matrix import matrix, root_scale
+from viz.text.messages import _, said
+from viz.theme import HEAD_COLOURS
 
 
 def head_rows(

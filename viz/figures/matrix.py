@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from numpy.typing import NDArray
 
-from viz.core import theme
-from viz.core.messages import said, shown
-from viz.core.numbers import signed
+from viz import theme
 from viz.figures.axes import column_axis, full_axis, row_axis
+from viz.text.messages import said, shown
+from viz.text.numbers import signed
 
 #: Beyond this many cells along a side the gaps between them would eat the picture.
 MAX_CELLS_WITH_GAPS: Final = 40

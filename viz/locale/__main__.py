@@ -12,8 +12,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
 from model.file_writing import print_in_utf_8
-from viz.core.messages import FOLDER
 from viz.locale.extraction import template
+from viz.text.messages import FOLDER
 
 
 def main(arguments: list[str]) -> int:

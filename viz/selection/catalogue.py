@@ -16,9 +16,9 @@ from typing import Final
 import streamlit as st
 
 from model.errors import CheckpointError
-from viz.core.messages import _
 from viz.selection.option_names import EXPERIMENT_NAMES
 from viz.server import shared_server
+from viz.text.messages import _
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"

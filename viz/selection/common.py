@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from viz.core.sites import ENCODER, Site
 from viz.selection.examples import EXAMPLES
 from viz.selection.fields import MaxLength, Param, Proposed, ResetBy, SessionOnly
+from viz.text.sites import ENCODER, Site
 
 Measure = Literal["weights", "norms", "rollout"]
 PictureFormat = Literal["PNG", "SVG", "PDF"]

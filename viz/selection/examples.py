@@ -6,8 +6,8 @@ In the first pair, the classic of the field, the last word decides what "it" ref
 from dataclasses import dataclass
 from typing import Final
 
-from viz.core.marks import Marks, word_spans
-from viz.core.messages import said
+from viz.text.marks import Marks, word_spans
+from viz.text.messages import said
 
 
 @dataclass(frozen=True, slots=True)

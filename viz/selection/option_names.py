@@ -1,11 +1,11 @@
 """Values of the selection that people read as they are named in the code: the tabs, and what a view is called.
 
-Standing here they come into the catalogues; `viz.core.messages` translates them where they are shown, by `_(value)`.
+Standing here they come into the catalogues; `viz.text.messages` translates them where they are shown, by `_(value)`.
 """
 
 from typing import Final
 
-from viz.core.messages import Message, said
+from viz.text.messages import Message, said
 
 OPTION_NAMES: Final[tuple[Message, ...]] = (
     said("All heads"),

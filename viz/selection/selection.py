@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Self
 
-from viz.core.sites import SITES
 from viz.selection.atlas import AtlasChoices
 from viz.selection.attention import AttentionChoices
 from viz.selection.common import Common
@@ -21,6 +20,7 @@ from viz.selection.masks_positions import MasksPositionsChoices
 from viz.selection.model_card import ModelCardChoices
 from viz.selection.model_choice import ModelChoice
 from viz.selection.why_attention import WhyAttentionChoices
+from viz.text.sites import SITES
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,12 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.core import messages
 from viz.selection import catalogue
 from viz.selection.history import History, remembered
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
 from viz.server.widget_values import sent
+from viz.text import messages
 
 Value = TypeVar("Value")
 

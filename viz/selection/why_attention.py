@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from viz.core.sites import CROSS, Site
 from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
+from viz.text.sites import CROSS, Site
 
 WhyTab = Literal["Scores", "Pooling", "Table 1", "Ablations", "Through training", "Live switches"]
 #: What the lines of the film of a training can be.

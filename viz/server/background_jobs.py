@@ -17,9 +17,9 @@ from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError, memory_short
 from model.interruption import interruptible
-from viz.core.messages import _, plural, said, shown
 from viz.server import process_end, time_limit, viewers
 from viz.server.job_queue import LONG_JOBS, QueuedJob
+from viz.text.messages import _, plural, said, shown
 
 Result = TypeVar("Result")
 #: Seconds that a job computes before it counts as long.

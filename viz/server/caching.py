@@ -9,8 +9,8 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
-from viz.core import messages
 from viz.server.bounded_cache import BoundedCache
+from viz.text import messages
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -9,8 +9,8 @@ from functools import cache
 from io import BytesIO
 from typing import Final
 
-from viz.core import messages
 from viz.server import bundle
+from viz.text import messages
 
 #: The functions of `messages.js` whose first argument is a text; `plural` has two.
 _FUNCTIONS: Final[Mapping[str, None]] = {"_": None, "said": None, "plural": None}

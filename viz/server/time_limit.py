@@ -6,8 +6,8 @@ from time import thread_time
 
 from model.errors import TimeLimitError
 from model.interruption import interruptible
-from viz.core.messages import said
 from viz.server import shared_server
+from viz.text.messages import said
 
 
 def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:

@@ -6,9 +6,9 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import folders
-from viz.core.messages import _
 from viz.selection import catalogue, state
 from viz.server import shared_server
+from viz.text.messages import _
 from viz.ui.controls import plain
 
 _TYPED = "add/folder"

@@ -12,10 +12,10 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from viz.core.html import literal
-from viz.core.messages import _, said
 from viz.selection import state
 from viz.selection.url import to_params
+from viz.text.html import literal
+from viz.text.messages import _, said
 
 #: Of a longer address the modules would be too small to be read from a screen.
 MAX_LENGTH: Final = 500

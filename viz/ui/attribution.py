@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.core import html
-from viz.core.joined import in_a_row, with_commas
-from viz.core.messages import _, plural, said
-from viz.core.numbers import signed
-from viz.core.token_text import spoken
 from viz.figures import attribution as figures
 from viz.selection import state
 from viz.server.background_jobs import Task
+from viz.text import html
+from viz.text.joined import in_a_row, with_commas
+from viz.text.messages import _, plural, said
+from viz.text.numbers import signed
+from viz.text.token_text import spoken
 from viz.ui import frame, long_work, number_controls
 from viz.ui.controls import plain
 from viz.ui.trace_tables import cell, digits, table

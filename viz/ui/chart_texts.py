@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from viz.core import messages
-from viz.core.messages import Message, said
+from viz.text import messages
+from viz.text.messages import Message, said
 
 #: As plotly.js has them in English; the texts of buttons that `frame.CHART_CONFIG` takes away are not among them.
 _TEXTS: Final[tuple[Message, ...]] = (

@@ -10,12 +10,12 @@ from typing import Final, Literal, TypeVar
 
 import streamlit as st
 
-from viz.core import sites
-from viz.core.messages import _
-from viz.core.messages import shown as text_shown
 from viz.selection import state
 from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS
 from viz.selection.common import MEASURE_NAMES
+from viz.text import sites
+from viz.text.messages import _
+from viz.text.messages import shown as text_shown
 from viz.ui.measures import MEASURES
 
 Option = TypeVar("Option")

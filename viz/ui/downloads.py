@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _, language, said, shown, speaking
-from viz.core.numbers import byte_count
 from viz.selection import state, url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
+from viz.text.messages import _, language, said, shown, speaking
+from viz.text.numbers import byte_count
 
 _TOO_LONG: Final = said("The sentence is too long for an address and is not in it: send it along.")
 _OWN_PICTURE: Final = said("Your picture is not in the address: send it along.")

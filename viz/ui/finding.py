@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from viz.access import findings, models
-from viz.core.messages import _
-from viz.core.sites import NAMES, head_label
 from viz.selection import state
+from viz.text.messages import _
+from viz.text.sites import NAMES, head_label
 from viz.ui import token_labels
 from viz.ui.head_metrics import TEXTS
 

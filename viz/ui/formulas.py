@@ -4,8 +4,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.core.formula_files import formulas_in
-from viz.core.messages import _
+from viz.text.formula_files import formulas_in
+from viz.text.messages import _
 
 
 def in_a_row(*formulas: str) -> None:
@@ -16,7 +16,7 @@ def in_a_row(*formulas: str) -> None:
 
 
 def show(file: Path) -> None:
-    """Show each formula of a file of `viz.core.formula_files`: its title, its TeX, and what to know of it."""
+    """Show each formula of a file of `viz.text.formula_files`: its title, its TeX, and what to know of it."""
     for formula in formulas_in(file.read_text(encoding="utf-8")):
         if formula.title:
             st.markdown(f"**{_(formula.title)}**")

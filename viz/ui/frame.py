@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 import streamlit as st
 
 from model.errors import HeadlightError, memory_short
+from viz import theme
 from viz.access import models
 from viz.components.page_tools import CopyLink, copy_link
-from viz.core import theme
-from viz.core.messages import _, said, shown
-from viz.core.numbers import byte_count
 from viz.selection import state
 from viz.server import concurrency_limit, shared_server, time_limit
+from viz.text.messages import _, said, shown
+from viz.text.numbers import byte_count
 from viz.ui import address_code, chart_texts, downloads, present, tools
 from viz.ui.controls import plain
 
@@ -43,7 +43,7 @@ Tab = tuple[Label, Callable[..., None]]
 
 
 def chart_config(name: str) -> dict[str, object]:
-    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.core.file_names`."""
+    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.file_names`."""
     # plotly knows no PDF: `chart_camera.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}

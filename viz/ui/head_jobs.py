@@ -9,10 +9,10 @@ from numpy import ndindex
 from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
 from viz.components.head_grid.component import TileJobs
-from viz.core import sites
-from viz.core.joined import with_commas
-from viz.core.messages import Message, _, plural, said
 from viz.selection import state
+from viz.text import sites
+from viz.text.joined import with_commas
+from viz.text.messages import Message, _, plural, said
 
 if TYPE_CHECKING:
     from model import Trace

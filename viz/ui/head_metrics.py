@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
-from viz.core.messages import _, said, shown
-from viz.core.sites import CROSS, DECODER
+from viz.text.messages import _, said, shown
+from viz.text.sites import CROSS, DECODER
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core.messages import Message, _, said
-from viz.core.numbers import signed
-from viz.core.sites import NAMES, head_label
-from viz.core.token_text import spoken
 from viz.server.background_jobs import Task
+from viz.text.messages import Message, _, said
+from viz.text.numbers import signed
+from viz.text.sites import NAMES, head_label
+from viz.text.token_text import spoken
 from viz.ui import long_work
 from viz.ui.controls import plain
 

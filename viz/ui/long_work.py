@@ -10,10 +10,10 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import CancelledError, HeadlightError
-from viz.core.messages import _, shown
 from viz.server import concurrency_limit, time_limit
 from viz.server.background_jobs import Job, Progress, Task
 from viz.server.bounded_cache import BoundedCache
+from viz.text.messages import _, shown
 from viz.ui.controls import plain
 
 Result = TypeVar("Result")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from viz.core.messages import said
-from viz.core.sites import CROSS
+from viz.text.messages import said
+from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
     from model import Abilities

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from viz.core.messages import _
-from viz.core.messages import shown as text_shown
 from viz.selection import state
+from viz.text.messages import _
+from viz.text.messages import shown as text_shown
 
 
 def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], str] = str) -> None:

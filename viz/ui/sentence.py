@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import chats, models, texts, traces
-from viz.core.html import literal
-from viz.core.language import NAMES, other_language
-from viz.core.messages import _, plural, said, shown
-from viz.core.sites import CROSS
-from viz.core.theme import ROLE_COLOURS
 from viz.selection import state
 from viz.selection.examples import examples_in
 from viz.server.background_jobs import Task
+from viz.text.html import literal
+from viz.text.language import NAMES, other_language
+from viz.text.messages import _, plural, said, shown
+from viz.text.sites import CROSS
+from viz.theme import ROLE_COLOURS
 from viz.ui import frame, long_work
 from viz.ui.controls import plain
 

@@ -7,14 +7,14 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
-from viz.core import messages
-from viz.core.language import NAMES
-from viz.core.messages import _, said
 from viz.selection import catalogue, state
 from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.model_choice import DEVICES
 from viz.server.widget_values import sent
+from viz.text import messages
+from viz.text.language import NAMES
+from viz.text.messages import _, said
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 

@@ -7,8 +7,8 @@ rows of the decoder are therefore named by both.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from viz.core.sites import CROSS, DECODER, ENCODER
-from viz.core.token_text import display_tokens
+from viz.text.sites import CROSS, DECODER, ENCODER
+from viz.text.token_text import display_tokens
 
 if TYPE_CHECKING:
     from model import Trace

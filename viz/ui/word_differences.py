@@ -1,9 +1,9 @@
-"""Tell which words of two texts differ, to be marked by `viz.core.html`."""
+"""Tell which words of two texts differ, to be marked by `viz.text.html`."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from viz.core.html import Marked
+from viz.text.html import Marked
 
 if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan

@@ -7,11 +7,11 @@ import pytest
 
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
-from viz.core.sites import SITES
 from viz.core.tiles import code
 from viz.selection.attention import KEPT, METRICS
 from viz.selection.common import MEASURE_NAMES, Measure
 from viz.selection.selection import Selection
+from viz.text.sites import SITES
 
 TEXT = Selection().common.text
 

@@ -7,7 +7,7 @@ from model import Translator
 from model.trace.trace import Trace
 from viz.access import word_links
 from viz.access.word_links import Link
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from viz.components.offline import colours, offline_page, script_json
-from viz.core.messages import speaking
+from viz.text.messages import speaking
 
 SIGNS = "</script><!--\u2028\u2029&'\"`\\"
 

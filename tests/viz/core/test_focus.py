@@ -1,7 +1,7 @@
 """Rows and columns as every picture knows them: by tokens of one side."""
 
 from viz.core.focus import FocusAxis, FocusHead, head
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 SINGLE = ((0,), (1,), (2,))
 WORDS = ((1,), (2, 3))

@@ -4,8 +4,8 @@ import io
 import numpy as np
 from PIL import Image
 
-from viz.core.theme import SEQUENTIAL
 from viz.core.tile_images import tile_urls
+from viz.theme import SEQUENTIAL
 
 
 def picture(url: str) -> np.ndarray:

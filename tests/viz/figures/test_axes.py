@@ -5,7 +5,6 @@ from html import unescape
 import numpy as np
 import pytest
 
-from viz.core.token_text import display_token
 from viz.figures.axes import (
     MAX_COLUMN_LABELS,
     MAX_ONE_BY_ONE,
@@ -16,6 +15,7 @@ from viz.figures.axes import (
     token_labels,
     whole_numbers,
 )
+from viz.text.token_text import display_token
 
 QUERIES = ("▁it", "▁was", "▁it")
 

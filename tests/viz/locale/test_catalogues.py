@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.paths import ROOT
-from viz.core.messages import FOLDER
 from viz.locale.__main__ import read
 from viz.locale.extraction import source_files, template
+from viz.text.messages import FOLDER
 
 CATALOGUES = sorted(FOLDER.glob("*.po"))
 

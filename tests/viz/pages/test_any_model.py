@@ -17,11 +17,11 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.core.html import literal
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.decoding import DecodingTab
 from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
+from viz.text.html import literal
 
 PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card")
 

@@ -8,8 +8,8 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters.chats import LOOKING, TRIMMED, save_chat_model
 from tests.viz.pages.any_model import add, opened
 from tests.viz.sent import sent_to
-from viz.core.theme import ROLE_COLOURS
 from viz.selection.examples import CHAT_EXAMPLE, EXAMPLES
+from viz.theme import ROLE_COLOURS
 
 TALK = "system: The house is old.\nuser: Which animal was tired?"
 

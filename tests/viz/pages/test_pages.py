@@ -13,9 +13,9 @@ from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy, run_page
 from tests.viz.sent import charts, sent_to
-from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
+from viz.text.sites import SITES
 
 PAGES = {
     "attention": "Attention",

@@ -2,8 +2,8 @@
 
 import pytest
 
-from viz.core.marks import word_spans
 from viz.selection.examples import EXAMPLES, examples_in, known_marks
+from viz.text.marks import word_spans
 
 
 def test_the_animal_and_the_street_come_first() -> None:

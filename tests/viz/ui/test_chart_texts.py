@@ -1,6 +1,6 @@
 """plotly's own texts on a chart are given to it in the language that is read."""
 
-from viz.core.messages import speaking, template
+from viz.text.messages import speaking, template
 from viz.ui import chart_texts
 
 

@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 import streamlit as st
 
-from viz.core.messages import language, speaking
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
+from viz.text.messages import language, speaking
 from viz.ui import downloads
 
 

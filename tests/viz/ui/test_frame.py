@@ -3,7 +3,7 @@
 import plotly.graph_objects as go
 import pytest
 
-from viz.core import theme
+from viz import theme
 from viz.selection.selection import Selection
 from viz.ui import frame
 from viz.ui.frame import chart_config

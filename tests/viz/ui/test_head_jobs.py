@@ -7,7 +7,7 @@ import pytest
 from model.analysis.metrics.head_jobs import RULES as JOB_RULES
 from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.head_jobs import HeadJobs
-from viz.core.sites import CROSS
+from viz.text.sites import CROSS
 from viz.ui import head_jobs
 from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, title, titles, words_said
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
-from viz.core.sites import SITES
 from viz.selection.attention import KEPT, METRICS
+from viz.text.sites import SITES
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none
 
 VALUES = np.array([[0.5, 0.1, np.nan], [0.9, 0.5, 0.2]])

@@ -9,7 +9,6 @@ from model.word_choice import WordChoice
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
 from viz.access import head_verdict as stated
 from viz.access.head_verdict import Stated
-from viz.core.messages import _, speaking
 from viz.pages.coreference.cause.data import pronouns
 from viz.pages.coreference.data import Pair, marked_case
 from viz.pages.learn.lessons.data.outputs import three_interventions
@@ -17,6 +16,7 @@ from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.selection.examples import known_marks
 from viz.selection.model_choice import ModelChoice
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import _, speaking
 from viz.ui.head_verdict import sentence
 
 HEAD = HeadName("decoder.cross", 4, 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.core.sites import CROSS, DECODER, ENCODER
+from viz.text.sites import CROSS, DECODER, ENCODER
 from viz.ui.measures import MEASURES
 
 

@@ -12,11 +12,11 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Float
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import theme
 from viz.core.chat_roles import Roles
-from viz.core.messages import shown
 from viz.core.payload import LOCAL, Text, hear
+from viz.text.messages import shown
 
 COMPONENT = Component("components/head_grid/head_grid.js", "components/head_grid/head_grid.css")
 

@@ -11,13 +11,14 @@ from typing import Annotated, Self
 import numpy as np
 from jaxtyping import Float
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import fingerprint, payload, theme
+from viz.core import fingerprint, payload
 from viz.core.chat_roles import Roles
 from viz.core.decimals import decimals_for, pack_decimals
 from viz.core.focus import FocusHead
-from viz.core.messages import shown
 from viz.core.payload import FLAT, LOCAL, Text, Tokens
+from viz.text.messages import shown
 
 COMPONENT = Component("components/matrix_picture/matrix_picture.js", "components/matrix_picture/matrix_picture.css")
 

@@ -1,5 +1,5 @@
 // @ts-check
-// Names a head as viz/core/sites.py does.
+// Names a head as viz/text/sites.py does.
 
 /** A head as people read it, counted from 1: "L4 H2". @param {number} layer @param {number} head both from 0 */
 export const headLabel = (layer, head) => `L${layer + 1} H${head + 1}`;

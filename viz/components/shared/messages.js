@@ -1,5 +1,5 @@
 // @ts-check
-// What the scripts say, in the language of the page: English in the source, as `viz/core/messages.py` has it. A text
+// What the scripts say, in the language of the page: English in the source, as `viz/text/messages.py` has it. A text
 // that a module keeps as a constant is marked by `said`, and said by `_` when it is shown.
 
 /** A language: its code, and English → its translation; of a text with a number, its forms by `Intl.PluralRules`. */

@@ -11,9 +11,9 @@ from jaxtyping import UInt8
 
 from viz.components.component import Component
 from viz.core.focus import AXES
-from viz.core.messages import said
 from viz.core.payload import FLAT, LOCAL, Text, Tokens, encoded
 from viz.core.tiles import CellCode, GridSpec, LayerTiles, Tiles
+from viz.text.messages import said
 
 COMPONENT: Final = Component("components/tiles/tile_keeper.js")
 _WEIGHT: Final = said("weight")

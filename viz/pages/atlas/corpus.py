@@ -12,14 +12,14 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import models
-from viz.core.language import NAMES
-from viz.core.messages import _, plural, said, shown
 from viz.pages.atlas import data
 from viz.pages.atlas.data import Reading, StoredAtlas
 from viz.pages.atlas.lines import BadLine
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.model_choice import ModelChoice
+from viz.text.language import NAMES
+from viz.text.messages import _, plural, said, shown
 from viz.ui import controls, frame, long_work, uploads
 from viz.ui.controls import plain
 

@@ -18,14 +18,14 @@ from jaxtyping import Float, Int
 from model.errors import DataError
 from viz.access import models
 from viz.access.models import MAX_MODELS
-from viz.core.messages import said
-from viz.core.sites import SITES
 from viz.pages.atlas.lines import BadLine, read_lines
 from viz.selection.model_choice import ModelChoice
 from viz.server import shared_server
 from viz.server.background_jobs import Progress, Task
 from viz.server.bounded_cache import BoundedCache
 from viz.server.caching import cached
+from viz.text.messages import said
+from viz.text.sites import SITES
 
 if TYPE_CHECKING:
     from model import Reader

@@ -8,9 +8,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.sites import head_label
+from viz import theme
+from viz.text.messages import _
+from viz.text.sites import head_label
 
 HEIGHT: Final = 460
 #: Heads that are named on hover.

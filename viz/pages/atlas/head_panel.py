@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.core.html import visible
-from viz.core.messages import _, shown
-from viz.core.sites import head_label
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
+from viz.text.html import visible
+from viz.text.messages import _, shown
+from viz.text.sites import head_label
 from viz.ui import controls, tools
 from viz.ui.controls import plain
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from model.errors import DataError
-from viz.core.messages import Message, said
+from viz.text.messages import Message, said
 
 Row = TypeVar("Row")
 

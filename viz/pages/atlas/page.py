@@ -5,9 +5,9 @@ from pathlib import Path
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.atlas import corpus, tabs
 from viz.selection import state
+from viz.text.messages import _
 from viz.ui import formulas, frame
 
 frame.title(_("Atlas")).caption(

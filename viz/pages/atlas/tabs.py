@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import findings
-from viz.core import sites
-from viz.core.messages import _, said
 from viz.pages.atlas import data, metric_texts
 from viz.pages.atlas.layer_maps import tab as layer_maps
 from viz.pages.atlas.map_of_heads import tab as map_of_heads
@@ -14,6 +12,8 @@ from viz.pages.atlas.table import tab as table
 from viz.pages.atlas.view import View, maps_of
 from viz.selection import state
 from viz.selection.atlas import CORPUS_METRICS, AtlasTab
+from viz.text import sites
+from viz.text.messages import _, said
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

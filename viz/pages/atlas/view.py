@@ -7,12 +7,12 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.core.messages import shown
 from viz.core.payload import LOCAL, Text
-from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
 from viz.selection.atlas import CORPUS_METRICS
+from viz.text.messages import shown
+from viz.text.sites import SITES
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas

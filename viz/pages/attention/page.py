@@ -3,7 +3,6 @@
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
@@ -12,6 +11,7 @@ from viz.pages.attention.origin import tab as origin
 from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS, AttentionTab
+from viz.text.messages import _
 from viz.ui import finding, frame, sentence
 
 head = frame.title(

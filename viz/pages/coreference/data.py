@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from viz.access import findings
-from viz.core.marks import Marks, word_spans
-from viz.core.messages import said
 from viz.selection.common import Measure
 from viz.server.background_jobs import Progress, Task
 from viz.server.caching import cached
+from viz.text.marks import Marks, word_spans
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Reader

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from viz.core.html import literal
-from viz.core.messages import Message, _, said
-from viz.core.theme import HEAD_COLOURS
+from viz.text.html import literal
+from viz.text.messages import Message, _, said
+from viz.theme import HEAD_COLOURS
 from viz.ui.sentence import Line, with_rare_words
 
 Span = tuple[int, int]

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, twins
-from viz.core.marks import Marks, guessed, last_word, word_spans
-from viz.core.messages import Message, _, said
 from viz.pages.coreference.data import Pair, marked_case, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widget_values import sent
+from viz.text.marks import Marks, guessed, last_word, word_spans
+from viz.text.messages import Message, _, said
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from model.errors import SessionError
-from viz.core.messages import Message, said
-from viz.core.sites import ENCODER, NAMES
 from viz.selection.decoding import EDITS
+from viz.text.messages import Message, said
+from viz.text.sites import ENCODER, NAMES
 
 MAX_BRANCHES: Final = 24
 #: A word of more pieces than this is not written at once.

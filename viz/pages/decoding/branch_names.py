@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from viz.core.messages import _, said
-from viz.core.sites import DECODER, head_label
-from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, Write
+from viz.text.messages import _, said
+from viz.text.sites import DECODER, head_label
+from viz.text.token_text import display_token
 
 #: The model's own translation.
 ORIGINAL: Final = said("The model’s own")

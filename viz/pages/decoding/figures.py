@@ -8,12 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.sites import head_numbers, layer_labels
+from viz import theme
 from viz.figures.axes import column_axis, full_axis, token_labels, whole_numbers
 from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
 from viz.figures.matrix import matrix, signed_scale
+from viz.text.messages import _
+from viz.text.sites import head_numbers, layer_labels
 
 CURVES_HEIGHT, BARS_HEIGHT = 300, 290
 #: Changes of a log-probability smaller than this everywhere are drawn as the small changes they are.

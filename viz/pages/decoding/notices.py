@@ -5,7 +5,7 @@ from typing import Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.core.messages import Message, said
+from viz.text.messages import Message, said
 
 _NOTICES: Final = "decoding/notices"
 

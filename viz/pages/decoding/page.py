@@ -1,7 +1,6 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.attribution import tab as attribution
 from viz.pages.decoding.beam import tab as beam
@@ -14,6 +13,7 @@ from viz.pages.decoding.sampling import tab as sampling
 from viz.pages.decoding.take_away import tab as take_away
 from viz.selection import state
 from viz.selection.decoding import DecodingTab
+from viz.text.messages import _
 from viz.ui import frame
 
 head = frame.title(

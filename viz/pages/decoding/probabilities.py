@@ -1,8 +1,8 @@
 """Write probabilities as people read them, and say why those of a model end below 100 %."""
 
 from viz.access import models
-from viz.core.messages import _
 from viz.selection import state
+from viz.text.messages import _
 
 
 def percent(probability: float) -> str:

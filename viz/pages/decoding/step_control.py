@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from viz.core.messages import _
 from viz.selection import state
+from viz.text.messages import _
 
 
 def slider(steps: int) -> int:

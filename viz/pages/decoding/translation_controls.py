@@ -8,9 +8,6 @@ import streamlit as st
 
 from model.errors import TokenError
 from viz.access import models
-from viz.core.messages import _
-from viz.core.numbers import times_less
-from viz.core.token_text import display_token
 from viz.pages.decoding import notices, translations
 from viz.pages.decoding.branch_codes import Choice
 from viz.pages.decoding.branch_names import ORIGINAL, summary
@@ -18,6 +15,9 @@ from viz.pages.decoding.data import branches
 from viz.pages.decoding.probabilities import percent
 from viz.selection import state
 from viz.server.widget_values import sent
+from viz.text.messages import _
+from viz.text.numbers import times_less
+from viz.text.token_text import display_token
 from viz.ui import controls
 from viz.ui.controls import plain
 from viz.ui.token_labels import step_labels

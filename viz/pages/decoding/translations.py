@@ -15,13 +15,13 @@ import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
-from viz.core.messages import said
 from viz.pages.decoding import branch_codes, notices
 from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.pages.decoding.data import branches
 from viz.selection import state
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.server.background_jobs import Task
+from viz.text.messages import said
 from viz.ui import long_work, sentence
 
 if TYPE_CHECKING:

@@ -1,12 +1,12 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
-from viz.core.messages import _
 from viz.pages.learn.architecture import tab as architecture
 from viz.pages.learn.collection import tab as collection
 from viz.pages.learn.follow_token import tab as follow_token
 from viz.pages.learn.lessons import tab as lessons
 from viz.pages.learn.training import tab as training
 from viz.selection.learn import LearnTab
+from viz.text.messages import _
 from viz.ui import frame
 
 head = frame.title(

@@ -1,13 +1,13 @@
 """The masks as the model used them, and how it knows places."""
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.masks_positions.masks import other_model as model_masks
 from viz.pages.masks_positions.masks import tab as masks
 from viz.pages.masks_positions.positions import other_model as model_positions
 from viz.pages.masks_positions.positions import tab as positions
 from viz.selection import state
 from viz.selection.masks_positions import MasksTab
+from viz.text.messages import _
 from viz.ui import frame, sentence
 
 head = frame.title(

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.html import table
-from viz.core.messages import _
 from viz.pages.model_card import data, facts, other_model
 from viz.pages.model_card.figures import parameter_bars
 from viz.selection.selection import Selection
+from viz.text.file_names import file_name
+from viz.text.html import table
+from viz.text.messages import _
 from viz.ui import frame
 
 

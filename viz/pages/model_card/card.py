@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from viz.core.messages import said
+from viz.text.messages import said
 
 #: The section that says what a model can and cannot do.
 LIMITS = said("What to expect")

@@ -6,9 +6,9 @@ from model.config import PRESETS, TransformerConfig
 from model.nn.parameter_counts import ParameterCounts, count_parameters
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
-from viz.core.messages import _
 from viz.selection.model_choice import ModelChoice
 from viz.server.caching import cached
+from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import Reader

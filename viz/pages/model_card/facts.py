@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from viz.core.html import Column
-from viz.core.messages import _, said, shown
-from viz.core.token_text import display_token
 from viz.pages.model_card.measured_names import BETWEEN, shown_name
+from viz.text.html import Column
+from viz.text.messages import _, said, shown
+from viz.text.token_text import display_token
 from viz.ui import trace_tables
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from viz.core import sites, theme
-from viz.core.html import visible
-from viz.core.messages import _, said, shown
+from viz import theme
+from viz.text import sites
+from viz.text.html import visible
+from viz.text.messages import _, said, shown
 
 if TYPE_CHECKING:
     from model.nn.parameter_counts import ParameterCounts

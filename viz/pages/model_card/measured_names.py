@@ -5,7 +5,7 @@ A name has parts, such as “best_head · layer”; one that is not known here i
 
 from typing import Final
 
-from viz.core.messages import Message, _, said
+from viz.text.messages import Message, _, said
 
 #: What stands between the parts of a name.
 BETWEEN: Final = " · "

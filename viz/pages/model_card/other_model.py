@@ -6,11 +6,11 @@ from typing import Final
 import streamlit as st
 
 from viz.access import models
-from viz.core.html import Column, table
-from viz.core.messages import _, plural, shown
 from viz.pages.model_card import data, facts
 from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
+from viz.text.html import Column, table
+from viz.text.messages import _, plural, shown
 from viz.ui.controls import plain
 
 _WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Architecture", "Vocabulary", "Card")

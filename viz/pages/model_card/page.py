@@ -3,10 +3,10 @@
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.model_card import architecture, other_model, tabs
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
+from viz.text.messages import _
 from viz.ui import frame
 
 frame.title(_("Model")).caption(

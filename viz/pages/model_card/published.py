@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from viz.core.messages import said
+from viz.text.messages import said
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,15 @@ import streamlit as st
 
 from model.errors import InputTextError
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.html import Column, table
-from viz.core.messages import _, plural, said
 from viz.pages.model_card import card, data, facts
 from viz.pages.model_card.example_bank import BANK, draw
 from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
+from viz.text.file_names import file_name
+from viz.text.html import Column, table
+from viz.text.messages import _, plural, said
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:

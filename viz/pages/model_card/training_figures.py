@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from viz.core import theme
-from viz.core.html import visible
-from viz.core.messages import _, said
+from viz import theme
 from viz.figures.axes import whole_numbers
+from viz.text.html import visible
+from viz.text.messages import _, said
 
 if TYPE_CHECKING:
     from model.training_record import Curve, TrainingLog

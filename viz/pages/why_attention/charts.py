@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from viz.core import theme
-from viz.core.theme import PlotlySpec
+from viz import theme
+from viz.theme import PlotlySpec
 
 #: So many of the sizes along an axis are labelled.
 _LABELS: Final = 6

@@ -4,7 +4,7 @@ from typing import Final
 
 import streamlit as st
 
-from viz.core.messages import _
+from viz.text.messages import _
 
 #: From here on, the run in the middle took so many times as long as the fastest.
 UNSTEADY: Final = 1.5

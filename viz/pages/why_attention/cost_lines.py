@@ -6,9 +6,9 @@ from typing import Final
 
 import plotly.graph_objects as go
 
-from viz.core.messages import _
 from viz.pages.why_attention.amounts import duration, memory
 from viz.pages.why_attention.charts import axis, doubling_axis, headed
+from viz.text.messages import _
 
 HEIGHT: Final = 300
 

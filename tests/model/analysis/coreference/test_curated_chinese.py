@@ -11,7 +11,7 @@ from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.scores import nearest_hit
 from model.reader import Reader
 from tests.model.analysis.coreference.rows import spelled
-from viz.core.marks import word_spans
+from viz.text.marks import word_spans
 
 CASES = curated_cases("zh").cases
 PRONOUNS = {"它", "他", "她"}

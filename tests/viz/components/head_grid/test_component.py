@@ -15,7 +15,7 @@ from viz.components.head_grid.component import (
     head_grid,
 )
 from viz.core.payload import pack
-from viz.core.theme import SEQUENTIAL
+from viz.theme import SEQUENTIAL
 
 METRIC = TileMetric("Entropy", np.array([[1.0, np.nan], [0.5, 0.0]]), 2, "bits", "What it means.")
 

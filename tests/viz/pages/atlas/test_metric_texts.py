@@ -1,8 +1,8 @@
 """Words of the atlas's metrics."""
 
-from viz.core.sites import SITES
 from viz.pages.atlas import metric_texts
 from viz.selection.atlas import CORPUS_METRICS, READ_OFF
+from viz.text.sites import SITES
 
 
 def test_every_figure_and_every_site_has_its_words() -> None:

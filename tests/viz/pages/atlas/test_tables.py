@@ -5,8 +5,8 @@ import csv
 import numpy as np
 
 from model.analysis.atlas.measure import Atlas
-from viz.core.sites import SITES
 from viz.pages.atlas import data, tables
+from viz.text.sites import SITES
 
 
 def test_tables_hold_the_numbers_and_leave_out_what_is_none(atlas: Atlas) -> None:

@@ -13,8 +13,8 @@ from model.analysis.atlas.measure import Atlas
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
-from viz.core.sites import CROSS, DECODER, SITES
 from viz.pages.atlas import tabs
+from viz.text.sites import CROSS, DECODER, SITES
 
 
 def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:

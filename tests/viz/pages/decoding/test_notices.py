@@ -1,9 +1,9 @@
 """What the page says that could not be done."""
 
 from model.errors import SessionError
-from viz.core.messages import shown as said_now
-from viz.core.messages import speaking
 from viz.pages.decoding import notices
+from viz.text.messages import shown as said_now
+from viz.text.messages import speaking
 
 
 def test_a_branch_that_is_not_there_is_named_with_how_many_there_are() -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 from viz.components.component import Component
 from viz.components.head_grid.component import HeadChoice, Pair, hear_head
 from viz.core.payload import CHOSEN, hear
-from viz.core.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 from viz.pages.atlas.view import HeadMap
+from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 
 _COMPONENT: Final = Component("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")
 

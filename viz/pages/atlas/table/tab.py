@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.messages import _, shown
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.server.widget_values import sent
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.messages import _, shown
 from viz.ui import number_controls
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from viz.access import attention, chats, long_texts, models
 from viz.access.head_jobs import of_model
 from viz.components.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.components.tiles.store import Frame, send_tiles
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.messages import _, shown
 from viz.selection import state
 from viz.selection.common import Measure
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.messages import _, shown
 from viz.ui import finding, head_jobs, measures
 from viz.ui.measures import MEASURES
 

@@ -14,10 +14,6 @@ import streamlit as st
 from viz.access import word_links
 from viz.access.word_links import Link
 from viz.components.head_grid.component import TileMetric
-from viz.core import joined
-from viz.core.messages import _, said
-from viz.core.sites import CROSS, ENCODER, head_label
-from viz.core.token_text import display_token
 from viz.pages.attention.all_heads.sentence_words import word_lines
 from viz.pages.attention.all_heads.word_picker import (
     NOTHING,
@@ -29,6 +25,10 @@ from viz.pages.attention.all_heads.word_picker import (
 )
 from viz.selection import state
 from viz.selection.attention import KEPT
+from viz.text import joined
+from viz.text.messages import _, said
+from viz.text.sites import CROSS, ENCODER, head_label
+from viz.text.token_text import display_token
 from viz.ui import finding, sentence
 from viz.ui.controls import plain
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from viz.access import attention, long_texts
 from viz.components.tiles.store import Frame, send_frame, send_layer
-from viz.core.messages import _
 from viz.server.background_jobs import Job
+from viz.text.messages import _
 from viz.ui import frame, long_work
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from jaxtyping import Float
 
 from viz.access import attention, long_texts
 from viz.components.head_grid.component import Ranking, TileMetric
-from viz.core.messages import _
 from viz.pages.attention.all_heads import grid, linked_heads, long_tiles, presented
 from viz.pages.attention.opened_head import panel
 from viz.selection import state
 from viz.selection.attention import KEPT, ORDERS
 from viz.selection.common import Measure
+from viz.text.messages import _
 from viz.ui import controls, frame, head_metrics, long_work, present
 from viz.ui.measures import MEASURES
 

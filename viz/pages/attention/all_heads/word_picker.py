@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import theme
 from viz.core.chat_roles import Roles
 from viz.core.focus import FocusAxis
 from viz.core.payload import CHOSEN, Tokens, read
-from viz.core.token_text import display_word
+from viz.text.token_text import display_word
 
 _FOLDER: Final = "pages/attention/all_heads"
 _WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from viz.core import joined, sites
-from viz.core.messages import _, said
 from viz.selection import state
+from viz.text import joined, sites
+from viz.text.messages import _, said
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

@@ -19,10 +19,10 @@ import numpy as np
 
 from model.errors import InputTextError
 from viz.components.offline import Scheme, colours, offline_page, script_json
-from viz.core.file_names import file_name
-from viz.core.messages import _
-from viz.core.theme import HEAD_COLOURS
-from viz.core.token_text import display_tokens
+from viz.text.file_names import file_name
+from viz.text.messages import _
+from viz.text.token_text import display_tokens
+from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:
     from model import Trace

@@ -6,15 +6,15 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.core import html, sites
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
-from viz.core.token_text import display_token
 from viz.figures.axes import token_labels
 from viz.figures.head_map import head_map
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.attention.circuits import data
 from viz.selection import state
+from viz.text import html, sites
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
+from viz.text.token_text import display_token
 from viz.ui import controls, finding, frame, long_work
 from viz.ui.controls import plain
 

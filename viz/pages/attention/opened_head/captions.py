@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Final
 
 from viz.access import attention, long_texts, models
-from viz.core import joined, sites
-from viz.core.messages import _, said, shown
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.selection.common import Common
+from viz.text import joined, sites
+from viz.text.messages import _, said, shown
 from viz.ui import controls, measures
 from viz.ui.measures import MEASURES, Measure
 

@@ -21,7 +21,7 @@ from viz.core import payload
 from viz.core.chat_roles import Roles
 from viz.core.focus import FocusHead
 from viz.core.payload import LOCAL, Tokens
-from viz.core.theme import HEAD_COLOURS
+from viz.theme import HEAD_COLOURS
 
 COMPONENT: Final = Component("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")
 

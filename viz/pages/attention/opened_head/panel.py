@@ -12,14 +12,15 @@ from viz.access import attention, chats, long_texts, models
 from viz.access.attention import MatrixView
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 from viz.components.tiles.server import tile_server
-from viz.core import focus, sites
-from viz.core.file_names import file_name, head_name
-from viz.core.messages import _, said, shown
+from viz.core import focus
 from viz.core.tile_source import Source
 from viz.pages.attention.opened_head import captions, headline, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.selection import state
 from viz.selection.attention import DrawnAs
+from viz.text import sites
+from viz.text.file_names import file_name, head_name
+from viz.text.messages import _, said, shown
 from viz.ui import controls, finding, frame, head_jobs, measures
 from viz.ui.measures import MEASURES, Measure
 

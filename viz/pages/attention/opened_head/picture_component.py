@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import theme
 from viz.core.payload import Tokens, hear
 
 _COMPONENT: Final = Component(

@@ -6,8 +6,8 @@ from typing import Annotated, Final
 
 from viz.components.component import Component
 from viz.core.payload import CHOSEN, FLAT, hear
-from viz.core.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
 from viz.pages.attention.origin.story import Origin, story
+from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
 
 _COMPONENT: Final = Component("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
 

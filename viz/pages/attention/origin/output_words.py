@@ -1,6 +1,6 @@
 """What the last step of the story says of a head's part of the output."""
 
-from viz.core.messages import _
+from viz.text.messages import _
 
 
 def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from viz.core.messages import Message, said
+from viz.text.messages import Message, said
 
 
 class ScoreWords(NamedTuple):

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.core.messages import _, plural
-from viz.core.sites import CROSS, DECODER
 from viz.pages.attention.origin.output_words import output_step
 from viz.pages.attention.origin.score_words import SCORES
+from viz.text.messages import _, plural
+from viz.text.sites import CROSS, DECODER
 
 if TYPE_CHECKING:
     from viz.pages.attention.origin.story import Origin

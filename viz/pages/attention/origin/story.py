@@ -11,11 +11,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from viz.core.messages import _
-from viz.core.numbers import signed
-from viz.core.token_text import display_token
 from viz.pages.attention.origin.score_words import SCORES
 from viz.pages.attention.origin.step_words import steps
+from viz.text.messages import _
+from viz.text.numbers import signed
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow

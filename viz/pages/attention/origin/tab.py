@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import attention, models, traces
-from viz.core.file_names import file_name, head_name
-from viz.core.messages import _, said
-from viz.core.numbers import decimal, scientific
-from viz.core.sites import DECODER
 from viz.pages.attention.origin.component import origin_story
 from viz.pages.attention.origin.story import Origin, strongest
 from viz.selection import state
+from viz.text.file_names import file_name, head_name
+from viz.text.messages import _, said
+from viz.text.numbers import decimal, scientific
+from viz.text.sites import DECODER
 from viz.ui import controls, finding, frame, token_labels
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import streamlit as st
 
 from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
-from viz.core import sites
-from viz.core.file_names import file_name, head_name
-from viz.core.messages import _, shown
 from viz.pages.attention.take_away.view_page import OpenView, page_bytes, view_page
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
+from viz.text import sites
+from viz.text.file_names import file_name, head_name
+from viz.text.messages import _, shown
 from viz.ui import controls, downloads, finding, frame, measures, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.components.offline import all_heads, text_page
-from viz.core.html import Column, literal, table
-from viz.core.messages import _
-from viz.core.token_text import display_token
+from viz.text.html import Column, literal, table
+from viz.text.messages import _
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model import Trace

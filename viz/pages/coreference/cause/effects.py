@@ -8,15 +8,15 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import html, sites
-from viz.core.file_names import file_name
-from viz.core.joined import in_a_row
-from viz.core.messages import _
-from viz.core.numbers import signed
 from viz.pages.coreference.cause import site_maps, switched_heads, tables, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, rank_correlation
 from viz.pages.coreference.cause.figures import SITE_COLOURS, two_metrics
 from viz.selection import state
+from viz.text import html, sites
+from viz.text.file_names import file_name
+from viz.text.joined import in_a_row
+from viz.text.messages import _
+from viz.text.numbers import signed
 from viz.ui import frame, head_verdict, long_work, number_controls
 
 if TYPE_CHECKING:

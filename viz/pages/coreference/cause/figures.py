@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
+from viz import theme
+from viz.text.messages import _
+from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName

@@ -8,8 +8,6 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.core.messages import _, said
-from viz.core.numbers import signed
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import switched_heads, verdicts
 from viz.pages.coreference.cause.data import pronouns
@@ -18,6 +16,8 @@ from viz.pages.coreference.data import Pair, curated, scores_task
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.coreference import MARKS
+from viz.text.messages import _, said
+from viz.text.numbers import signed
 from viz.ui import controls, frame, long_work, uploads
 from viz.ui.controls import plain
 from viz.ui.sentence import Line

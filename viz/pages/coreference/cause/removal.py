@@ -8,14 +8,14 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import models
-from viz.core import html
-from viz.core.joined import in_a_row
-from viz.core.messages import _, plural, said
-from viz.core.numbers import percent, signed
 from viz.pages.coreference.cause import switched_heads, verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads, strongest_of_each_layer
 from viz.selection import state
 from viz.selection.coreference import OthersOf
+from viz.text import html
+from viz.text.joined import in_a_row
+from viz.text.messages import _, plural, said
+from viz.text.numbers import percent, signed
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain
 

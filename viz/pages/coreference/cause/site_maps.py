@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core import sites
-from viz.core.messages import _
 from viz.figures.head_map import head_map
+from viz.text import sites
+from viz.text.messages import _
 from viz.ui import frame
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core.joined import with_commas
-from viz.core.messages import _
-from viz.core.sites import NAMES, SITES, head_label
 from viz.selection import state
 from viz.server.widget_values import sent
+from viz.text.joined import with_commas
+from viz.text.messages import _
+from viz.text.sites import NAMES, SITES, head_label
 from viz.ui import controls
 
 if TYPE_CHECKING:

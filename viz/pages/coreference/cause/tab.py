@@ -8,16 +8,16 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.joined import in_a_row
-from viz.core.messages import _, said
-from viz.core.numbers import signed
 from viz.pages.coreference.cause import effects, pronoun_pairs, removal, site_maps, tables, verdicts, word_pairs
 from viz.pages.coreference.cause.data import pronouns, words
 from viz.pages.coreference.cause.data.asked import Asked
 from viz.selection import state
 from viz.server.background_jobs import Task
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.joined import in_a_row
+from viz.text.messages import _, said
+from viz.text.numbers import signed
 from viz.ui import attribution as pictures
 from viz.ui import controls, formulas, frame, head_verdict, long_work, number_controls
 

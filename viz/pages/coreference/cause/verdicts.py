@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Int
 
-from viz.core.joined import clauses_with_and, in_a_row
-from viz.core.messages import Message, _, plural, said
-from viz.core.numbers import signed
 from viz.pages.coreference.cause.switched_heads import name, names
+from viz.text.joined import clauses_with_and, in_a_row
+from viz.text.messages import Message, _, plural, said
+from viz.text.numbers import signed
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data import words
@@ -11,6 +10,7 @@ from viz.pages.coreference.cause.data.asked import Question
 from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.coreference import OWN_TEXTS
+from viz.text.messages import _
 from viz.ui import controls, frame
 from viz.ui.sentence import Line
 

@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
+from viz import theme
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 from viz.pages.coreference.measured.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
+from viz.text.messages import _
 
 HEIGHT: Final = 330
 #: Margins smaller than this everywhere are drawn as the small ones they are.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from viz.core.messages import said
+from viz.text.messages import said
 
 FORMATS: Final = said(
     "| Ending | One line is |\n"

@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.core.html import Column
-from viz.core.joined import in_a_row, with_or
-from viz.core.messages import _, plural, said
-from viz.core.numbers import percent, signed
-from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
+from viz.text.html import Column
+from viz.text.joined import in_a_row, with_or
+from viz.text.messages import _, plural, said
+from viz.text.numbers import percent, signed
+from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores

@@ -9,18 +9,18 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.core import html, sites
-from viz.core.file_names import file_name
-from viz.core.language import NAMES
-from viz.core.messages import Message, _, plural, said
-from viz.core.messages import shown as text_shown
-from viz.core.numbers import percent, signed
 from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.pages.coreference.measured.file_formats import FORMATS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
+from viz.text import html, sites
+from viz.text.file_names import file_name
+from viz.text.language import NAMES
+from viz.text.messages import Message, _, plural, said
+from viz.text.messages import shown as text_shown
+from viz.text.numbers import percent, signed
 from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:

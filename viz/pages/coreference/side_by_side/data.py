@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.messages import said
-from viz.core.sites import CROSS
 from viz.pages.coreference.data import MEASURES
 from viz.selection.common import Measure
 from viz.selection.coreference import MARKS as ROLES
 from viz.server.caching import cached
+from viz.text.messages import said
+from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
     from model import Reader, Trace

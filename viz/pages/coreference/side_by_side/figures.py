@@ -8,12 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.numbers import signed
-from viz.core.sites import head_numbers, layer_labels
+from viz import theme
 from viz.figures.head_map import frame_cells
 from viz.figures.matrix import matrix, signed_scale
+from viz.text.messages import _
+from viz.text.numbers import signed
+from viz.text.sites import head_numbers, layer_labels
 
 #: Pixels of a layer, of the smallest map, and of a bar.
 LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22

@@ -9,10 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.joined import in_a_row
-from viz.core.messages import _, said
-from viz.core.token_text import display_token
 from viz.figures.comparison import align, difference_heatmap, row_difference
 from viz.figures.heads import head_rows
 from viz.pages.coreference.marked_sentence import ROLES
@@ -20,6 +16,10 @@ from viz.pages.coreference.side_by_side import data, movement, tables
 from viz.pages.coreference.side_by_side.data import Row, Side
 from viz.pages.coreference.side_by_side.figures import mark_columns
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.joined import in_a_row
+from viz.text.messages import _, said
+from viz.text.token_text import display_token
 from viz.ui import controls, frame, head_jobs, measures, number_controls, token_labels
 from viz.ui.controls import plain
 from viz.ui.measures import MEASURES

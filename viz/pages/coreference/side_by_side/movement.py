@@ -9,15 +9,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
-from viz.core.numbers import signed
-from viz.core.sites import head_label
 from viz.pages.coreference.side_by_side import data, tables
 from viz.pages.coreference.side_by_side.data import Movement, Side
 from viz.pages.coreference.side_by_side.figures import movement_map
 from viz.selection import state
 from viz.server.widget_values import sent
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
+from viz.text.numbers import signed
+from viz.text.sites import head_label
 from viz.ui import frame, head_jobs, number_controls
 from viz.ui.measures import MEASURES
 

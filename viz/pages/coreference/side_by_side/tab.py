@@ -7,9 +7,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.joined import with_and, with_commas
-from viz.core.messages import _, said
 from viz.pages.coreference import pair_controls
 from viz.pages.coreference.data import marked_case, pronoun_choice
 from viz.pages.coreference.marked_sentence import ROLES, legend, marked_sentence
@@ -19,6 +16,9 @@ from viz.pages.coreference.side_by_side.data import Side
 from viz.pages.coreference.side_by_side.figures import form_bars
 from viz.selection import state
 from viz.selection.coreference import MARKS
+from viz.text.file_names import file_name
+from viz.text.joined import with_and, with_commas
+from viz.text.messages import _, said
 from viz.ui import frame, sentence
 from viz.ui.controls import plain
 from viz.ui.sentence import Line

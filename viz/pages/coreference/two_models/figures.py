@@ -7,10 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.sites import head_label
+from viz import theme
 from viz.figures.matrix import Scale, matrix
+from viz.text.messages import _
+from viz.text.sites import head_label
 
 #: With more cells than this, marks that can be clicked would make the picture slow.
 MOST_CELLS: Final = 2_500

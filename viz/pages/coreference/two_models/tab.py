@@ -7,17 +7,17 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models, traces
-from viz.core import html, sites
-from viz.core.file_names import file_name
-from viz.core.joined import in_a_row
-from viz.core.messages import _, plural, said
-from viz.core.numbers import signed
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.coreference.two_models import data, figures, tables
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
 from viz.server.widget_values import sent
+from viz.text import html, sites
+from viz.text.file_names import file_name
+from viz.text.joined import in_a_row
+from viz.text.messages import _, plural, said
+from viz.text.numbers import signed
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 

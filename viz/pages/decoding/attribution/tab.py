@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import attribution, models
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
-from viz.core.token_text import display_token
 from viz.pages.decoding import opening, step_control
 from viz.selection import state
 from viz.selection.decoding import ALONE
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
+from viz.text.token_text import display_token
 from viz.ui import attribution as pictures
 from viz.ui import controls, frame
 

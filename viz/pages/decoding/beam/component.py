@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import theme
-from viz.core.numbers import decimal
 from viz.core.payload import CHOSEN, Text, Token, hear
 from viz.pages.decoding.beam import story
+from viz.text.numbers import decimal
 
 if TYPE_CHECKING:
     from model import BeamTree

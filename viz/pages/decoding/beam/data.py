@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Final
 
-from viz.core.messages import said
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Task
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import BeamTree, Trace

@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core.messages import _
 from viz.figures.axes import token_labels
 from viz.figures.matrix import WEIGHT_SCALE, matrix
+from viz.text.messages import _
 
 
 def ancestor_heatmap(

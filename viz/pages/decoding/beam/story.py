@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from viz.core.messages import _, said
+from viz.text.messages import _, said
 
 if TYPE_CHECKING:
     from model import BeamNode, BeamTree

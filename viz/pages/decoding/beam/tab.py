@@ -7,12 +7,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models, texts, traces
-from viz.core import html
-from viz.core.file_names import file_name
-from viz.core.messages import _
-from viz.core.numbers import decimal
-from viz.core.sites import CROSS, head_label
-from viz.core.token_text import display_token
 from viz.pages.decoding import opening
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.beam import data
@@ -20,6 +14,12 @@ from viz.pages.decoding.beam import story as beam_story
 from viz.pages.decoding.beam.component import beam_picture
 from viz.pages.decoding.beam.figures import ancestor_heatmap
 from viz.selection import state
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import _
+from viz.text.numbers import decimal
+from viz.text.sites import CROSS, head_label
+from viz.text.token_text import display_token
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

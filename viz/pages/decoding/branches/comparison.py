@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models, texts
-from viz.core.file_names import file_name, head_name
-from viz.core.html import word_changes
-from viz.core.messages import _, plural
-from viz.core.sites import ENCODER
-from viz.core.token_text import display_token
 from viz.figures.comparison import align
 from viz.pages.decoding import translation_controls
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.selection import state
+from viz.text.file_names import file_name, head_name
+from viz.text.html import word_changes
+from viz.text.messages import _, plural
+from viz.text.sites import ENCODER
+from viz.text.token_text import display_token
 from viz.ui import frame
 from viz.ui.controls import plain
 

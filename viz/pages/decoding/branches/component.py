@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from viz.components.component import Component
-from viz.core import token_text
 from viz.core.payload import LOCAL, LogProb, encoded, hear
-from viz.core.theme import HEAD_COLOURS
+from viz.text import token_text
+from viz.theme import HEAD_COLOURS
 
 _COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
 

@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, texts
-from viz.core.file_names import file_name
-from viz.core.messages import _, plural
-from viz.core.numbers import times_less
-from viz.core.token_text import display_token
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, Write, path_of
 from viz.pages.decoding.branch_names import ORIGINAL, deed
@@ -19,6 +15,10 @@ from viz.pages.decoding.branches.comparison import Translation
 from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree
 from viz.pages.decoding.probabilities import percent
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _, plural
+from viz.text.numbers import times_less
+from viz.text.token_text import display_token
 from viz.ui import frame
 from viz.ui.controls import plain
 

@@ -7,10 +7,10 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Int, UInt8
 
-from viz.core import theme
-from viz.core.messages import _, said, shown
+from viz import theme
 from viz.figures.axes import token_labels, whole_numbers
 from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+from viz.text.messages import _, said, shown
 
 if TYPE_CHECKING:
     from model import StepCost

@@ -8,14 +8,14 @@ import streamlit as st
 
 from model.errors import TraceError
 from viz.access import models
-from viz.core import html
-from viz.core.file_names import file_name
-from viz.core.messages import _, plural, said
-from viz.core.token_text import display_token
 from viz.pages.decoding import step_control
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.cost import data, figures
 from viz.selection import state
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import _, plural, said
+from viz.text.token_text import display_token
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain
 

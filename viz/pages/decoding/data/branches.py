@@ -14,13 +14,13 @@ import streamlit as st
 
 from model.errors import SessionError, TokenError
 from viz.access import traces
-from viz.core.messages import Message, _, said
-from viz.core.sites import ENCODER
-from viz.core.token_text import display_token
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers
 from viz.server.bounded_cache import share_of_memory
 from viz.server.viewed_cache import ViewedCache
+from viz.text.messages import Message, _, said
+from viz.text.sites import ENCODER
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model import Trace

@@ -6,12 +6,12 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import traces
-from viz.core.messages import said
-from viz.core.sites import DECODER, ENCODER
 from viz.pages.decoding.branch_codes import EditHead, Path
 from viz.pages.decoding.data import branches
 from viz.server.background_jobs import Progress, Task
 from viz.server.caching import cached
+from viz.text.messages import said
+from viz.text.sites import DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model.writer import Writer

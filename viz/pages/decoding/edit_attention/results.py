@@ -5,12 +5,6 @@ import streamlit as st
 
 from viz.access import head_verdict as stated
 from viz.access import long_texts, models, texts, twins
-from viz.core.file_names import file_name, head_name
-from viz.core.html import word_changes
-from viz.core.messages import _
-from viz.core.numbers import decimal, signed
-from viz.core.sites import DECODER, ENCODER, head_label
-from viz.core.token_text import display_token
 from viz.pages.decoding import translations
 from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.branch_names import ORIGINAL
@@ -18,6 +12,12 @@ from viz.pages.decoding.data import effects
 from viz.pages.decoding.edit_attention.tried import Tried
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
+from viz.text.file_names import file_name, head_name
+from viz.text.html import word_changes
+from viz.text.messages import _
+from viz.text.numbers import decimal, signed
+from viz.text.sites import DECODER, ENCODER, head_label
+from viz.text.token_text import display_token
 from viz.ui import controls, frame, head_verdict, long_work, token_labels
 from viz.ui.controls import plain
 

@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _, said
-from viz.core.sites import DECODER, ENCODER, NAMES, head_label
-from viz.core.token_text import display_token
 from viz.pages.decoding import opening, translation_controls, translations
 from viz.pages.decoding.branch_codes import Choice, EditHead
 from viz.pages.decoding.data import effects
@@ -15,6 +12,9 @@ from viz.pages.decoding.edit_attention.results import show_all_heads, show_numbe
 from viz.pages.decoding.edit_attention.tried import Tried, try_edit
 from viz.selection import state
 from viz.selection.decoding import EDITS
+from viz.text.messages import _, said
+from viz.text.sites import DECODER, ENCODER, NAMES, head_label
+from viz.text.token_text import display_token
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 

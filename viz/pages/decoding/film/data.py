@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding.film.payload import (
     ONE_ATTENTION,
     SOURCE_ALONE,
@@ -16,6 +15,7 @@ from viz.pages.decoding.film.payload import (
     PlayerStep,
 )
 from viz.server.caching import cached
+from viz.text.sites import CROSS, DECODER
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace

@@ -13,10 +13,11 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from viz.core import payload, theme
-from viz.core.messages import said
+from viz import theme
+from viz.core import payload
 from viz.core.payload import LOCAL, LogProb, Text, Token, Tokens
 from viz.core.tiles import CellCode, code
+from viz.text.messages import said
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
 TWO_ATTENTIONS: Final[tuple[str, str]] = (

@@ -8,10 +8,6 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import long_texts, models, texts
-from viz.core.file_names import file_name
-from viz.core.html import word_changes
-from viz.core.messages import _
-from viz.core.sites import CROSS, DECODER
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branch_names import ORIGINAL
 from viz.pages.decoding.film import data
@@ -19,6 +15,10 @@ from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerStat
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
+from viz.text.file_names import file_name
+from viz.text.html import word_changes
+from viz.text.messages import _
+from viz.text.sites import CROSS, DECODER
 from viz.ui import formulas, frame, head_jobs, present
 
 if TYPE_CHECKING:

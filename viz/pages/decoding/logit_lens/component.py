@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Self
 
 from viz.components.component import Component
-from viz.core.messages import _
 from viz.core.payload import CHOSEN, Tokens, hear, rounded
-from viz.core.theme import SEQUENTIAL_INKS, Inks
+from viz.text.messages import _
+from viz.theme import SEQUENTIAL_INKS, Inks
 
 if TYPE_CHECKING:
     from model.decoding.logit_lens import LogitLens

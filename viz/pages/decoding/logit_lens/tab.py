@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _
-from viz.core.numbers import TOLERANCE, scientific
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import LensTable, lens_table
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _
+from viz.text.numbers import TOLERANCE, scientific
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import Final
 
 import streamlit as st
 
-from viz.core import fingerprint, theme
-from viz.core.html import Marked, literal
-from viz.core.messages import _
-from viz.core.token_text import display_token
+from viz import theme
+from viz.core import fingerprint
 from viz.pages.decoding.probabilities import percent
+from viz.text.html import Marked, literal
+from viz.text.messages import _
+from viz.text.token_text import display_token
 
 _MUTED: Final = "opacity:0.7"
 _NUMBERS: Final = "font-variant-numeric:tabular-nums"

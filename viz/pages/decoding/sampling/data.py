@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from viz.core.messages import said
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import SampledTranslation

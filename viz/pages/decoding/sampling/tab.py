@@ -8,10 +8,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models, texts, traces
-from viz.core.file_names import file_name
-from viz.core.html import Marked
-from viz.core.messages import _, plural, said
-from viz.core.numbers import decimal
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.probabilities import label_smoothing_note, percent
 from viz.pages.decoding.sampling import data
@@ -19,6 +15,10 @@ from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
 from viz.selection.decoding import LIKELY_TOKENS, NO_FILTER, TokenFilter
 from viz.server.widget_values import sent
+from viz.text.file_names import file_name
+from viz.text.html import Marked
+from viz.text.messages import _, plural, said
+from viz.text.numbers import decimal
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

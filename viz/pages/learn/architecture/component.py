@@ -6,12 +6,13 @@ from functools import partial
 from math import exp
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from viz import theme
 from viz.components.component import Component
 from viz.components.player.exchange import play
-from viz.core import payload, theme
-from viz.core.messages import _
+from viz.core import payload
 from viz.core.payload import Token, Tokens, hear, read, rounded
 from viz.pages.learn.architecture import words
+from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import Trace

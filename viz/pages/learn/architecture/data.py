@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from model.errors import TraceError
-from viz.core.sites import CROSS, DECODER, ENCODER
 from viz.server.caching import cached
+from viz.text.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:
     from model import Reader, Trace

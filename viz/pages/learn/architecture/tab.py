@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _
-from viz.core.sites import DECODER, ENCODER
 from viz.pages.learn.architecture import data, words
 from viz.pages.learn.architecture.component import MapState, Opened, architecture_player
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _
+from viz.text.sites import DECODER, ENCODER
 from viz.ui import frame, sentence, tools
 from viz.ui.controls import plain
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from viz.core.messages import _, plural, said
-from viz.core.sites import CROSS, DECODER, ENCODER, SITES
 from viz.selection.attention import ALL_HEADS
+from viz.text.messages import _, plural, said
+from viz.text.sites import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
     from viz.pages.learn.architecture.data import Shape

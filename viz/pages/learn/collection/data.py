@@ -8,14 +8,14 @@ import numpy as np
 
 from viz.access import attention, findings, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.core.messages import said
-from viz.core.sites import CROSS, DECODER, ENCODER, NAMES, head_label
-from viz.core.token_text import display_tokens
 from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
 from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.option_names import PAGE_NAMES
 from viz.selection.pins import Pin
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import said
+from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
+from viz.text.token_text import display_tokens
 
 if TYPE_CHECKING:
     from model import Reader, Trace

@@ -10,12 +10,12 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.html import Column, literal, table
-from viz.core.messages import _
-from viz.core.sites import head_label
-from viz.core.theme import HEAD_COLOURS
 from viz.core.tile_images import tile_urls
-from viz.core.token_text import display_token
+from viz.text.html import Column, literal, table
+from viz.text.messages import _
+from viz.text.sites import head_label
+from viz.text.token_text import display_token
+from viz.theme import HEAD_COLOURS
 
 #: Pixels of a row that is named, of all rows where there are too many for that, and of the columns, about.
 _ROW, _HEIGHT, _WIDTH = 17, 360, 330

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.components.offline import text_page
-from viz.core.html import literal
-from viz.core.messages import ENGLISH, _, speaking
+from viz.text.html import literal
+from viz.text.messages import ENGLISH, _, speaking
 
 _STYLE: Final = """
 h2 { font-size: 1.2rem; }

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.core import fingerprint
-from viz.core.messages import _, language, said, shown
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
 from viz.selection import catalogue, pins, state
 from viz.server.widget_values import sent
+from viz.text.messages import _, language, said, shown
 from viz.ui import downloads, frame, long_work, tools
 from viz.ui.controls import plain
 from viz.ui.downloads import Offer

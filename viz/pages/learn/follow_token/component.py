@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import numpy as np
 from jaxtyping import Float32
 
+from viz import theme
 from viz.components.component import Component
-from viz.core import theme
-from viz.core.messages import said
 from viz.core.payload import CHOSEN, Text, Token, Tokens, hear, read, rounded
-from viz.core.theme import DIVERGING_INKS, Inks
 from viz.pages.learn.follow_token.story import NAMES, Row, stage_names
 from viz.selection.learn import Stack
+from viz.text.messages import said
+from viz.theme import DIVERGING_INKS, Inks
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 from model.errors import TraceError
 from viz.access import traces
-from viz.core.messages import said
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator

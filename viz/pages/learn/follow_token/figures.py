@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import _
+from viz import theme
 from viz.figures.axes import row_axis, token_labels
+from viz.text.messages import _
 
 ROW, REST = 13, 92
 #: Normed numbers are coloured up to so many deviations; few lie beyond.

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core import numbers
-from viz.core.messages import _, said
-from viz.core.numbers import decimal
 from viz.core.payload import LOCAL, rounded
-from viz.core.token_text import display_token
+from viz.text import numbers
+from viz.text.messages import _, said
+from viz.text.numbers import decimal
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model.analysis.residual_stream.additions import Addition, NormStep, TokenPath

@@ -7,13 +7,13 @@ import streamlit as st
 
 from model.errors import TraceError
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _
-from viz.core.numbers import scientific
 from viz.pages.learn.follow_token import data, embeddings, norms, tables
 from viz.pages.learn.follow_token.component import TokenLine, TokenLines, token_line, token_path
 from viz.pages.learn.follow_token.story import rows
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _
+from viz.text.numbers import scientific
 from viz.ui import finding, frame, number_controls, sentence
 from viz.ui.controls import plain
 

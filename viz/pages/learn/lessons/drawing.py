@@ -7,11 +7,11 @@ from viz.components.component import ignore
 from viz.components.head_grid.component import Grid, HeadChoice, head_grid
 from viz.components.matrix_picture.component import Kept, MatrixData, matrix_picture
 from viz.components.tiles.store import Frame, send_tiles
-from viz.core.file_names import file_name
-from viz.core.html import table
 from viz.pages.learn.lessons import figures
 from viz.pages.learn.lessons.pictures import Bars, Curves, Heads, Picture, Rows
 from viz.selection.model_choice import ModelChoice
+from viz.text.file_names import file_name
+from viz.text.html import table
 from viz.ui import frame
 
 

@@ -7,9 +7,9 @@ from typing import Final, TypeVar
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.core import theme
-from viz.core.messages import shown
+from viz import theme
 from viz.pages.learn.lessons.pictures import Bars, Curves
+from viz.text.messages import shown
 
 #: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
 BAR, AROUND, CURVES = 22, 70, 400

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.components.matrix_picture.component import MatrixData
-from viz.core.html import Column, Marked
 from viz.pages.learn.lessons.lesson import Found
+from viz.text.html import Column, Marked
 
 if TYPE_CHECKING:
     from model import Trace

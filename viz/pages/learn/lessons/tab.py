@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models
-from viz.core.messages import _, plural
-from viz.core.messages import shown as shown_text
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.drawing import draw
@@ -16,6 +14,8 @@ from viz.pages.learn.lessons.pictures import FullPage, View
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
 from viz.selection.option_names import PAGE_NAMES
+from viz.text.messages import _, plural
+from viz.text.messages import shown as shown_text
 from viz.ui import controls, frame, long_work, present, tools
 from viz.ui.controls import plain
 

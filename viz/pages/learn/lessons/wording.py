@@ -1,7 +1,7 @@
 """Fill what a view has found into the texts of a lesson, in the language of the page run."""
 
-from viz.core.messages import _, shown
 from viz.pages.learn.lessons.lesson import Found, LessonFileError, Question
+from viz.text.messages import _, shown
 from viz.ui.controls import plain
 
 

@@ -5,12 +5,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated, Final
 
+from viz import theme
 from viz.components.component import Component
 from viz.components.player.exchange import play
-from viz.core import fingerprint, theme
+from viz.core import fingerprint
 from viz.core.payload import read
-from viz.core.token_text import display_token
 from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
+from viz.text.token_text import display_token
 
 _FOLDER: Final = "pages/learn/training"
 _COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.css")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.theme import PlotlySpec
-from viz.core.token_text import display_token
+from viz import theme
+from viz.text.messages import _
+from viz.text.token_text import display_token
+from viz.theme import PlotlySpec
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _
 from viz.pages.learn.training import data
 from viz.pages.learn.training.component import FilmsState, two_films
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _
 from viz.ui import finding
 from viz.ui.controls import plain
 

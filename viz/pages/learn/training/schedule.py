@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
 from viz.pages.learn.training import data, figures
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 

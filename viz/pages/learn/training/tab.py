@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.core.messages import _
 from viz.pages.learn.training import forcing, schedule, smoothing
 from viz.selection import state
+from viz.text.messages import _
 from viz.ui import controls, frame, sentence
 
 if TYPE_CHECKING:

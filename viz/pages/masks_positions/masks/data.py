@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Bool
 
-from viz.core.messages import _
 from viz.server.caching import cached
+from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import BatchMasks, Trace, Translator

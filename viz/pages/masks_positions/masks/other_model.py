@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import long_texts, models
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.html import swatches
-from viz.core.messages import _, plural
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.html import swatches
+from viz.text.messages import _, plural
 from viz.ui import frame
 from viz.ui.controls import plain
 

@@ -10,13 +10,13 @@ from jaxtyping import Bool, UInt8
 
 from model.errors import InputTextError
 from viz.access import long_texts, models
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.html import swatches, visible
-from viz.core.messages import _, said
 from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.html import swatches, visible
+from viz.text.messages import _, said
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
-from viz.core import theme
-from viz.core.messages import _
-from viz.core.theme import PlotlySpec
+from viz import theme
 from viz.figures.axes import MAX_ROW_LABELS, token_labels
 from viz.figures.matrix import matrix, signed_scale
+from viz.text.messages import _
+from viz.theme import PlotlySpec
 
 if TYPE_CHECKING:
     from model.analysis.positions.sinusoids import Likeness

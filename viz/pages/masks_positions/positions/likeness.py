@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.core.file_names import file_name
-from viz.core.messages import _
 from viz.pages.masks_positions.positions import data, figures
+from viz.text.file_names import file_name
+from viz.text.messages import _
 from viz.ui import frame
 
 

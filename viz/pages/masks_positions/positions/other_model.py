@@ -7,11 +7,11 @@ import streamlit as st
 
 from viz.access import models
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.core import sites
-from viz.core.file_names import file_name
-from viz.core.messages import _, said, shown
 from viz.pages.masks_positions.positions import data
 from viz.selection import state
+from viz.text import sites
+from viz.text.file_names import file_name
+from viz.text.messages import _, said, shown
 from viz.ui import frame
 
 if TYPE_CHECKING:

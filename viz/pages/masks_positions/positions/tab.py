@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
-from viz.core.numbers import scientific
-from viz.core.token_text import display_token
 from viz.pages.masks_positions.positions import data, figures, likeness
 from viz.selection import state
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
+from viz.text.numbers import scientific
+from viz.text.token_text import display_token
 from viz.ui import controls, formulas, frame
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from viz.core import theme
-from viz.core.messages import _
+from viz import theme
 from viz.pages.why_attention.ablations.data.measured import Row
 from viz.pages.why_attention.ablations.texts import label, signed
 from viz.pages.why_attention.charts import axis, headed, upright
+from viz.text.messages import _
 
 ROW, REST = 24, 66
 SEED, CLAIMED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[2]

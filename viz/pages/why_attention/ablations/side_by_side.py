@@ -8,15 +8,15 @@ import streamlit as st
 from viz.access import models
 from viz.access.texts import word_diff
 from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.core import html, joined, sites
-from viz.core.file_names import file_name, head_name
-from viz.core.messages import _, plural, said, shown
 from viz.pages.why_attention.ablations import texts
 from viz.pages.why_attention.ablations.data import compared
 from viz.pages.why_attention.ablations.data.compared import Comparison, Measured, OpenHead
 from viz.pages.why_attention.shortened import shortened
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
+from viz.text import html, joined, sites
+from viz.text.file_names import file_name, head_name
+from viz.text.messages import _, plural, said, shown
 from viz.ui import controls, frame, long_work, tools
 from viz.ui.controls import plain
 from viz.ui.word_differences import marked

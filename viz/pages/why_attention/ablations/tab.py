@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.core.messages import _
 from viz.pages.why_attention.ablations import side_by_side, worth
+from viz.text.messages import _
 from viz.ui import frame
 
 if TYPE_CHECKING:

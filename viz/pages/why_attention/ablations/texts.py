@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from viz.core import joined
-from viz.core.messages import _
 from viz.pages.why_attention.ablations.data.compared import Measured
 from viz.pages.why_attention.ablations.data.measured import Row
+from viz.text import joined
+from viz.text.messages import _
 
 FULL: Final = "full"
 #: From so many times in a row on, a token counts as repeated.

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html, joined
-from viz.core.file_names import file_name
-from viz.core.messages import _, plural, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.ablations import figures, texts
 from viz.pages.why_attention.ablations.data import measured
 from viz.pages.why_attention.ablations.data.measured import Row
+from viz.text import html, joined
+from viz.text.file_names import file_name
+from viz.text.messages import _, plural, said
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:

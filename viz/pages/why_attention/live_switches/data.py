@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from model.errors import EditError
-from viz.core.messages import said
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Translator

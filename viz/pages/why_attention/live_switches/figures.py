@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from viz.core import theme
-from viz.core.messages import _
+from viz import theme
 from viz.pages.why_attention.charts import axis, headed
+from viz.text.messages import _
 
 ROW, REST = 30, 66
 

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, texts
-from viz.core import html
-from viz.core.file_names import file_name
-from viz.core.messages import Message, _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.live_switches import data, figures
 from viz.pages.why_attention.shortened import shortened
 from viz.selection import state
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import Message, _, said
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.word_differences import marked
 

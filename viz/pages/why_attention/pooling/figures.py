@@ -6,11 +6,11 @@ from typing import Final
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.core import theme
-from viz.core.messages import _
+from viz import theme
 from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.why_attention.charts import axis, headed, upright
 from viz.pages.why_attention.pooling.data import Regression
+from viz.text.messages import _
 
 HEIGHT, ERROR_HEIGHT = 400, 250
 CURVE, POINT, TRUE = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[7]

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.amounts import amount, duration, memory
 from viz.pages.why_attention.clock import say_unsteady
 from viz.pages.why_attention.cost_lines import Line, memory_lines, time_lines
 from viz.pages.why_attention.scores import data, figures
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:

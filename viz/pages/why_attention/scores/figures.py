@@ -7,13 +7,13 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import Message, _, said
-from viz.core.numbers import decimal, scientific
-from viz.core.sites import head_label
+from viz import theme
 from viz.figures.axes import token_labels
 from viz.pages.why_attention.charts import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.pages.why_attention.scores.data import Heads, Quartiles, Sample
+from viz.text.messages import Message, _, said
+from viz.text.numbers import decimal, scientific
+from viz.text.sites import head_label
 
 #: Function → its name, its formula and its colour.
 LABELS: Final[Mapping[str, tuple[Message, str]]] = {

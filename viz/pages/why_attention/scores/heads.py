@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
-from viz.core import html, joined
-from viz.core.file_names import file_name, head_name
-from viz.core.messages import _, said
-from viz.core.sites import head_label
 from viz.pages.why_attention.scores import data, figures
 from viz.selection import state
+from viz.text import html, joined
+from viz.text.file_names import file_name, head_name
+from viz.text.messages import _, said
+from viz.text.sites import head_label
 from viz.ui import controls, frame, token_labels
 
 if TYPE_CHECKING:

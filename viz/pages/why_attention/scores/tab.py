@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
-from viz.core.numbers import scientific
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.scores import costs, data, figures, heads
 from viz.pages.why_attention.scores.data import NAMES, WIDTHS
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
+from viz.text.numbers import scientific
 from viz.ui import controls, frame, number_controls
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.messages import said
 from viz.server.background_jobs import Task
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind

@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.core import theme
-from viz.core.messages import Message, _, plural, said
+from viz import theme
 from viz.pages.why_attention.charts import axis, note
+from viz.text.messages import Message, _, plural, said
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html, theme
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
+from viz import theme
 from viz.pages.why_attention.amounts import amount
 from viz.pages.why_attention.table_one import data, figures, times
+from viz.text import html
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

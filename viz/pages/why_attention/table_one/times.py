@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.core import html, joined
-from viz.core.file_names import file_name
-from viz.core.messages import _, said
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.amounts import amount, duration
 from viz.pages.why_attention.clock import say_unsteady
 from viz.pages.why_attention.cost_lines import Line, time_lines
 from viz.pages.why_attention.table_one import data, figures
 from viz.selection import state
+from viz.text import html, joined
+from viz.text.file_names import file_name
+from viz.text.messages import _, said
 from viz.ui import frame, long_work, number_controls
 
 if TYPE_CHECKING:

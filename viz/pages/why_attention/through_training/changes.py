@@ -7,7 +7,7 @@ from typing import Final, Self
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.sites import CROSS, DECODER
+from viz.text.sites import CROSS, DECODER
 
 #: Shares of weight, which can be compared with one another: what looks at the right source word, and what may be a job.
 ALIGNMENT: Final = ("word_out", "word_in")

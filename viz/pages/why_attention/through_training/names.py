@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from viz.core.messages import said, shown
+from viz.text.messages import said, shown
 from viz.ui import head_metrics
 from viz.ui.head_metrics import MetricText
 

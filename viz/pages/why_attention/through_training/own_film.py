@@ -6,9 +6,9 @@ from typing import Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.core.messages import _
 from viz.pages.why_attention.through_training import data
 from viz.selection import state
+from viz.text.messages import _
 from viz.ui import uploads
 from viz.ui.controls import plain
 

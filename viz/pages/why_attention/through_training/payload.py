@@ -12,15 +12,16 @@ import numpy as np
 from jaxtyping import Float, UInt8
 from numpy.typing import NDArray
 
+from viz import theme
 from viz.components.matrix_picture.component import ColourScale
-from viz.core import payload, theme
-from viz.core.html import visible
-from viz.core.messages import _, shown
+from viz.core import payload
 from viz.core.payload import LOCAL
-from viz.core.sites import ENCODER
 from viz.core.tiles import CellCode, code
-from viz.core.token_text import display_tokens
 from viz.pages.why_attention.through_training import names
+from viz.text.html import visible
+from viz.text.messages import _, shown
+from viz.text.sites import ENCODER
+from viz.text.token_text import display_tokens
 from viz.ui import head_jobs
 
 if TYPE_CHECKING:

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.core import html, joined
-from viz.core.file_names import file_name
-from viz.core.messages import Message, _, said, shown
-from viz.core.sites import CROSS, NAMES, head_label
-from viz.core.sites import label as site_label
 from viz.pages.why_attention import tables
 from viz.pages.why_attention.through_training import data, names, own_film
 from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.pages.why_attention.through_training.component import FilmState, training_film
 from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large, rows_note
 from viz.selection import catalogue, state
+from viz.text import html, joined
+from viz.text.file_names import file_name
+from viz.text.messages import Message, _, said, shown
+from viz.text.sites import CROSS, NAMES, head_label
+from viz.text.sites import label as site_label
 from viz.ui import controls, frame, head_jobs, number_controls
 
 if TYPE_CHECKING:

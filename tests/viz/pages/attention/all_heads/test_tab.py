@@ -11,10 +11,10 @@ from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention
-from viz.core.sites import SITES
 from viz.selection.attention import METRICS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.text.sites import SITES
 
 TEXT = Selection().common.text
 

@@ -10,10 +10,10 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.core.sites import SITES
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.selection.attention import BERTVIZ_VIEWS
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.text.sites import SITES
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")
 

@@ -12,10 +12,10 @@ from model.errors import InputTextError
 from model.trace.trace import Trace
 from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer, as_trace
 from tests.paths import ROOT
-from viz.core.sites import SITES
 from viz.pages.attention.bertviz import view as bertviz_view
 from viz.pages.attention.bertviz.view import MAX_TOKENS, bertviz_height, bertviz_page
 from viz.selection.attention import BERTVIZ_VIEWS
+from viz.text.sites import SITES
 
 # bertviz opens its scripts and leaves their closing to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:ResourceWarning")

@@ -15,9 +15,9 @@ from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
-from viz.core.token_text import display_token
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.text.token_text import display_token
 
 TEXT = "Tom was late."
 

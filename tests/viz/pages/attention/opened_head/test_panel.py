@@ -18,13 +18,13 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, models
 from viz.access.attention import MatrixView, OpenedLayer
-from viz.core.sites import SITES
 from viz.pages.attention.opened_head import panel
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.common import MEASURE_NAMES as MEASURE_NAMES
 from viz.selection.selection import Selection
+from viz.text.sites import SITES
 from viz.ui.measures import MEASURES, Measure
 
 TEXT = "Tom told me that he would be late."

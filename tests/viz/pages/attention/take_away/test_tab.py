@@ -14,11 +14,11 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.reading import traced
 from viz.access import long_texts
-from viz.core.sites import SITES
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.selection.url import parse
+from viz.text.sites import SITES
 from viz.ui import trace_tables
 
 TAB = "Take it with you"

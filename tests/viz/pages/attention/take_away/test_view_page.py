@@ -11,9 +11,9 @@ import pytest
 from model import Translator
 from model.trace.trace import Trace
 from tests.viz.sent import unpack
-from viz.core.messages import speaking
 from viz.pages.attention.take_away import view_page as take_away
 from viz.pages.attention.take_away.view_page import OpenView, view_page
+from viz.text.messages import speaking
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
 VIEW = OpenView("decoder.cross", "Decoder cross-attention", 1, 2, "checkpoint=en-de&text=%3Cb%3E", ())

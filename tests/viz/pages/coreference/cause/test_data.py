@@ -9,8 +9,6 @@ from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.paths import ROOT
 from viz.access import models
-from viz.core.marks import guessed
-from viz.core.sites import SITES
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data import pronouns
 from viz.pages.coreference.cause.data.asked import all_heads, removed_heads, strongest_of_each_layer
@@ -19,6 +17,8 @@ from viz.selection.coreference import OthersOf
 from viz.selection.examples import EXAMPLES
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
+from viz.text.marks import guessed
+from viz.text.sites import SITES
 
 TIRED, WIDE = EXAMPLES[0].text, EXAMPLES[0].twin
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from model.analysis.metrics.head_names import HeadName
-from viz.core.sites import SITES
 from viz.pages.coreference.cause import effects
+from viz.text.sites import SITES
 
 HEADS = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4)]
 

@@ -15,8 +15,6 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
-from viz.core.numbers import signed
-from viz.core.sites import SITES
 from viz.pages.coreference.cause import switched_heads, tab, verdicts
 from viz.pages.coreference.cause.data import pronouns
 from viz.pages.coreference.cause.data.asked import all_heads
@@ -24,6 +22,8 @@ from viz.pages.coreference.data import Pair
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress
+from viz.text.numbers import signed
+from viz.text.sites import SITES
 from viz.ui.controls import plain
 from viz.ui.head_verdict import sentence
 

@@ -14,9 +14,9 @@ from tests.shipped import link_of
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.pages.coreference.side_by_side.opening import IT, STREET
 from tests.viz.sent import charts
-from viz.core.sites import head_label
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
+from viz.text.sites import head_label
 
 FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin
 

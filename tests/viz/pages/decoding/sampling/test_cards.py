@@ -3,8 +3,8 @@
 from dataclasses import replace
 from re import findall
 
-from viz.core.html import Marked
 from viz.pages.decoding.sampling.cards import Card, card_html, steps_html
+from viz.text.html import Marked
 
 CARD = Card(
     title="1 of 2", which="sample 1", text=Marked((("a\x07<i>", True),)), numbers=(("n", "1"),),

@@ -6,7 +6,6 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.coreference.case_files import curated_cases
 from tests.viz.page_run import app_of, healthy, opened
 from viz.access import models, traces
-from viz.core.html import literal
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
 from viz.selection import pins
@@ -14,6 +13,7 @@ from viz.selection.model_choice import ModelChoice
 from viz.selection.pins import PAGES, Pin, decode, encode
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
+from viz.text.html import literal
 
 TEXT = (("checkpoint", "en-de"), ("text", "She read."))
 HEAD = Pin("attention", (("head", "1"), ("layer", "1"), ("site", "encoder.self"), *TEXT), "Look <b>here</b>")

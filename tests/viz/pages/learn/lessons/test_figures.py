@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from viz.core import messages
-from viz.core.messages import said
 from viz.pages.learn.lessons.figures import bars, curves
 from viz.pages.learn.lessons.pictures import Bars, Curves
+from viz.text import messages
+from viz.text.messages import said
 
 
 def test_a_spread_is_written_behind_its_bar_and_one_that_nobody_knows_is_not() -> None:

@@ -7,8 +7,6 @@ import pytest
 
 from tests.paths import ROOT
 from viz.access import models
-from viz.core import messages
-from viz.core.messages import shown
 from viz.pages.learn.lessons import data, wording
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import Question, Step, holds, lessons
@@ -16,6 +14,8 @@ from viz.pages.learn.lessons.pictures import View
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_choice import ModelChoice
 from viz.selection.selection import FIELDS
+from viz.text import messages
+from viz.text.messages import shown
 
 Views = Callable[[str, int], View]
 

@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened, run_page
 from tests.viz.sent import charts, sent_to
-from viz.core import messages
 from viz.pages.learn.lessons.lesson import lessons
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.text import messages
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at
 from tests.viz.pages.why_attention.through_training.invented import saved
 from tests.viz.sent import sent_to
-from viz.core.sites import CROSS, SITES
 from viz.pages.why_attention.through_training import data, own_film
+from viz.text.sites import CROSS, SITES
 
 #: Source and target tokens, layers, heads, frames, and whether words are linked.
 Size = tuple[int, int, int, int, int, bool]

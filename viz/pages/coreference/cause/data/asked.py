@@ -11,10 +11,10 @@ from viz.access import attribution, head_verdict
 from viz.access.attribution import Explained
 from viz.access.head_verdict import Stated
 from viz.access.models import MAX_MODELS
-from viz.core.messages import Message, said
 from viz.selection.coreference import OthersOf
 from viz.server.background_jobs import Progress, Task
 from viz.server.caching import cached
+from viz.text.messages import Message, said
 
 if TYPE_CHECKING:
     from model import Reader

@@ -9,12 +9,12 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.core.messages import said
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Question, Removal, in_place
 from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
 from viz.server.background_jobs import Progress, Task
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Translator

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import InputTextError
 from viz.access.models import MAX_MODELS
-from viz.core.messages import said
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Question, Removal
 from viz.pages.coreference.data import MAX_CHOICES
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model.analysis.interventions.head_effects import RemovalEffect, Replacement

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
-from viz.core.messages import said
 from viz.pages.learn.lessons.data import (
     claims,
     embeddings,
@@ -23,6 +22,7 @@ from viz.pages.learn.lessons.data import (
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
 from viz.server.background_jobs import Progress, Task
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

@@ -7,13 +7,13 @@ from jaxtyping import Float, Int
 
 from model.errors import TraceError
 from viz.access import traces
-from viz.core.html import Column
-from viz.core.messages import said
-from viz.core.sites import CROSS, ENCODER, NAMES, SITES, head_label
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caching import cached
+from viz.text.html import Column
+from viz.text.messages import said
+from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model import Trace, Translator

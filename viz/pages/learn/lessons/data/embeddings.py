@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model.errors import TokenError
-from viz.core.html import Column
-from viz.core.messages import said
-from viz.core.sites import ENCODER
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caching import cached
+from viz.text.html import Column
+from viz.text.messages import said
+from viz.text.sites import ENCODER
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model import Reader

@@ -7,14 +7,14 @@ import numpy as np
 
 from model.errors import DataError
 from viz.access import models, traces
-from viz.core.html import Column, Marked
-from viz.core.messages import Message, said
 from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.server.caching import FileState, cached
+from viz.text.html import Column, Marked
+from viz.text.messages import Message, said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

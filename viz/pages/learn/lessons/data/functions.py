@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viz.core.messages import said
 from viz.pages.learn.lessons.pictures import Curves, FullPage, View
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

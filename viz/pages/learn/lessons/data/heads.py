@@ -6,12 +6,12 @@ import numpy as np
 
 from viz.access import attention, head_jobs
 from viz.components.matrix_picture.component import ColourScale, MatrixData
-from viz.core.file_names import file_name, head_name
-from viz.core.html import Column
-from viz.core.messages import said
-from viz.core.sites import NAMES, SITES, head_label, head_numbers, layer_labels
 from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
+from viz.text.file_names import file_name, head_name
+from viz.text.html import Column
+from viz.text.messages import said
+from viz.text.sites import NAMES, SITES, head_label, head_numbers, layer_labels
 from viz.ui.head_jobs import NAMES as JOBS
 
 if TYPE_CHECKING:

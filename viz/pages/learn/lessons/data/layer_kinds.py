@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.components.matrix_picture.component import ColourScale, MatrixData
-from viz.core.file_names import file_name
-from viz.core.html import Column
-from viz.core.messages import Message, said, said_plural
-from viz.core.sites import ENCODER, head_label
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.caching import cached
+from viz.text.file_names import file_name
+from viz.text.html import Column
+from viz.text.messages import Message, said, said_plural
+from viz.text.sites import ENCODER, head_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from viz import theme
 from viz.components.matrix_picture.component import ColourScale, MatrixData
-from viz.core import theme
-from viz.core.file_names import file_name
-from viz.core.html import Column
-from viz.core.messages import said
-from viz.core.sites import DECODER, NAMES
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.pictures import FullPage, Rows, View
+from viz.text.file_names import file_name
+from viz.text.html import Column
+from viz.text.messages import said
+from viz.text.sites import DECODER, NAMES
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from viz.core.messages import Message, said
-from viz.core.sites import NAMES, head_label
+from viz.text.messages import Message, said
+from viz.text.sites import NAMES, head_label
 
 #: A small model, by its folder → what it lacks or has instead.
 PRESETS: Final[Mapping[str, Message]] = {

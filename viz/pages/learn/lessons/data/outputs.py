@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from viz.access import head_verdict, word_links
-from viz.core.html import Column, Marked
-from viz.core.messages import said
-from viz.core.numbers import signed
-from viz.core.sites import DECODER, head_label
-from viz.core.token_text import spoken
 from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.data.row_facts import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.background_jobs import Progress
+from viz.text.html import Column, Marked
+from viz.text.messages import said
+from viz.text.numbers import signed
+from viz.text.sites import DECODER, head_label
+from viz.text.token_text import spoken
 from viz.ui.head_verdict import sentence
 from viz.ui.word_differences import marked
 

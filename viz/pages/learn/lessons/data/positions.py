@@ -6,13 +6,13 @@ import numpy as np
 
 from viz.access import traces
 from viz.components.matrix_picture.component import ColourScale, MatrixData
-from viz.core.file_names import file_name
-from viz.core.html import Column
-from viz.core.messages import said
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
+from viz.text.file_names import file_name
+from viz.text.html import Column
+from viz.text.messages import said
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

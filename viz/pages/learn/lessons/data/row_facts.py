@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import word_links
-from viz.core.token_text import spoken
+from viz.text.token_text import spoken
 
 if TYPE_CHECKING:
     from model import Trace

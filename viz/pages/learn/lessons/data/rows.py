@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import attention
-from viz.core.html import Column
-from viz.core.messages import Message, said
-from viz.core.sites import NAMES, head_label
-from viz.core.token_text import display_token, display_tokens, spoken
 from viz.pages.learn.lessons.data.row_facts import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.text.html import Column
+from viz.text.messages import Message, said
+from viz.text.sites import NAMES, head_label
+from viz.text.token_text import display_token, display_tokens, spoken
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.core.html import Column, Marked
-from viz.core.messages import said
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.caching import cached
+from viz.text.html import Column, Marked
+from viz.text.messages import said
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model import Translator

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 from model.errors import TraceError
 from viz.access import findings, head_jobs, traces, word_links
-from viz.core.sites import CROSS, ENCODER, SITES
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection.model_choice import ModelChoice
+from viz.text.sites import CROSS, ENCODER, SITES
 
 if TYPE_CHECKING:
     from model import Trace, Translator

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.components.matrix_picture.component import ColourScale, MatrixData
-from viz.core.file_names import file_name
-from viz.core.messages import Message, said
-from viz.core.sites import ENCODER
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 from viz.server.caching import cached
+from viz.text.file_names import file_name
+from viz.text.messages import Message, said
+from viz.text.sites import ENCODER
 
 if TYPE_CHECKING:
     from model import Trace, Translator

@@ -7,13 +7,13 @@ from jaxtyping import Float
 
 from model.errors import CheckpointError
 from viz.access import models
-from viz.core.messages import said
-from viz.core.sites import DECODER, ENCODER
-from viz.core.token_text import display_token
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.data.stream import run_again
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
+from viz.text.messages import said
+from viz.text.sites import DECODER, ENCODER
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model.training_record import TrainingLog

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from model.errors import InputTextError
 from viz.access import models, traces
 from viz.access.attention import MatrixView, shown_axes
-from viz.core.messages import said
 from viz.selection import catalogue
 from viz.selection.model_choice import Device, ModelChoice
 from viz.server.background_jobs import Progress, Task
 from viz.server.caching import cached
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Trace

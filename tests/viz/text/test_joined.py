@@ -1,7 +1,7 @@
 """Sentences and lists are joined as English joins them, and as Chinese does where that is read."""
 
-from viz.core import joined
-from viz.core.messages import said, speaking
+from viz.text import joined
+from viz.text.messages import said, speaking
 
 
 def test_sentences_stand_a_space_apart_and_empty_ones_leave_none() -> None:

@@ -6,7 +6,7 @@ Knows nothing of what is joined.
 from collections.abc import Callable, Iterable
 from functools import reduce
 
-from viz.core.messages import _, shown
+from viz.text.messages import _, shown
 
 
 def in_a_row(sentences: Iterable[str]) -> str:

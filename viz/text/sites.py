@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from viz.core.messages import _, said
+from viz.text.messages import _, said
 
 Site = Literal["encoder.self", "decoder.self", "decoder.cross"]
 ENCODER: Final = "encoder.self"

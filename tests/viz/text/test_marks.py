@@ -3,9 +3,9 @@
 import pytest
 
 from tests.viz.pages.coreference.side_by_side.opening import ANIMAL, IT, STREET
-from viz.core.marks import Marks, guessed, last_word, word_spans
 from viz.pages.coreference.data import marked_case
 from viz.selection.examples import EXAMPLES
+from viz.text.marks import Marks, guessed, last_word, word_spans
 
 FIRST, SECOND = EXAMPLES[0].text, EXAMPLES[0].twin
 

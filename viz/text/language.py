@@ -3,7 +3,7 @@
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
-from viz.core.messages import said
+from viz.text.messages import said
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier

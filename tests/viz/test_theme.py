@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.paths import ROOT
-from viz.core import theme
+from viz import theme
 
 # Machado, Oliveira and Fernandes 2009, severity 1, on linear RGB.
 VISIONS = {

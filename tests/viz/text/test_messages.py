@@ -10,8 +10,8 @@ from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError, DataError
 from model.messages import said, said_plural
-from viz.core import messages
-from viz.core.messages import _, plural
+from viz.text import messages
+from viz.text.messages import _, plural
 
 
 def test_english_is_spoken_where_nobody_chose() -> None:

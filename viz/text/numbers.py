@@ -3,7 +3,7 @@
 from math import exp, inf, log
 from typing import Final
 
-from viz.core.messages import _
+from viz.text.messages import _
 
 #: The largest difference between two float32 computations of the same thing.
 TOLERANCE: Final = 1e-5

@@ -11,9 +11,9 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from viz.core.messages import _, shown
-from viz.core.theme import HEAD_COLOURS
-from viz.core.token_text import display_token
+from viz.text.messages import _, shown
+from viz.text.token_text import display_token
+from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan

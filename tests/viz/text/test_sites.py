@@ -1,7 +1,7 @@
 """The names of attention sites."""
 
 from model.nn.encoder_decoder import SITES
-from viz.core import sites
+from viz.text import sites
 
 
 def test_the_sites_are_those_of_the_model_in_its_order() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.core.token_text import display_token, display_word
+from viz.text.token_text import display_token, display_word
 
 
 @pytest.mark.parametrize(

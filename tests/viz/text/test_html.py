@@ -5,7 +5,7 @@ import re
 import pytest
 
 from model.analysis.word_diff import word_diff
-from viz.core.html import Column, literal, table, word_changes
+from viz.text.html import Column, literal, table, word_changes
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 

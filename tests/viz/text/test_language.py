@@ -2,8 +2,8 @@
 
 import pytest
 
-from viz.core.language import other_language
 from viz.selection.examples import EXAMPLES
+from viz.text.language import other_language
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from math import inf, log
 
 import pytest
 
-from viz.core.numbers import byte_count, decimal, percent, scientific, signed, times_less
+from viz.text.numbers import byte_count, decimal, percent, scientific, signed, times_less
 
 
 @pytest.mark.parametrize(
