@@ -48,7 +48,7 @@ NAMED: Final = {
 OWN: Final = {
     "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
-    "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/components/offline.py",
+    "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pictures/offline.py",
     "viz/pages/attention/bertviz/view.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/example_bank.py",
     "viz/ui/formulas.py", "viz/ui/page_style.py",
 }  # fmt: skip

@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
-from viz.components.tiles.server import tile_server
-from viz.core.tile_source import Source
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.pictures.tile_source import Source
+from viz.pictures.tiles.server import tile_server
 
 ROWS, COLUMNS, BLOCK = 1_500, 1_400, 3
 

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
 
 WORDS = ["▁The", "▁animal", "▁was", "▁too", "▁tired", "<b>שלום</b>", "▁because", "▁it", "</s>"]
 CASES = {"small": (8, 9), "long": (300, 200), "one": (1, 1), "signed": (8, 9)}

@@ -1,8 +1,8 @@
 // The map's pure parts: which boxes a model has, where they stand, and the stages of the film.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { layoutOf, NARROW, neighbour, WIDE } from "../../viz/components/architecture_map/layout.js";
-import { stagesOf, tokenAway } from "../../viz/components/architecture_map/stages.js";
+import { layoutOf, NARROW, neighbour, WIDE } from "../../viz/pictures/architecture_map/layout.js";
+import { stagesOf, tokenAway } from "../../viz/pictures/architecture_map/stages.js";
 
 const stack = (layers, more = {}) => ({
   layers,

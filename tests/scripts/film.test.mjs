@@ -1,7 +1,7 @@
 // The pure parts of the film: filters of a distribution, texts of probabilities, sizes, and where sliders stand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onLogScale, timesLess } from "../../viz/components/shared/probability.js";
+import { onLogScale, timesLess } from "../../viz/pictures/shared/probability.js";
 import { formatProbability, formatShare, formatSigned } from "../../viz/pages/decoding/film/film_candidates.js";
 import { distributionAt, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
 import { isFilter, stopOf } from "../../viz/pages/decoding/film/film_filters.js";

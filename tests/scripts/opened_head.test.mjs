@@ -1,7 +1,7 @@
 // Lines of an opened head: which are drawn and where; its title before Python answers; and the origin story's columns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { announceHead } from "../../viz/components/head_grid/head_preview.js";
+import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
 import {
   closeHead,
   given,
@@ -11,7 +11,7 @@ import {
   openHead,
   placeOf,
   pointAt,
-} from "../../viz/components/shared/focus.js";
+} from "../../viz/pictures/shared/focus.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";

@@ -1,7 +1,7 @@
 // The pure parts of players: what a click on a chart means, and curves with gaps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nearestPlace, runsOfLine } from "../../viz/components/player/step_chart.js";
+import { nearestPlace, runsOfLine } from "../../viz/pictures/player/step_chart.js";
 
 test("a click goes to the nearest step, beyond the ends to the first or the last", () => {
   const places = [0, 0.1, 0.5, 1];

@@ -1,10 +1,10 @@
 // Pictures to be saved: what a canvas shows as shapes, and the sheet that is printed.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linkOf } from "../../viz/components/copy_link/copy_link.js";
-import { cellsAsSvg, cellsIn } from "../../viz/components/shared/canvas_cells.js";
-import { printedPage } from "../../viz/components/shared/picture_file.js";
-import { svgOf } from "../../viz/components/shared/picture_svg.js";
+import { linkOf } from "../../viz/pictures/copy_link/copy_link.js";
+import { cellsAsSvg, cellsIn } from "../../viz/pictures/shared/canvas_cells.js";
+import { printedPage } from "../../viz/pictures/shared/picture_file.js";
+import { svgOf } from "../../viz/pictures/shared/picture_svg.js";
 
 const [RED, BLUE, CLEAR] = [0xff0000ff, 0xffff0000, 0];
 

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { tilesAt } from "../../viz/components/shared/tile_store.js";
-import component from "../../viz/components/tiles/tile_keeper.js";
+import { tilesAt } from "../../viz/pictures/shared/tile_store.js";
+import component from "../../viz/pictures/tiles/tile_keeper.js";
 import { packed } from "./packed.mjs";
 
 const ADDRESS = "a text, encoder.self";

@@ -1,7 +1,7 @@
 // The pure parts of a training's film: its axis, its lanes, and the numbers of heads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Tiles } from "../../viz/components/shared/head_tiles.js";
+import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 import {
   MetricNumbers,
   metricLanes,

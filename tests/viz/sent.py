@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components.component import Component
-from viz.core.payload import pack
+from viz.pictures.component import Component
+from viz.pictures.payload import pack
 
 
 def unpack(payload: bytes) -> tuple[dict[str, Any], list[np.ndarray]]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from jaxtyping import Float
 
-from viz.core import fingerprint
-from viz.core.tiles import Tiles
+from viz.pictures import fingerprint
+from viz.pictures.tile_codes import Tiles
 from viz.selection.common import Common, Measure
 from viz.server.caching import cached
 from viz.text.messages import _

@@ -13,9 +13,9 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access.attention import MatrixView, OpenedLayer, collect_head_metrics, shown_axes, tiles_key
-from viz.core.decimals import decimals_for
-from viz.core.tile_source import Source
-from viz.core.tiles import GridSpec, LayerTiles, edges
+from viz.pictures.decimals import decimals_for
+from viz.pictures.tile_codes import GridSpec, LayerTiles, edges
+from viz.pictures.tile_source import Source
 from viz.server.background_jobs import Progress, Task
 from viz.server.bounded_cache import BoundedCache
 from viz.server.caching import cache_key, cached
@@ -174,7 +174,7 @@ def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: 
 
 @cached(max_entries=MAX_HEADS)
 def _long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> LongHead:
-    from viz.core import fingerprint
+    from viz.pictures import fingerprint
 
     matrix = _head_matrix(trace, reader, site, layer, head, view)
     shape = len(matrix.queries.labels), len(matrix.keys.labels)

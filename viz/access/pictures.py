@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import InputTextError
-from viz.core import fingerprint
+from viz.pictures import fingerprint
 from viz.server.bounded_cache import BoundedCache
 from viz.text.messages import said
 

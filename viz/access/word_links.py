@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import attention
-from viz.core.focus import AXES
+from viz.pictures.focus import AXES
 from viz.server.caching import cached
 from viz.text.sites import CROSS, DECODER, ENCODER
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from viz.components.offline import Drawing, Part, all_heads
-from viz.components.player.exchange import Command
-from viz.core import payload
 from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head import lines_component
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerState
 from viz.pages.decoding.film.data import film as film_data
+from viz.pictures import payload
+from viz.pictures.offline import Drawing, Part, all_heads
+from viz.pictures.player.exchange import Command
 from viz.text import sites
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import anywidget
 import traitlets
 
 from model.file_writing import write_text
-from viz.components.offline import Drawing, draw_parts, text_page
+from viz.pictures.offline import Drawing, draw_parts, text_page
 
 #: All that a picture sends may take so many bytes.
 MOST_BYTES: Final = 64 << 20

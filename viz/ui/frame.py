@@ -10,7 +10,7 @@ import streamlit as st
 from model.errors import HeadlightError, memory_short
 from viz import theme
 from viz.access import models
-from viz.components.page_tools import CopyLink, copy_link
+from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
 from viz.server import concurrency_limit, shared_server, time_limit
 from viz.text.messages import _, said, shown

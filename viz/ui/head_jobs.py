@@ -8,7 +8,7 @@ from numpy import ndindex
 
 from viz.access import head_jobs, long_texts, models
 from viz.access.head_jobs import HeadJobs
-from viz.components.head_grid.component import TileJobs
+from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
 from viz.text import sites
 from viz.text.joined import with_commas

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
+from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.text.messages import _, said, shown
 from viz.text.sites import CROSS, DECODER
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from viz.components.page_tools import present_steps
+from viz.pictures.page_tools import present_steps
 from viz.selection import state
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.components.page_tools import head_tools
+from viz.pictures.page_tools import head_tools
 from viz.selection import pins, state
 from viz.text.messages import _
 from viz.ui import downloads, present

@@ -16,13 +16,13 @@ from streamlit.testing.v1 import AppTest
 from tests.model.adapters import zoo
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from tests.viz.components.tiles.decoded import numbers_of
 from tests.viz.page_run import opened
+from tests.viz.pictures.tiles.decoded import numbers_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
-from viz.components.tiles.server import Tile
+from viz.pictures.tiles.server import Tile
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress

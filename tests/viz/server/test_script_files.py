@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from viz.server import bundle, script_files
 
-ENTRY = "components/tiles/tile_keeper.js"
+ENTRY = "pictures/tiles/tile_keeper.js"
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClie
 def test_the_same_script_has_the_same_address_and_another_one_another(client: TestClient) -> None:
     first, again = (address_in(script_files.script(ENTRY)) for _ in range(2))
     assert first == again
-    assert first != address_in(script_files.script("components/head_grid/head_grid.js"))
+    assert first != address_in(script_files.script("pictures/head_grid/head_grid.js"))
 
 
 @pytest.mark.parametrize("name", ["tile_keeper.js", "..%2f..%2fapp.py", "tile_keeper-0000000000000000.js"])

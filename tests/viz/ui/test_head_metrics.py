@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from viz.components.head_grid.component import HeadChoice, Ranking, TileMetric
+from viz.pictures.head_grid.component import HeadChoice, Ranking, TileMetric
 from viz.selection.attention import KEPT, METRICS
 from viz.text.sites import SITES
 from viz.ui.head_metrics import TEXTS, labels, ranking, tile_metric, why_none

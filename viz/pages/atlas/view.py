@@ -7,9 +7,9 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import DataError
-from viz.core.payload import LOCAL, Text
 from viz.pages.atlas import metric_texts
 from viz.pages.atlas.data import shape_of
+from viz.pictures.payload import LOCAL, Text
 from viz.selection.atlas import CORPUS_METRICS
 from viz.text.messages import shown
 from viz.text.sites import SITES

@@ -9,9 +9,9 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.figures.axes import column_axis, full_axis, token_labels, whole_numbers
-from viz.figures.comparison import DIFFERENCE_FLOOR, Alignment
-from viz.figures.matrix import matrix, signed_scale
+from viz.pictures.figures.axes import column_axis, full_axis, token_labels, whole_numbers
+from viz.pictures.figures.comparison import DIFFERENCE_FLOOR, Alignment
+from viz.pictures.figures.matrix import matrix, signed_scale
 from viz.text.messages import _
 from viz.text.sites import head_numbers, layer_labels
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from viz.figures.comparison import align
 from viz.pages.decoding.figures import (
     Written,
     attention_difference,
@@ -11,6 +10,7 @@ from viz.pages.decoding.figures import (
     probability_curves,
     row_before_after,
 )
+from viz.pictures.figures.comparison import align
 
 
 def test_bars_stand_side_by_side_over_tokens_drawn_literally() -> None:

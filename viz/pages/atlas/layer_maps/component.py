@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from viz.components.component import Component
-from viz.components.head_grid.component import HeadChoice, Pair, hear_head
-from viz.core.payload import CHOSEN, hear
 from viz.pages.atlas.view import HeadMap
+from viz.pictures.component import Component
+from viz.pictures.head_grid.component import HeadChoice, Pair, hear_head
+from viz.pictures.payload import CHOSEN, hear
 from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 
 _COMPONENT: Final = Component("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")

@@ -2,17 +2,17 @@
 // Metrics of all heads: each as a little map of layers × heads, the chosen one large, with its numbers.
 // Data: the payload of component.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
 
-import { colourAt } from "../../../components/shared/drawing.js";
-import { headLabel } from "../../../components/shared/head_label.js";
-import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { button, clamp, contextOf, element, Tooltip } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { colourAt } from "../../../pictures/shared/drawing.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { button, clamp, contextOf, element, Tooltip } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 
-/** @import { InkedScale } from "../../../components/shared/drawing.js" */
-/** @import { Head } from "../../../components/shared/head_tiles.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { Head } from "../../../pictures/shared/head_tiles.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 
 /**
  * `shades` are places on the scale, layer by layer; null where a head has none.

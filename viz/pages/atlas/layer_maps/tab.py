@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.components.head_grid.component import HeadChoice
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
 from viz.pages.atlas.view import View
+from viz.pictures.head_grid.component import HeadChoice
 from viz.selection import state
 from viz.text.file_names import file_name
 from viz.text.messages import _

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from viz.access import attention, chats, long_texts, models
 from viz.access.head_jobs import of_model
-from viz.components.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
-from viz.components.tiles.store import Frame, send_tiles
+from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
+from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.selection.common import Measure
 from viz.text import sites

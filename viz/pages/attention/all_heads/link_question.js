@@ -1,13 +1,13 @@
 // @ts-check
 // Asks which heads link two words; tells the words in the head of the page which two these are.
 // Data: the payload of link_question.py.
-import { onTold, tell } from "../../../components/shared/focus.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { onTold, tell } from "../../../pictures/shared/focus.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { Chosen } from "../../../components/shared/focus.js" */
+/** @import { Chosen } from "../../../pictures/shared/focus.js" */
 
 /** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
 

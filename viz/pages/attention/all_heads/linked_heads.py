@@ -13,7 +13,6 @@ import streamlit as st
 
 from viz.access import word_links
 from viz.access.word_links import Link
-from viz.components.head_grid.component import TileMetric
 from viz.pages.attention.all_heads.sentence_words import word_lines
 from viz.pages.attention.all_heads.word_picker import (
     NOTHING,
@@ -23,6 +22,7 @@ from viz.pages.attention.all_heads.word_picker import (
     link_question,
     word_picker,
 )
+from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
 from viz.selection.attention import KEPT
 from viz.text import joined

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import attention, long_texts
-from viz.components.tiles.store import Frame, send_frame, send_layer
+from viz.pictures.tiles.store import Frame, send_frame, send_layer
 from viz.server.background_jobs import Job
 from viz.text.messages import _
 from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
     from model import Trace
-    from viz.core.tiles import LayerTiles
+    from viz.pictures.tile_codes import LayerTiles
 
 #: Seconds between two looks at what is computed meanwhile.
 INTERVAL: Final = 1.0

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Final
 
 from viz.access import chats, word_links
-from viz.core.focus import FocusAxis, Side
 from viz.pages.attention.all_heads.word_picker import WordLine
+from viz.pictures.focus import FocusAxis, Side
 from viz.ui import sentence
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access import attention, long_texts
-from viz.components.head_grid.component import Ranking, TileMetric
 from viz.pages.attention.all_heads import grid, linked_heads, long_tiles, presented
 from viz.pages.attention.opened_head import panel
+from viz.pictures.head_grid.component import Ranking, TileMetric
 from viz.selection import state
 from viz.selection.attention import KEPT, ORDERS
 from viz.selection.common import Measure

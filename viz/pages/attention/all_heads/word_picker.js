@@ -2,15 +2,15 @@
 // The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
 // head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go.
 // Data: the payload of word_picker.py. Sends back the trigger `chosen`: { looking, lookedAt }, of words or null.
-import { given, meets, onTold, openedHead, placeOf, pointAt, pointed, tell } from "../../../components/shared/focus.js";
-import { consume, hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
-import { _, plural, said } from "../../../components/shared/messages.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
-import { WordLinks } from "../../../components/shared/word_links.js";
+import { given, meets, onTold, openedHead, placeOf, pointAt, pointed, tell } from "../../../pictures/shared/focus.js";
+import { consume, hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
+import { _, plural, said } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { WordLinks } from "../../../pictures/shared/word_links.js";
 
-/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
-/** @import { Axis, Chosen, Focus, Place } from "../../../components/shared/focus.js" */
+/** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
+/** @import { Axis, Chosen, Focus, Place } from "../../../pictures/shared/focus.js" */
 
 /**
  * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each; `keptColour` is that of what is

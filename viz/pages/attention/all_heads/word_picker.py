@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from viz import theme
-from viz.components.component import Component
-from viz.core.chat_roles import Roles
-from viz.core.focus import FocusAxis
-from viz.core.payload import CHOSEN, Tokens, read
+from viz.pictures.chat_roles import Roles
+from viz.pictures.component import Component
+from viz.pictures.focus import FocusAxis
+from viz.pictures.payload import CHOSEN, Tokens, read
 from viz.text.token_text import display_word
 
 _FOLDER: Final = "pages/attention/all_heads"

@@ -3,8 +3,8 @@
 // pressed with Enter, what can be pointed at can be focused, and the model view shrinks to the room there is.
 // These are the elements of bertviz 1.4.1.
 
-import { headLabel } from "../../../components/shared/head_label.js";
-import { _ } from "../../../components/shared/messages.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { _ } from "../../../pictures/shared/messages.js";
 
 /** @param {Element} target @param {string} type */
 const fire = (target, type) => target.dispatchEvent(new MouseEvent(type, { bubbles: true }));

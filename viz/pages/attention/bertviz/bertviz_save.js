@@ -1,8 +1,8 @@
 // @ts-check
 // Buttons that save what bertviz has drawn, as PNG, SVG or PDF. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
-import { _ } from "../../../components/shared/messages.js";
-import { printPicture, rasterised, savePng, saveSvg } from "../../../components/shared/picture_file.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { printPicture, rasterised, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
 
 const STYLED = "text, rect";
 const PROPERTIES = ["fill", "font-family", "font-size", "font-weight", "text-anchor", "visibility", "opacity"];

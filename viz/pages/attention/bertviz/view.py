@@ -1,7 +1,7 @@
 """bertviz's head view and model view of one attention, as a page that needs no network and runs no token as code.
 
 As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
-`</script>` run as code. Here the libraries come from installed packages, and `viz.components.offline` makes the page.
+`</script>` run as code. Here the libraries come from installed packages, and `viz.pictures.offline` makes the page.
 bertviz also gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one
 attention.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model.errors import InputTextError
-from viz.components.offline import Scheme, colours, offline_page, script_json
+from viz.pictures.offline import Scheme, colours, offline_page, script_json
 from viz.text.file_names import file_name
 from viz.text.messages import _
 from viz.text.token_text import display_tokens

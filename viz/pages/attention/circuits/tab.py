@@ -6,10 +6,10 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.figures.axes import token_labels
-from viz.figures.head_map import head_map
-from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.attention.circuits import data
+from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import state
 from viz.text import html, sites
 from viz.text.file_names import file_name

@@ -2,13 +2,13 @@
 // One or several heads as lines between two columns of tokens. All heads of the layer are here, so switching heads,
 // pointing, keeping a token and the threshold wait for nobody; Python hears of each of them at once and keeps the URL.
 // Data: the payload of lines_component.py. Sends back the state `view`.
-import { roleOf, rolesLooking } from "../../../components/shared/chat_roles.js";
-import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../../components/shared/focus.js";
-import { consume, isCombination } from "../../../components/shared/items.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { weightOf } from "../../../components/shared/payload.js";
-import { element, pixelRatio, roomFor, Tooltip } from "../../../components/shared/picture.js";
-import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../components/shared/picture_file.js";
+import { roleOf, rolesLooking } from "../../../pictures/shared/chat_roles.js";
+import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt } from "../../../pictures/shared/focus.js";
+import { consume, isCombination } from "../../../pictures/shared/items.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { weightOf } from "../../../pictures/shared/payload.js";
+import { element, pixelRatio, roomFor, Tooltip } from "../../../pictures/shared/picture.js";
+import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
 import { LineBar } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
 import { canvasOf, fileNameOf, sceneOf, svgOf } from "./line_export.js";
@@ -16,7 +16,7 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
-/** @import { Focus, OpenHead } from "../../../components/shared/focus.js" */
+/** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 /** @import { LinesHeader, LinesView } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
 /** @import { Token } from "./token_columns.js" */

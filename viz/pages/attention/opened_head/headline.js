@@ -1,13 +1,13 @@
 // @ts-check
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
 // Data: the payload of headline.py.
-import { indicesOf, onTold, openedHead, pointed } from "../../../components/shared/focus.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { indicesOf, onTold, openedHead, pointed } from "../../../pictures/shared/focus.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { OpenHead } from "../../../components/shared/focus.js" */
+/** @import { OpenHead } from "../../../pictures/shared/focus.js" */
 
 /** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
 

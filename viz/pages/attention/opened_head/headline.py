@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from viz.components.component import Component
+from viz.pictures.component import Component
 from viz.selection import state
 from viz.ui import finding
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Above the lines: a chip for every head, the threshold, and the buttons that save the picture.
-import { _ } from "../../../components/shared/messages.js";
-import { button, element } from "../../../components/shared/picture.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { button, element } from "../../../pictures/shared/picture.js";
 
 /**
  * What a person does in the bar.

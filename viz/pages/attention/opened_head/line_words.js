@@ -1,10 +1,10 @@
 // @ts-check
 // What lines are said to be: numbers, how many are drawn, and the strongest partners of a token.
-import { roleOf, tokenWithRole } from "../../../components/shared/chat_roles.js";
-import { _ } from "../../../components/shared/messages.js";
-import { weightOf } from "../../../components/shared/payload.js";
-import { element } from "../../../components/shared/picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { roleOf, tokenWithRole } from "../../../pictures/shared/chat_roles.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { weightOf } from "../../../pictures/shared/payload.js";
+import { element } from "../../../pictures/shared/picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 import { strongestPartner } from "./line_scene.js";
 import { OTHER } from "./token_columns.js";
 

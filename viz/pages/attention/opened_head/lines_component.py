@@ -16,11 +16,11 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.components.component import Component
-from viz.core import payload
-from viz.core.chat_roles import Roles
-from viz.core.focus import FocusHead
-from viz.core.payload import LOCAL, Tokens
+from viz.pictures import payload
+from viz.pictures.chat_roles import Roles
+from viz.pictures.component import Component
+from viz.pictures.focus import FocusHead
+from viz.pictures.payload import LOCAL, Tokens
 from viz.theme import HEAD_COLOURS
 
 COMPONENT: Final = Component("pages/attention/opened_head/head_lines.js", "pages/attention/opened_head/head_lines.css")

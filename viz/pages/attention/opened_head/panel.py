@@ -10,12 +10,12 @@ from jaxtyping import Float
 
 from viz.access import attention, chats, long_texts, models
 from viz.access.attention import MatrixView
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
-from viz.components.tiles.server import tile_server
-from viz.core import focus
-from viz.core.tile_source import Source
 from viz.pages.attention.opened_head import captions, headline, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
+from viz.pictures import focus
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
+from viz.pictures.tile_source import Source
+from viz.pictures.tiles.server import tile_server
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.text import sites

@@ -1,11 +1,11 @@
 // @ts-check
 // A picture and, over its patches, one row of a head: a click or Enter makes the patch the query, whose row is drawn.
 // Data: the payload of picture_component.py. Sends back the trigger `query`: { query }.
-import { onTold, pointAt } from "../../../components/shared/focus.js";
-import { consume, isCombination } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { formatWeight } from "../../../components/shared/payload.js";
+import { onTold, pointAt } from "../../../pictures/shared/focus.js";
+import { consume, isCombination } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { formatWeight } from "../../../pictures/shared/payload.js";
 import {
   button,
   clamp,
@@ -15,11 +15,11 @@ import {
   mixStops,
   Tooltip,
   tokenElement,
-} from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+} from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { Focus } from "../../../components/shared/focus.js" */
+/** @import { Focus } from "../../../pictures/shared/focus.js" */
 
 /**
  * What `pack_picture` packs.

@@ -8,8 +8,8 @@ import numpy as np
 from jaxtyping import Float, UInt8
 
 from viz import theme
-from viz.components.component import Component
-from viz.core.payload import Tokens, hear
+from viz.pictures.component import Component
+from viz.pictures.payload import Tokens, hear
 
 _COMPONENT: Final = Component(
     "pages/attention/opened_head/picture_attention.js", "pages/attention/opened_head/picture_attention.css"

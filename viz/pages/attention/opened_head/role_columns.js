@@ -1,9 +1,9 @@
 // @ts-check
 // Beside the tokens of a chat, bars that say whose message they are of. Their names stay in sight while one scrolls.
-import { nameIn } from "../../../components/shared/chat_roles.js";
-import { element } from "../../../components/shared/picture.js";
+import { nameIn } from "../../../pictures/shared/chat_roles.js";
+import { element } from "../../../pictures/shared/picture.js";
 
-/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
+/** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
 /** @import { Item } from "./line_export.js" */
 /** @import { Side } from "./token_columns.js" */
 

@@ -1,12 +1,12 @@
 // @ts-check
 // Two columns of tokens that can be walked with the arrow keys.
-import { roleOf, withRole } from "../../../components/shared/chat_roles.js";
-import { closest, reachByTab } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { clamp, element, tokenElement } from "../../../components/shared/picture.js";
+import { roleOf, withRole } from "../../../pictures/shared/chat_roles.js";
+import { closest, reachByTab } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { RoleColumn } from "./role_columns.js";
 
-/** @import { RoleRun } from "../../../components/shared/chat_roles.js" */
+/** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
 
 /** @typedef {"query" | "key"} Side */
 /** @typedef {{ side: Side, index: number }} Token */

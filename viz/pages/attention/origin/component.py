@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Final
 
-from viz.components.component import Component
-from viz.core.payload import CHOSEN, FLAT, hear
 from viz.pages.attention.origin.story import Origin, story
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, FLAT, hear
 from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
 
 _COMPONENT: Final = Component("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")

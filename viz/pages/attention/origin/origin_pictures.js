@@ -1,11 +1,11 @@
 // @ts-check
 // The pictures of the origin story: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
-import { colourAt, svg } from "../../../components/shared/drawing.js";
-import { _ } from "../../../components/shared/messages.js";
-import { clamp } from "../../../components/shared/picture.js";
+import { colourAt, svg } from "../../../pictures/shared/drawing.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { clamp } from "../../../pictures/shared/picture.js";
 
-/** @import { Attributes, InkedScale } from "../../../components/shared/drawing.js" */
+/** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { OriginHeader } from "./origin_steps.js" */
 
 /** @typedef {[number, number]} Range */

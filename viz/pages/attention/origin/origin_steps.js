@@ -1,8 +1,8 @@
 // @ts-check
 // The seven pictures of the origin story, one a step.
-import { colourAt } from "../../../components/shared/drawing.js";
-import { _ } from "../../../components/shared/messages.js";
-import { clamp } from "../../../components/shared/picture.js";
+import { colourAt } from "../../../pictures/shared/drawing.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { clamp } from "../../../pictures/shared/picture.js";
 import {
   exactNumber,
   GUTTER,
@@ -13,7 +13,7 @@ import {
   signedColour,
 } from "./origin_pictures.js";
 
-/** @import { InkedScale } from "../../../components/shared/drawing.js" */
+/** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Columns, Range } from "./origin_pictures.js" */
 
 /**

@@ -2,11 +2,11 @@
 // Seven pictures over the same keys, from q · k to a head's part of the output. Pointing at a key lights its column in
 // all of them; a click, or Enter, follows it. The tokens on top are the keyboard's way in.
 // Data: the payload of component.py. Sends back the trigger `follow`: { key }.
-import { consume, isCombination, reachByTab } from "../../../components/shared/items.js";
-import { _, plural } from "../../../components/shared/messages.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { button, element, Tooltip, tokenElement, zoomOf } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { _, plural } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { button, element, Tooltip, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 import { Columns, exactNumber, GUTTER } from "./origin_pictures.js";
 import { StepPictures } from "./origin_steps.js";
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.components.offline import all_heads, text_page
+from viz.pictures.offline import all_heads, text_page
 from viz.text.html import Column, literal, table
 from viz.text.messages import _
 from viz.text.token_text import display_token

@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.figures.head_map import head_map
+from viz.pictures.figures.head_map import head_map
 from viz.text import sites
 from viz.text.messages import _
 from viz.ui import frame

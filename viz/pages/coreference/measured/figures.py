@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
 from viz.pages.coreference.measured.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
+from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix
 from viz.text.messages import _
 
 HEIGHT: Final = 330

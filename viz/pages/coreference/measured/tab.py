@@ -9,10 +9,10 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.figures.head_map import head_map, short_names
 from viz.pages.coreference import data, pair_controls
 from viz.pages.coreference.measured import figures, findings, tables
 from viz.pages.coreference.measured.file_formats import FORMATS
+from viz.pictures.figures.head_map import head_map, short_names
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites

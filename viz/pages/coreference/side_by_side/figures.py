@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.figures.head_map import frame_cells
-from viz.figures.matrix import matrix, signed_scale
+from viz.pictures.figures.head_map import frame_cells
+from viz.pictures.figures.matrix import matrix, signed_scale
 from viz.text.messages import _
 from viz.text.numbers import signed
 from viz.text.sites import head_numbers, layer_labels

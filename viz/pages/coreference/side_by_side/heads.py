@@ -9,12 +9,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from viz.access import models
-from viz.figures.comparison import align, difference_heatmap, row_difference
-from viz.figures.heads import head_rows
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.pages.coreference.side_by_side import data, movement, tables
 from viz.pages.coreference.side_by_side.data import Row, Side
 from viz.pages.coreference.side_by_side.figures import mark_columns
+from viz.pictures.figures.comparison import align, difference_heatmap, row_difference
+from viz.pictures.figures.heads import head_rows
 from viz.selection import state
 from viz.text.file_names import file_name
 from viz.text.joined import in_a_row

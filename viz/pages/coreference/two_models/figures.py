@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.figures.matrix import Scale, matrix
+from viz.pictures.figures.matrix import Scale, matrix
 from viz.text.messages import _
 from viz.text.sites import head_label
 

@@ -7,9 +7,9 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models, traces
-from viz.figures.axes import token_labels
-from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.coreference.two_models import data, figures, tables
+from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
 from viz.server.widget_values import sent

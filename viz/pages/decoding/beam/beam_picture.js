@@ -2,14 +2,14 @@
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
 // opens it. Data: the payload of component.py. Sends back the trigger `node`: { node }.
-import { svg } from "../../../components/shared/drawing.js";
-import { cornerOf, hearItems, scrolledTo } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { contextOf, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { svg } from "../../../pictures/shared/drawing.js";
+import { cornerOf, hearItems, scrolledTo } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { contextOf, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 
 /**
  * `row` and `folded`: in which row of its step's column a node stands, in the whole tree and in the folded one.

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from viz import theme
-from viz.components.component import Component
-from viz.core.payload import CHOSEN, Text, Token, hear
 from viz.pages.decoding.beam import story
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.text.numbers import decimal
 
 if TYPE_CHECKING:

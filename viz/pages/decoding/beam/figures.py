@@ -6,8 +6,8 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.figures.axes import token_labels
-from viz.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.text.messages import _
 
 

@@ -2,15 +2,15 @@
 // The tree of translations: to the left each as a line over the steps, where it leaves another; beside it what was done
 // and its text. A click, or Enter, shows one; arrow keys go from one to the next, Delete removes.
 // Data: the payload of branch_tree.py. Sends back the trigger `act`: { what, branch }.
-import { svg } from "../../../components/shared/drawing.js";
-import { closest, consume, isCombination } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { button, clamp, element } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { svg } from "../../../pictures/shared/drawing.js";
+import { closest, consume, isCombination } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { button, clamp, element } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { Look } from "../../../components/shared/picture.js" */
+/** @import { Look } from "../../../pictures/shared/picture.js" */
 
 /**
  * @typedef {"show" | "compare" | "remove"} Act

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.access import models, texts
-from viz.figures.comparison import align
 from viz.pages.decoding import translation_controls
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
+from viz.pictures.figures.comparison import align
 from viz.selection import state
 from viz.text.file_names import file_name, head_name
 from viz.text.html import word_changes

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
-from viz.components.component import Component
-from viz.core.payload import LOCAL, LogProb, encoded, hear
+from viz.pictures.component import Component
+from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.text import token_text
 from viz.theme import HEAD_COLOURS
 

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from jaxtyping import Int, UInt8
 
 from viz import theme
-from viz.figures.axes import token_labels, whole_numbers
-from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+from viz.pictures.figures.axes import token_labels, whole_numbers
+from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix
 from viz.text.messages import _, said, shown
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import long_texts
-from viz.figures.comparison import align
 from viz.pages.decoding.figures import common_difference
+from viz.pictures.figures.comparison import align
 from viz.server.caching import cached
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Annotated, Final
 
 import streamlit as st
 
-from viz.components.component import Component
-from viz.components.player.exchange import play, reported_state
-from viz.core.payload import ANYTHING, read
 from viz.pages.decoding.film.payload import MOST_CANDIDATES, PlayerData
+from viz.pictures.component import Component
+from viz.pictures.payload import ANYTHING, read
+from viz.pictures.player.exchange import play, reported_state
 
 COMPONENT: Final = Component("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
 #: Ranges of numbers in hundredths, and of the candidates that are listed.

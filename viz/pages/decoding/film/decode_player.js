@@ -1,13 +1,13 @@
 // @ts-check
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
 // Data: the payload of payload.py. Sends back the state `view` and the trigger `wish`.
-import { PlayerView } from "../../../components/player/player_view.js";
-import { Transport } from "../../../components/player/transport.js";
-import { Tiles } from "../../../components/shared/head_tiles.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, onResize } from "../../../components/shared/mount.js";
-import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { PlayerView } from "../../../pictures/player/player_view.js";
+import { Transport } from "../../../pictures/player/transport.js";
+import { Tiles } from "../../../pictures/shared/head_tiles.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, onResize } from "../../../pictures/shared/mount.js";
+import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { filmCurve } from "./film_curve.js";
 import { distributionAt, filterDistribution } from "./film_distribution.js";
@@ -15,8 +15,8 @@ import { FilmFilters, isFilter } from "./film_filters.js";
 import { FilmHeads } from "./film_heads.js";
 import { FilmSentence } from "./film_sentence.js";
 
-/** @import { Command } from "../../../components/player/player_view.js" */
-/** @import { StepChart } from "../../../components/player/step_chart.js" */
+/** @import { Command } from "../../../pictures/player/player_view.js" */
+/** @import { StepChart } from "../../../pictures/player/step_chart.js" */
 /** @import { Filter } from "./film_filters.js" */
 /**
  * `chosen` is the index of the token among the candidates, if it is one of them.

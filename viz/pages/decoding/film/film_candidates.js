@@ -1,10 +1,10 @@
 // @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
-import { reachByTab } from "../../../components/shared/items.js";
-import { _, plural, said } from "../../../components/shared/messages.js";
-import { button, clamp, element, tokenElement } from "../../../components/shared/picture.js";
-import { onLogScale, timesLess } from "../../../components/shared/probability.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { reachByTab } from "../../../pictures/shared/items.js";
+import { _, plural, said } from "../../../pictures/shared/messages.js";
+import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { onLogScale, timesLess } from "../../../pictures/shared/probability.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Step } from "./decode_player.js" */
 /** @import { Filtered } from "./film_distribution.js" */

@@ -1,11 +1,11 @@
 // @ts-check
 // Two curves over all steps: the probability of the token written, and the entropy.
-import { StepChart } from "../../../components/player/step_chart.js";
-import { _, said } from "../../../components/shared/messages.js";
+import { StepChart } from "../../../pictures/player/step_chart.js";
+import { _, said } from "../../../pictures/shared/messages.js";
 import { formatProbability } from "./film_candidates.js";
 
-/** @import { Tooltip } from "../../../components/shared/picture.js" */
-/** @import { Lane } from "../../../components/player/step_chart.js" */
+/** @import { Tooltip } from "../../../pictures/shared/picture.js" */
+/** @import { Lane } from "../../../pictures/player/step_chart.js" */
 /** @import { Step } from "./decode_player.js" */
 
 const LANE_HEIGHT = 40;

@@ -1,8 +1,8 @@
 // @ts-check
 // The sliders of a filter (temperature, top k, top p), what it leaves, and the button that draws from it.
 // Numbers are those of the selection: hundredths, and 0 for no top k.
-import { _ } from "../../../components/shared/messages.js";
-import { button, element } from "../../../components/shared/picture.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { button, element } from "../../../pictures/shared/picture.js";
 import { formatShare } from "./film_candidates.js";
 
 /** @import { Filtered } from "./film_distribution.js" */

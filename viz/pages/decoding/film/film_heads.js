@@ -1,17 +1,17 @@
 // @ts-check
 // Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
-import { headLabel } from "../../../components/shared/head_label.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../components/shared/picture.js";
-import { rowName } from "../../../components/shared/row_name.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../pictures/shared/picture.js";
+import { rowName } from "../../../pictures/shared/row_name.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 
-/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
-/** @import { Look, Tooltip } from "../../../components/shared/picture.js" */
+/** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
+/** @import { Look, Tooltip } from "../../../pictures/shared/picture.js" */
 /** @import { PlayerHeader, PlayerState } from "./decode_player.js" */
 
 const GUTTER = 64;

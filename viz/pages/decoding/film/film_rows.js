@@ -1,7 +1,7 @@
 // @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
-import { FAINTEST, strength } from "../../../components/shared/line_strength.js";
+import { FAINTEST, strength } from "../../../pictures/shared/line_strength.js";
 import {
   clamp,
   contextOf,
@@ -10,10 +10,10 @@ import {
   pixelRatio,
   sizeCanvas,
   tokenElement,
-} from "../../../components/shared/picture.js";
+} from "../../../pictures/shared/picture.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
-/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
+/** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
 /** @import { FilmHeads } from "./film_heads.js" */
 
 const FAN_HEIGHT = 128;

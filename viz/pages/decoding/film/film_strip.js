@@ -1,13 +1,13 @@
 // @ts-check
 // The new row of every head of one attention: heads run down, layer by layer, key tokens run across. Each layer is a
 // canvas of one pixel a weight, which the page enlarges.
-import { headLabel } from "../../../components/shared/head_label.js";
-import { closest } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { contextOf, element, tokenElement } from "../../../components/shared/picture.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { closest } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { contextOf, element, tokenElement } from "../../../pictures/shared/picture.js";
 
-/** @import { Tiles } from "../../../components/shared/head_tiles.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { FilmHeads } from "./film_heads.js" */
 /** @typedef {{ layer: number, head: number, key: number | null }} Spot */
 

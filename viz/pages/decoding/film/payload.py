@@ -14,9 +14,9 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 
 from viz import theme
-from viz.core import payload
-from viz.core.payload import LOCAL, LogProb, Text, Token, Tokens
-from viz.core.tiles import CellCode, code
+from viz.pictures import payload
+from viz.pictures.payload import LOCAL, LogProb, Text, Token, Tokens
+from viz.pictures.tile_codes import CellCode, code
 from viz.text.messages import said
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.

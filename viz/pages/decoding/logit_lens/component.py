@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final, Self
 
-from viz.components.component import Component
-from viz.core.payload import CHOSEN, Tokens, hear, rounded
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, Tokens, hear, rounded
 from viz.text.messages import _
 from viz.theme import SEQUENTIAL_INKS, Inks
 

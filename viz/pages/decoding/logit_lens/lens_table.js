@@ -2,17 +2,17 @@
 // What each layer would have said at each step: a table of tokens on the colours of their probabilities, in as many
 // parts, one below the other, as the steps need to be seen without scrolling sideways. Pointing at a cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of lens_table.py. Sends back the trigger `step`: { step }.
-import { colourAt } from "../../../components/shared/drawing.js";
-import { cornerOf, hearItems, reachByTab } from "../../../components/shared/items.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
-import { percent, probabilityLegend, timesLess } from "../../../components/shared/probability.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
-import { sentenceParts } from "../../../components/shared/sentence_parts.js";
+import { colourAt } from "../../../pictures/shared/drawing.js";
+import { cornerOf, hearItems, reachByTab } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import { percent, probabilityLegend, timesLess } from "../../../pictures/shared/probability.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { InkedScale } from "../../../components/shared/drawing.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 
 /**
  * `tokens` are the likeliest of a level at a step; `chosen` and `rank` are those of the token that was written.

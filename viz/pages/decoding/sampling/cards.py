@@ -8,8 +8,8 @@ from typing import Final
 import streamlit as st
 
 from viz import theme
-from viz.core import fingerprint
 from viz.pages.decoding.probabilities import percent
+from viz.pictures import fingerprint
 from viz.text.html import Marked, literal
 from viz.text.messages import _
 from viz.text.token_text import display_token

@@ -2,19 +2,19 @@
 // The map of the Transformer with a film over it: the source through the encoder, then token after token through the
 // decoder. Boxes light up; beside the map stands what the lit one does.
 // Data: the payload of component.py. Sends back the state `view` and the trigger `box`: { box, layer, row }.
-import { ArchitectureMap } from "../../../components/architecture_map/architecture_map.js";
-import { stagesOf, tokenAway } from "../../../components/architecture_map/stages.js";
-import { PlayerView } from "../../../components/player/player_view.js";
-import { Transport } from "../../../components/player/transport.js";
-import { _, plural } from "../../../components/shared/messages.js";
-import { mount, onResize } from "../../../components/shared/mount.js";
-import { clamp, element, Tooltip, tokenElement } from "../../../components/shared/picture.js";
-import { percent } from "../../../components/shared/probability.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { ArchitectureMap } from "../../../pictures/architecture_map/architecture_map.js";
+import { stagesOf, tokenAway } from "../../../pictures/architecture_map/stages.js";
+import { PlayerView } from "../../../pictures/player/player_view.js";
+import { Transport } from "../../../pictures/player/transport.js";
+import { _, plural } from "../../../pictures/shared/messages.js";
+import { mount, onResize } from "../../../pictures/shared/mount.js";
+import { clamp, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import { percent } from "../../../pictures/shared/probability.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 
-/** @import { Architecture } from "../../../components/architecture_map/layout.js" */
-/** @import { Stage } from "../../../components/architecture_map/stages.js" */
-/** @import { Command } from "../../../components/player/player_view.js" */
+/** @import { Architecture } from "../../../pictures/architecture_map/layout.js" */
+/** @import { Stage } from "../../../pictures/architecture_map/stages.js" */
+/** @import { Command } from "../../../pictures/player/player_view.js" */
 /**
  * @typedef {{ step: number }} MapState
  * @typedef {{ token: string, probability: number }} Candidate

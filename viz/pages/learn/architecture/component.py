@@ -7,11 +7,11 @@ from math import exp
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from viz import theme
-from viz.components.component import Component
-from viz.components.player.exchange import play
-from viz.core import payload
-from viz.core.payload import Token, Tokens, hear, read, rounded
 from viz.pages.learn.architecture import words
+from viz.pictures import payload
+from viz.pictures.component import Component
+from viz.pictures.payload import Token, Tokens, hear, read, rounded
+from viz.pictures.player.exchange import play
 from viz.text.messages import _
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.tile_images import tile_urls
+from viz.pictures.tile_images import tile_urls
 from viz.text.html import Column, literal, table
 from viz.text.messages import _
 from viz.text.sites import head_label

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from viz.components.offline import text_page
+from viz.pictures.offline import text_page
 from viz.text.html import literal
 from viz.text.messages import ENGLISH, _, speaking
 

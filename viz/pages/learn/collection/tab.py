@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from viz.core import fingerprint
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
+from viz.pictures import fingerprint
 from viz.selection import catalogue, pins, state
 from viz.server.widget_values import sent
 from viz.text.messages import _, language, said, shown

@@ -8,9 +8,9 @@ import numpy as np
 from jaxtyping import Float32
 
 from viz import theme
-from viz.components.component import Component
-from viz.core.payload import CHOSEN, Text, Token, Tokens, hear, read, rounded
 from viz.pages.learn.follow_token.story import NAMES, Row, stage_names
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, Text, Token, Tokens, hear, read, rounded
 from viz.selection.learn import Stack
 from viz.text.messages import said
 from viz.theme import DIVERGING_INKS, Inks

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.core.payload import LOCAL, rounded
+from viz.pictures.payload import LOCAL, rounded
 from viz.text import numbers
 from viz.text.messages import _, said
 from viz.text.numbers import decimal

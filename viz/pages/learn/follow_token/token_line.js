@@ -2,10 +2,10 @@
 // What the encoder reads, and what the decoder reads, as tokens of which one is followed. A click, or Enter, follows
 // another one; arrow keys lead from token to token.
 // Data: the payload of component.py. Sends back the trigger `token`: { stack, position }.
-import { hearItems, reachByTab, targetOf } from "../../../components/shared/items.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, View } from "../../../components/shared/mount.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
+import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, View } from "../../../pictures/shared/mount.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
 
 /**
  * @typedef {{ stack: string, mark: string, language: string, tokens: string[] }} TokenRow what a stack reads

@@ -2,14 +2,14 @@
 // The path of a token: a chart of what every part adds to the residual stream, buttons that open a stage of it, and
 // below them the steps of the open stage, each with its vector as a strip of cells.
 // Data: the payload of component.py. Sends back the trigger `stage`: { stage }.
-import { closest, consume, isCombination, reachByTab } from "../../../components/shared/items.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, onResize, View } from "../../../components/shared/mount.js";
-import { button, contextOf, element, mixStops, Tooltip, tokenElement } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, onResize, View } from "../../../pictures/shared/mount.js";
+import { button, contextOf, element, mixStops, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
 
-/** @import { InkedScale } from "../../../components/shared/drawing.js" */
+/** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Part } from "./path_chart.js" */
 
 /**

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from viz.access import attention, models
-from viz.components.component import ignore
-from viz.components.head_grid.component import Grid, HeadChoice, head_grid
-from viz.components.matrix_picture.component import Kept, MatrixData, matrix_picture
-from viz.components.tiles.store import Frame, send_tiles
 from viz.pages.learn.lessons import figures
 from viz.pages.learn.lessons.pictures import Bars, Curves, Heads, Picture, Rows
+from viz.pictures.component import ignore
+from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
+from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
+from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection.model_choice import ModelChoice
 from viz.text.file_names import file_name
 from viz.text.html import table

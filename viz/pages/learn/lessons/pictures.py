@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from jaxtyping import Float
 
-from viz.components.matrix_picture.component import MatrixData
 from viz.pages.learn.lessons.lesson import Found
+from viz.pictures.matrix_picture.component import MatrixData
 from viz.text.html import Column, Marked
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Annotated, Final
 
 from viz import theme
-from viz.components.component import Component
-from viz.components.player.exchange import play
-from viz.core import fingerprint
-from viz.core.payload import read
 from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
+from viz.pictures import fingerprint
+from viz.pictures.component import Component
+from viz.pictures.payload import read
+from viz.pictures.player.exchange import play
 from viz.text.token_text import display_token
 
 _FOLDER: Final = "pages/learn/training"

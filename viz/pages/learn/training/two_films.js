@@ -1,15 +1,15 @@
 // @ts-check
 // Two films of one decoder that stand at the same position: over a reference (teacher forcing), and over its own words.
 // Data: the payload of component.py. Sends back the state `view`: { step, digest, command }.
-import { PlayerView } from "../../../components/player/player_view.js";
-import { Transport } from "../../../components/player/transport.js";
-import { _ } from "../../../components/shared/messages.js";
-import { mount } from "../../../components/shared/mount.js";
-import { element, tokenElement } from "../../../components/shared/picture.js";
-import { percent } from "../../../components/shared/probability.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { PlayerView } from "../../../pictures/player/player_view.js";
+import { Transport } from "../../../pictures/player/transport.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { mount } from "../../../pictures/shared/mount.js";
+import { element, tokenElement } from "../../../pictures/shared/picture.js";
+import { percent } from "../../../pictures/shared/probability.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 
-/** @import { Command } from "../../../components/player/player_view.js" */
+/** @import { Command } from "../../../pictures/player/player_view.js" */
 /**
  * @typedef {{ read: string, asked: string, probability: number, favourite: string, favourite_probability: number }} Forced
  * @typedef {{ read: string, written: string, probability: number }} Free

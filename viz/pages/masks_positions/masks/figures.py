@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, UInt8
 
 from viz import theme
-from viz.figures.axes import token_labels
-from viz.figures.matrix import ROW_HEIGHT, Scale, matrix
+from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix
 from viz.text.messages import _, said
 
 #: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.

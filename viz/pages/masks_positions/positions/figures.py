@@ -11,8 +11,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz import theme
-from viz.figures.axes import MAX_ROW_LABELS, token_labels
-from viz.figures.matrix import matrix, signed_scale
+from viz.pictures.figures.axes import MAX_ROW_LABELS, token_labels
+from viz.pictures.figures.matrix import matrix, signed_scale
 from viz.text.messages import _
 from viz.theme import PlotlySpec
 

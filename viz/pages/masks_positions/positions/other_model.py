@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.pages.masks_positions.positions import data
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.text import sites
 from viz.text.file_names import file_name

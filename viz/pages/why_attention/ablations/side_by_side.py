@@ -7,11 +7,11 @@ import streamlit as st
 
 from viz.access import models
 from viz.access.texts import word_diff
-from viz.components.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.pages.why_attention.ablations import texts
 from viz.pages.why_attention.ablations.data import compared
 from viz.pages.why_attention.ablations.data.compared import Comparison, Measured, OpenHead
 from viz.pages.why_attention.shortened import shortened
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
 from viz.text import html, joined, sites

@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures.matrix import WEIGHT_SCALE, matrix
 from viz.pages.why_attention.charts import axis, headed, upright
 from viz.pages.why_attention.pooling.data import Regression
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.text.messages import _
 
 HEIGHT, ERROR_HEIGHT = 400, 250

@@ -8,9 +8,9 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.figures.axes import token_labels
 from viz.pages.why_attention.charts import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.pages.why_attention.scores.data import Heads, Quartiles, Sample
+from viz.pictures.figures.axes import token_labels
 from viz.text.messages import Message, _, said
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import head_label

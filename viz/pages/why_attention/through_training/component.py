@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from viz.components.component import Component
-from viz.components.player.exchange import play
-from viz.core.payload import read
 from viz.pages.why_attention.through_training.payload import FilmView
+from viz.pictures.component import Component
+from viz.pictures.payload import read
+from viz.pictures.player.exchange import play
 
 _FOLDER: Final = "pages/why_attention/through_training"
 _COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")

@@ -12,9 +12,9 @@ from jaxtyping import Float
 
 from model.errors import CheckpointError, DataError
 from model.folder_files import cannot_be_read, read_file
-from viz.core import fingerprint
 from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
 from viz.pages.why_attention.through_training.payload import FilmView, pack_view
+from viz.pictures import fingerprint
 from viz.selection import catalogue
 from viz.server.caching import FileState, cached
 from viz.text.sites import ENCODER, SITES

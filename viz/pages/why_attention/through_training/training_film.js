@@ -2,22 +2,22 @@
 // The film of a training: curves of loss and BLEU, tiles of all heads of one attention on one sentence, one head large
 // with its tokens, and a metric of each head as lines. All of it moves with the frame, in the browser alone.
 // Data: the payload of payload.py. Sends back the state `view`: { step, layer, head, digest, command }.
-import { HeadGrid } from "../../../components/head_grid/grid.js";
-import { MatrixPicture } from "../../../components/matrix_picture/matrix.js";
-import { PlayerView } from "../../../components/player/player_view.js";
-import { StepChart } from "../../../components/player/step_chart.js";
-import { Transport } from "../../../components/player/transport.js";
-import { headLabel } from "../../../components/shared/head_label.js";
-import { Tiles } from "../../../components/shared/head_tiles.js";
-import { _, said } from "../../../components/shared/messages.js";
-import { mount, onResize } from "../../../components/shared/mount.js";
-import { clamp, element, Tooltip } from "../../../components/shared/picture.js";
-import { pictureButtons } from "../../../components/shared/save_picture.js";
+import { HeadGrid } from "../../../pictures/head_grid/grid.js";
+import { MatrixPicture } from "../../../pictures/matrix_picture/matrix.js";
+import { PlayerView } from "../../../pictures/player/player_view.js";
+import { StepChart } from "../../../pictures/player/step_chart.js";
+import { Transport } from "../../../pictures/player/transport.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { Tiles } from "../../../pictures/shared/head_tiles.js";
+import { _, said } from "../../../pictures/shared/messages.js";
+import { mount, onResize } from "../../../pictures/shared/mount.js";
+import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
+import { pictureButtons } from "../../../pictures/shared/save_picture.js";
 import { MetricNumbers, metricLanes, stepTicks, toldOfFrame, trainingLanes } from "./training_lanes.js";
 import { TrainingTexts } from "./training_texts.js";
 
-/** @import { Command } from "../../../components/player/player_view.js" */
-/** @import { Point } from "../../../components/shared/items.js" */
+/** @import { Command } from "../../../pictures/player/player_view.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /**
  * A job of a head: which head, the word under its tile, and all of it.
  * @typedef {[index: number, short: string, said: string]} Job

@@ -1,9 +1,9 @@
 // @ts-check
 // What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
-import { headLabel } from "../../../components/shared/head_label.js";
-import { _ } from "../../../components/shared/messages.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
+import { _ } from "../../../pictures/shared/messages.js";
 
-/** @import { Lane, Line, Tick } from "../../../components/player/step_chart.js" */
+/** @import { Lane, Line, Tick } from "../../../pictures/player/step_chart.js" */
 /** @import { FilmHeader, FilmState, Metric } from "./training_film.js" */
 /** @typedef {Pick<FilmHeader, "heads" | "steps" | "threshold"> & { metric: Metric }} Measured of a film whose heads have a metric */
 

@@ -1,7 +1,7 @@
 // @ts-check
 // The sentence, its translation by a person, and what the model wrote at the frame that is shown.
-import { _ } from "../../../components/shared/messages.js";
-import { element } from "../../../components/shared/picture.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { element } from "../../../pictures/shared/picture.js";
 
 /** @import { FilmHeader } from "./training_film.js" */
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import caught, unpack
-from viz.components.head_grid.component import HeadChoice
-from viz.core.payload import pack
 from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
 from viz.pages.atlas.view import HeadMap
+from viz.pictures.head_grid.component import HeadChoice
+from viz.pictures.payload import pack
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 MAPS = (HeadMap("a", "First", "bits", VALUES, 2), HeadMap("b", "Second", "", np.zeros((2, 2), np.float32), 1))

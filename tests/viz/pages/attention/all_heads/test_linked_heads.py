@@ -10,8 +10,8 @@ from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
-from viz.core.focus import FocusAxis
 from viz.pages.attention.all_heads.word_picker import WordLine, read_chosen
+from viz.pictures.focus import FocusAxis
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, head_label

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import unpack
-from viz.core.payload import digest, pack
 from viz.pages.attention.opened_head.lines_component import (
     LinesData,
     LinesView,
@@ -16,6 +15,7 @@ from viz.pages.attention.opened_head.lines_component import (
     order,
     read_view,
 )
+from viz.pictures.payload import digest, pack
 
 SHAPE = (3, 4, 5)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from tests.viz.sent import caught, unpack
-from viz.core.payload import pack
 from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree, in_order
+from viz.pictures.payload import pack
 
 
 def row(number: int, parent: int | None, start: int, name: str = "") -> BranchRow:

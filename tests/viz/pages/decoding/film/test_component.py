@@ -9,8 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.pages.decoding.film.invented import header_of
 from tests.viz.sent import caught
-from viz.components.player.exchange import Command
-from viz.core.payload import encoded
 from viz.pages.decoding.film.component import (
     Draw,
     Force,
@@ -21,6 +19,8 @@ from viz.pages.decoding.film.component import (
     read_wish,
 )
 from viz.pages.decoding.film.payload import PlayerData
+from viz.pictures.payload import encoded
+from viz.pictures.player.exchange import Command
 
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))

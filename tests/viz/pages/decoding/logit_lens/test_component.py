@@ -6,9 +6,9 @@ from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
 from tests.viz.sent import caught, unpack
 from viz.access import models
-from viz.core.payload import pack
 from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import LensTable, lens_table, level_names
+from viz.pictures.payload import pack
 from viz.selection.selection import Selection
 
 

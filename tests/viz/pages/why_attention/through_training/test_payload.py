@@ -7,10 +7,10 @@ import numpy as np
 
 from tests.viz.pages.why_attention.through_training.invented import STEPS, film
 from tests.viz.sent import unpack
-from viz.core.payload import pack
 from viz.pages.why_attention.through_training import payload
 from viz.pages.why_attention.through_training.component import FilmState, read_state
 from viz.pages.why_attention.through_training.data import MOST_HEADS, OpenFilm, view
+from viz.pictures.payload import pack
 
 
 def test_every_weight_of_a_film_is_sent_as_the_number_that_it_is() -> None:

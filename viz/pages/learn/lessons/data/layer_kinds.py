@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caching import cached
 from viz.text.file_names import file_name
 from viz.text.html import Column

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz import theme
-from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.pages.learn.lessons.pictures import FullPage, Rows, View
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.file_names import file_name
 from viz.text.html import Column
 from viz.text.messages import said

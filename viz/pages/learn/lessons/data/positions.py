@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import traces
-from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.file_names import file_name
 from viz.text.html import Column
 from viz.text.messages import said

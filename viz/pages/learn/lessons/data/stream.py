@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from viz.components.matrix_picture.component import ColourScale, MatrixData
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caching import cached
 from viz.text.file_names import file_name
 from viz.text.messages import Message, said

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from viz.components.matrix_picture.component import MatrixData
 from viz.pages.learn.lessons.data import positions
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Curves, Rows
+from viz.pictures.matrix_picture.component import MatrixData
 
 
 def test_encodings_are_those_of_the_formula(shipped: Shipped) -> None:

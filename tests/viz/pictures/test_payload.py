@@ -1,0 +1,213 @@
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+import pytest
+
+from tests.viz.sent import unpack
+from viz.pictures.payload import (
+    ANYTHING,
+    CHOSEN,
+    FLAT,
+    FULL,
+    LOCAL,
+    LogProb,
+    Token,
+    Tokens,
+    pack,
+    read,
+    rounded,
+    sqrt_uint16,
+    with_language,
+)
+
+
+@dataclass(frozen=True)
+class Text:
+    tokens: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Inner:
+    both_ends: tuple[Token, Annotated[float, rounded(2)]]
+    log_prob: LogProb | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    key_tokens: Tokens
+    inner: Inner
+    flat: Annotated[Inner, FLAT]
+    many: Sequence[Inner]
+    by_name: Mapping[str, Inner]
+    chosen: Annotated[int, CHOSEN]
+    secret: Annotated[object, LOCAL] = None
+
+    def derived(self) -> dict[str, object]:
+        return {"num_many": len(self.many)}
+
+
+@dataclass(frozen=True)
+class Sized:
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Entropy:
+    entropy: float
+
+
+def content(chosen: int = 0, name: str = "a") -> Content:
+    inner = Inner(("\u202e", 1 / 3), -math.inf)
+    return Content(["x", ""], inner, inner, (inner, Inner(("b", 0))), {name: inner}, chosen)
+
+
+def test_a_dataclass_travels_under_the_names_of_the_browser_as_its_types_say() -> None:
+    inner = {"bothEnds": ["\\u202e", 0.33], "logProb": None}
+    header, arrays = unpack(pack(content()))
+    assert arrays == []
+    assert header.pop("digest")
+    assert header == {
+        "keyTokens": ["x", "∅"],
+        "inner": inner,
+        **inner,
+        "many": [inner, {"bothEnds": ["b", 0], "logProb": None}],
+        "byName": {"a": inner},
+        "numMany": 2,
+        "chosen": 0,
+        "arrays": [],
+    }
+
+
+def test_the_digest_follows_all_but_what_is_chosen() -> None:
+    first, chosen, other = (unpack(pack(of))[0]["digest"] for of in (content(), content(5), content(name="b")))
+    assert first == chosen
+    assert first != other
+
+
+def test_a_payload_is_header_length_header_and_arrays() -> None:
+    header, arrays = unpack(pack(Text(("▁müde", "😀")), np.arange(3, dtype=np.uint8), np.arange(5, dtype=np.uint16)))
+    assert header == {"tokens": ["▁müde", "😀"], "arrays": [["uint8", 3], ["uint16", 5]]}
+    assert [array.tolist() for array in arrays] == [[0, 1, 2], [0, 1, 2, 3, 4]]
+
+
+def test_arrays_travel_row_by_row_and_little_endian_whatever_their_layout_in_memory() -> None:
+    array = np.asfortranarray(np.arange(6, dtype=">u2").reshape(2, 3))
+    _, (sent,) = unpack(pack(Sized(array)))
+    assert sent.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_header_leaves_the_language_to_the_page() -> None:
+    with pytest.raises(AssertionError, match="with_language"):
+        pack(Text(()), language="de")
+
+
+def test_the_language_of_the_page_joins_the_header_and_english_adds_nothing() -> None:
+    payload = pack(Text(("▁müde",)), np.arange(3, dtype=np.uint8))
+    assert with_language(payload, "") == payload
+    header, (array,) = unpack(with_language(payload, '{"code": "zh", "text": "注意"}'))
+    assert header == {"language": {"code": "zh", "text": "注意"}, "tokens": ["▁müde"], "arrays": [["uint8", 3]]}
+    assert array.tolist() == [0, 1, 2]
+
+
+def test_a_header_with_nan_is_refused_because_javascript_cannot_read_it() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        pack(Entropy(float("nan")))
+
+
+def test_three_decimals_of_every_weight_survive() -> None:
+    weights = np.linspace(0, 1, 100_001)
+    stored = sqrt_uint16(weights)
+    assert stored.dtype == np.uint16
+    assert np.abs((stored / FULL) ** 2 - weights).max() < 2e-5
+
+
+def test_rounding_errors_outside_the_range_are_cut_off() -> None:
+    assert sqrt_uint16(np.array([-1e-7, 0.0, 1.0, 1.0 + 1e-6])).tolist() == [0, 0, FULL, FULL]
+
+
+@dataclass(frozen=True)
+class Answer:
+    step_number: int
+    kind: Literal["show", "drop"]
+    heads: tuple[int, ...]
+    share: Annotated[int, range(101)]
+    name: Annotated[str, ANYTHING]
+    pair: tuple[Annotated[tuple[int, int], range(3)], ...] = ()
+    key: int | None = None
+    is_on: bool = False
+
+
+RIGHT: dict[str, object] = {
+    "stepNumber": 2,
+    "kind": "show",
+    "heads": [0, 1],
+    "share": 100,
+    "name": "any",
+    "pair": [[0, 2]],
+    "key": None,
+    "isOn": True,
+}
+
+
+def answer(value: object) -> Answer | None:
+    return read(Answer, value, step_number=range(3), heads=range(2), key={4})
+
+
+def test_an_answer_of_which_all_exists_is_read() -> None:
+    assert answer(RIGHT) == Answer(2, "show", (0, 1), 100, "any", ((0, 2),), None, True)
+    assert answer(RIGHT | {"key": 4, "more": 1}) == Answer(2, "show", (0, 1), 100, "any", ((0, 2),), 4, True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"stepNumber": 3},
+        {"stepNumber": -1},
+        {"stepNumber": True},
+        {"stepNumber": 1.0},
+        {"stepNumber": "1"},
+        {"stepNumber": None},
+        {"stepNumber": [1]},
+        {"kind": "hide"},
+        {"kind": ["show"]},
+        {"kind": None},
+        {"heads": 0},
+        {"heads": [0, 2]},
+        {"heads": [False]},
+        {"heads": {"0": 1}},
+        {"share": 101},
+        {"name": 3},
+        {"pair": [[0]]},
+        {"pair": [[0, 1, 2]]},
+        {"pair": [[0, 3]]},
+        {"pair": [0]},
+        {"key": 5},
+        {"isOn": 1},
+    ],
+)
+def test_an_answer_with_anything_that_does_not_exist_is_not_read(wrong: dict[str, object]) -> None:
+    assert answer(RIGHT | wrong) is None
+
+
+@pytest.mark.parametrize("missing", RIGHT)
+def test_an_answer_must_have_every_field(missing: str) -> None:
+    assert answer({name: value for name, value in RIGHT.items() if name != missing}) is None
+
+
+@pytest.mark.parametrize("value", [None, [], "x", 3, {}])
+def test_what_is_no_object_is_no_answer(value: object) -> None:
+    assert answer(value) is None
+    assert read(int, value, step=range(3)) is None
+
+
+def test_an_answer_about_another_picture_is_not_read() -> None:
+    assert read(int, {"step": 1, "digest": "abc"}, {"digest": "abc"}, step=range(3)) == 1
+    assert read(int, {"step": 1, "digest": "abd"}, {"digest": "abc"}, step=range(3)) is None
+
+
+def test_a_field_without_bounds_is_a_mistake_of_ours() -> None:
+    with pytest.raises(AssertionError, match="values that a field"):
+        read(Answer, RIGHT)

@@ -1,0 +1,75 @@
+"""A component that the browser draws: declared by the ES module of its script, shown with a dataclass."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from viz.pictures import payload
+from viz.server import bundle, script_files, script_texts
+from viz.server.widget_values import sent
+
+
+def ignore(value: object) -> None:
+    """Do nothing. Streamlit keeps a state only if a callback is registered for it."""
+
+
+class Component:
+    """A component by its script, whose class names the element that it draws into: `head_grid.js` into `.head-grid`.
+
+    Args:
+        script: its path in `viz`.
+        style: likewise, of its style sheet; without one the component shows nothing and is hidden.
+    """
+
+    def __init__(self, script: str, style: str | None = None) -> None:
+        self.script, self.style = script, style
+        name = PurePosixPath(script).stem
+        self.element = name.replace("_", "-")
+        hidden = " hidden" if style is None else ""
+        self._renderer = st.components.v2.component(
+            f"headlight_{name}",
+            html=f'<div class="{self.element}"{hidden}></div>',
+            css=None if style is None else bundle.styles(style),
+            js=script_files.script(script),
+        )
+
+    def show(
+        self,
+        content: object,
+        *arrays: NDArray[np.generic],
+        key: str,
+        width: Any = "stretch",
+        more: Mapping[str, object] | None = None,
+        **answers: Callable[[object], None],
+    ) -> Any:
+        """Show the component; it is also given the texts of its script in the language of the page run.
+
+        Args:
+            content, arrays, more: as of `payload.pack`.
+            key: of the component.
+            width: as of any element of Streamlit.
+            answers: by the name of a trigger or a state, what is called before the next run with what the browser says.
+
+        Returns:
+            What Streamlit's component returns.
+        """
+        packed = payload.pack(content, *arrays, **(more or {}))
+        callbacks: dict[str, Any] = {
+            f"on_{name}_change": partial(_answer, take, key, name) for name, take in answers.items()
+        }
+        return self._renderer(
+            data=payload.with_language(packed, script_texts.language_of(self.script)),
+            key=key,
+            width=width,
+            height=1 if self.style is None else "content",
+            **callbacks,
+        )
+
+
+def _answer(take: Callable[[object], None], key: str, name: str) -> None:
+    take(sent(key, name))

@@ -1,0 +1,180 @@
+"""Show every head of every layer at a glance: one canvas of tiles, one tile a head; a click opens a head.
+
+Tells `head_grid.js` which tiles (`components.tiles.store`) are drawn where and with which number under each, and reads
+back which head a person opened.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated
+
+import numpy as np
+from jaxtyping import Float
+
+from viz import theme
+from viz.pictures.chat_roles import Roles
+from viz.pictures.component import Component
+from viz.pictures.payload import LOCAL, Text, hear
+from viz.text.messages import shown
+
+COMPONENT = Component("pictures/head_grid/head_grid.js", "pictures/head_grid/head_grid.css")
+
+
+@dataclass(frozen=True)
+class HeadChoice:
+    """The head a person opened, by click or keyboard. Both count from 0."""
+
+    layer: int
+    head: int
+
+
+def _pair(choice: HeadChoice | None) -> list[int] | None:
+    return None if choice is None else [choice.layer, choice.head]
+
+
+#: A head, packed as layer and head.
+Pair = Annotated[HeadChoice | None, _pair]
+
+
+@dataclass(frozen=True, eq=False)
+class TileMetric:
+    """A number under every tile, with a bar whose full length is the highest of all heads.
+
+    Attributes:
+        values: the numbers; NaN where a head has none.
+        decimals: how many of them are shown.
+        unit: what is read aloud after a number, with the name before it.
+        note: what the number means, shown below the grid.
+        num_best: so many tiles with the highest numbers are framed, each with its rank.
+    """
+
+    name: Text
+    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]
+    decimals: Annotated[int, LOCAL]
+    unit: Text
+    note: Annotated[str, LOCAL]
+    num_best: Annotated[int, LOCAL] = 0
+
+    def texts(self) -> list[str]:
+        """The numbers as they are shown, layer by layer."""
+        return ["–" if np.isnan(value) else f"{value:.{self.decimals}f}" for value in self.values.flat]
+
+    def bars(self) -> list[float]:
+        """Parts of the highest number, from 0 to 1."""
+        known = np.nan_to_num(self.values)
+        return [round(float(value), 3) for value in (known / max(float(known.max()), 1e-9)).flat]
+
+    def best(self) -> list[int]:
+        """The heads that are framed, counted layer by layer, the highest first; none without a number above 0."""
+        order = np.argsort(-np.nan_to_num(self.values), axis=None, kind="stable")[: self.num_best]
+        return [int(index) for index in order if self.values.flat[index] > 0]
+
+    def derived(self) -> dict[str, object]:
+        """The numbers as they are drawn."""
+        return {"texts": self.texts(), "bars": self.bars(), "best": self.best()}
+
+
+@dataclass(frozen=True)
+class TileJobs:
+    """What heads are for, layer by layer: a word under the tile, and on hover all of it; "" for a head without a job.
+
+    Attributes:
+        short: under the tile.
+        said: the job with its number, as in the title of the open head.
+        intervals: of that number, as it is said behind it.
+    """
+
+    short: tuple[Text, ...]
+    said: tuple[Text, ...]
+    intervals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Heads in an order of their own instead of layer by layer; perhaps not all of them.
+
+    Attributes:
+        heads: those shown, from the first to the last.
+        note: what the order is, shown below the grid.
+    """
+
+    heads: tuple[HeadChoice, ...]
+    note: str
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A switch of the page whose choices the grid draws at once, from tiles that wait in the browser.
+
+    Attributes:
+        control: the key of the widget.
+        addresses: the tiles of each of its choices, in order.
+        jobs: what their heads are for.
+    """
+
+    control: str
+    addresses: tuple[str, ...]
+    jobs: tuple[TileJobs | None, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grid:
+    """All heads of an attention, layer by layer or as ranked.
+
+    Attributes:
+        address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
+        shape: how many layers, and heads in each.
+        selected: the head to mark as open.
+        metric: the number under each tile.
+        ranking: another order than layer by layer.
+        followed: a switch between tiles that the grid need not wait for Python to obey.
+        jobs: what heads are for.
+        name: of the files in which a person saves the picture, without their ending.
+        caption: what is shown, in a saved picture, where no page says it.
+        is_mean: whether the one tile of a layer is all its heads together.
+        roles: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens.
+    """
+
+    address: str
+    shape: Annotated[tuple[int, int], LOCAL]
+    selected: Pair = None
+    metric: TileMetric | None = None
+    ranking: Annotated[Ranking | None, LOCAL] = None
+    followed: Followed | None = None
+    jobs: TileJobs | None = None
+    name: str = "heads"
+    caption: Text = ""
+    is_mean: bool = False
+    roles: Roles = ()
+    stops: Sequence[str] = theme.SEQUENTIAL
+    ticks: Sequence[float] = theme.SQRT_TICKS
+
+    def __post_init__(self) -> None:
+        assert self.metric is None or self.metric.values.shape == self.shape, "one metric for each head"
+        assert self.jobs is None or len(self.jobs.short) == prod(self.shape), "one job, or none, for each head"
+
+    def derived(self) -> dict[str, object]:
+        """The heads in the order of the ranking, counted layer by layer; what stands below the grid."""
+        ranking, heads = self.ranking, self.shape[1]
+        return {
+            "ranked": None if ranking is None else [choice.layer * heads + choice.head for choice in ranking.heads],
+            "notes": [shown(part.note) for part in (self.metric, ranking) if part is not None],
+        }
+
+
+def head_grid(grid: Grid, *, on_open: Callable[[HeadChoice], object], key: str) -> None:
+    """Show all heads as soon as their tiles are in the browser.
+
+    Args:
+        grid: what is shown.
+        on_open: called before the next run, with the head that a person has opened.
+        key: of the component.
+    """
+    COMPONENT.show(grid, key=key, head=hear_head(on_open, grid.shape))
+
+
+def hear_head(on_open: Callable[[HeadChoice], object], shape: tuple[int, int]) -> Callable[[object], None]:
+    """Call `on_open` with the head that a browser names, of so many layers and heads."""
+    layers, heads = shape
+    return hear(on_open, HeadChoice, layer=range(layers), head=range(heads))

@@ -1,0 +1,269 @@
+"""Write HTML pages that open offline: text of ours, and pictures that the pages' components draw without a server.
+
+What a component draws travels as bytes. A click on a head of a grid draws that head from them, so that nothing is asked
+of Python. What may run is named by its hash in a Content-Security-Policy; everything else, and every request, is
+refused by the browser itself.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Final, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.pictures import fingerprint, payload
+from viz.pictures.component import Component
+from viz.pictures.head_grid import component as head_grid
+from viz.pictures.head_grid.component import Grid, HeadChoice
+from viz.pictures.matrix_picture import component as matrix_picture
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
+from viz.pictures.tile_codes import Tiles
+from viz.pictures.tiles import store
+from viz.server import bundle, script_texts
+from viz.text import messages, sites
+from viz.text.messages import _
+
+Scheme = Literal["light", "dark"]
+
+_DRAW: Final = Path(__file__).parent / "shared" / "draw_parts.js"
+_SETTINGS: Final = Path(__file__).parents[2] / ".streamlit" / "config.toml"
+_ENDS_ITS_ELEMENT: Final = re.compile("</script|<!--", re.IGNORECASE)
+#: What pages of text share; colours are those of the app, named as Streamlit names them.
+_STYLE: Final = """
+:root { color-scheme: light dark; }
+body { margin: 0 auto; max-width: 1160px; padding: 24px 20px 48px; color: var(--st-text-color);
+       background: var(--st-background-color); font: 16px/1.5 system-ui, sans-serif; }
+h1, h2 { font-family: Georgia, serif; line-height: 1.2; margin: 0 0 0.6rem; }
+h1 { font-size: 1.9rem; }
+h2 { font-size: 1.3rem; }
+p { margin: 0.3rem 0; }
+code { overflow-wrap: anywhere; }
+"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component of a picture.
+
+    Attributes:
+        component: which.
+        payload: what it draws first.
+        choices: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
+        hides: rules of CSS for what only a page can do.
+    """
+
+    component: Component
+    payload: bytes
+    choices: tuple[bytes, ...] = ()
+    hides: str = ""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Components below one another.
+
+    Attributes:
+        parts: the components.
+        heads: of each layer, where a head can be chosen.
+        alt: what the picture shows, for those who hear it.
+    """
+
+    parts: Sequence[Part]
+    heads: int
+    alt: str
+
+    def payloads(self) -> list[bytes]:
+        """What all parts draw, one after another, in the language of this code."""
+        return [
+            payload.with_language(each, script_texts.language_of(part.component.script))
+            for part in self.parts
+            for each in (part.payload, *part.choices)
+        ]
+
+    def scripts(self) -> dict[str, str]:
+        """Path → text of the modules of all parts."""
+        return {path: bundle.script(path) for path in sorted({part.component.script for part in self.parts})}
+
+    def plan(self) -> dict[str, object]:
+        """What `draw_parts.js` needs to know besides the bytes."""
+        parts = [
+            {
+                "script": part.component.script,
+                "element": part.component.element,
+                "style": "" if part.component.style is None else bundle.styles(part.component.style) + part.hides,
+                "count": 1 + len(part.choices),
+                "hidden": part.component.style is None,
+            }
+            for part in self.parts
+        ]
+        palettes = {"light": colours("light"), "dark": colours("dark")}
+        return {"parts": parts, "heads": self.heads, "alt": self.alt, **palettes}
+
+
+def all_heads(
+    weights: Float[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    opened: tuple[int, int],
+    *,
+    only_opened: bool = False,
+) -> Drawing:
+    """Every head as a tile, and the open one large below; a click opens another one.
+
+    Args:
+        weights: those of an attention.
+        queries, keys: the tokens of rows and columns.
+        title: what the attention is called.
+        opened: layer and head that are open, from 0.
+        only_opened: leave out the exact weights of the other heads, which then cannot be opened.
+    """
+    layers, heads = weights.shape[:2]
+    address = f"offline-{fingerprint.digest(title, *queries, weights)}"
+    tiles = Tiles.of(weights.shape, iter(weights))
+    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
+    grid = Grid(address=address, shape=(layers, heads), selected=HeadChoice(*opened), caption=title)
+    drawn = {
+        (layer, head): _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
+        for layer, head in ([opened] if only_opened else np.ndindex(layers, heads))
+    }
+    parts = [
+        Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
+        Part(head_grid.COMPONENT, payload.pack(grid)),
+        Part(matrix_picture.COMPONENT, drawn[opened], () if only_opened else tuple(drawn.values())),
+    ]
+    alt = _("{site}: every head of {layers} layers as a tile, and one of them large", site=title, layers=layers)
+    return Drawing(parts, heads, alt)
+
+
+def _matrix(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], title: str) -> bytes:
+    data = MatrixData(
+        values=weights,
+        row_tokens=queries,
+        column_tokens=keys,
+        scale=ColourScale.root(_("weight"), 1.0),
+        title=title,
+        label=_("{title}: weights as a heatmap.", title=title),
+        row_name=_("query"),
+        column_name=_("key"),
+        file_name="head",
+    )
+    return payload.pack(data, **matrix_picture.choices(Kept()))
+
+
+@cache
+def colours(scheme: Scheme) -> dict[str, str]:
+    """The app's colours and fonts, which a file on a disk cannot see, as properties of CSS."""
+    theme = tomllib.loads(_SETTINGS.read_text(encoding="utf-8"))["theme"][scheme]
+    named = {re.sub("[A-Z]", lambda big: f"-{big[0].lower()}", name): value for name, value in theme.items()}
+    properties = {f"--st-{name}": value for name, value in named.items() if isinstance(value, str)}
+    return properties | {"--st-font": "sans-serif", "--st-heading-font": "serif", "--st-button-radius": "6px"}
+
+
+def root_style(scheme: Scheme) -> str:
+    """The rule of CSS that names the app's colours."""
+    return ":root {" + "".join(f"{name}:{value};" for name, value in colours(scheme).items()) + "}"
+
+
+def script_json(value: object) -> str:
+    """JSON that neither closes a script element nor breaks a line of JavaScript."""
+    return _without_ends(json.dumps(value, separators=(",", ":")))
+
+
+def _without_ends(text: str) -> str:
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def text_page(title: str, body: str, style: str = "", drawing: Drawing | None = None) -> str:
+    """A page of text in the colours that the reader's system prefers.
+
+    Args:
+        title: as text.
+        body: as HTML, in which everything of people is escaped; the picture goes into its element `#picture`.
+        style: a style sheet besides that of all pages.
+        drawing: the picture, if any.
+    """
+    dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
+    sheet = f"{root_style('light')}{dark}{_STYLE}{style}"
+    modules = [] if drawing is None else [_drawing_script(drawing)]
+    return offline_page(title=title, style=sheet, body=body, modules=modules)
+
+
+def _drawing_script(drawing: Drawing) -> str:
+    given = [base64.b64encode(each).decode("ascii") for each in drawing.payloads()]
+    plan, data, scripts = map(script_json, (drawing.plan(), given, drawing.scripts()))
+    return f"""{draw_parts()}
+const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
+await draw(document.getElementById("picture"), {plan}, {data}.map(bytes), {scripts});
+"""
+
+
+def draw_parts() -> str:
+    """The text of the script that defines `draw`."""
+    return _DRAW.read_text(encoding="utf-8")
+
+
+def offline_page(
+    *,
+    title: str,
+    style: str,
+    body: str,
+    libraries: Sequence[str] = (),
+    script: str = "",
+    entry: str = "",
+    modules: Sequence[str] = (),
+) -> str:
+    """The page, in the language in which it is made. Pictures may only be part of the page itself.
+
+    Args:
+        title: as text.
+        style: a style sheet.
+        body: as HTML, in which everything of people is escaped.
+        libraries: scripts that others wrote; they run before `body` is there.
+        script: the page's own, in which everything of people went through `script_json`; it runs after `body`.
+        entry: module of ours (its path in `viz`) that exports nothing and finds the texts of this language; it runs
+            after `script`.
+        modules: texts of modules, which may import others that they hold themselves.
+    """
+    script += _of_module(entry) if entry else ""
+    after = [script] if script else []
+    for source in (*libraries, *after, *modules):
+        assert not _ENDS_ITS_ELEMENT.search(source), "a script must not be able to end its element"
+    assert "</style" not in style.lower(), "a style sheet must not be able to end its element"
+    allowed = " ".join(f"'sha256-{_sha256(source)}'" for source in (*libraries, *after, *modules))
+    blobs = " blob:" if modules else ""
+    # Without a source "script-src" allows nothing.
+    policy = f"default-src 'none'; script-src {allowed}{blobs}; style-src 'unsafe-inline'; img-src data: blob:"
+    return "".join(
+        (
+            f'<!doctype html><html lang="{messages.tag(messages.language())}"><head><meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{escape(title)}</title><style>{style}</style>",
+            *(f"<script>{library}</script>" for library in libraries),
+            f"</head><body>{body}",
+            *(f"<script>{text}</script>" for text in after),
+            *(f'<script type="module">{text}</script>' for text in modules),
+            "</body></html>",
+        )
+    )
+
+
+def _of_module(entry: str) -> str:
+    """A module as the text of a script, after the language that `messages.js` begins with."""
+    language = script_texts.language_of(entry)
+    spoken = f"globalThis.headlightLanguage = {_without_ends(language)};\n" if language else ""
+    return spoken + bundle.classic_script(entry)
+
+
+def _sha256(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -1,0 +1,103 @@
+"""Show what the head of a page offers: its link, undo, redo, pin, and a presentation with its steps."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+import streamlit as st
+
+from viz.pictures.component import Component
+from viz.pictures.payload import ANYTHING, Text, hear
+
+_LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
+_TOOLS: Final = Component("pictures/head_tools/head_tools.js", "pictures/head_tools/head_tools.css")
+_STEPS: Final = Component("pictures/present/present_steps.js", "pictures/present/present_steps.css")
+#: In the session: the buttons that were pressed last, and how many choices they have undone.
+_HEARD: Final = "head-tools/heard"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyLink:
+    """A button that copies the address of what is shown.
+
+    Attributes:
+        always: parameters that the link has even where the address leaves them out, as they have their default value.
+        note: what the link does not bring, said once it is copied.
+        paper: the background of saved pictures.
+        format: of the file that the camera of a chart saves.
+    """
+
+    always: Mapping[str, str]
+    note: Text
+    paper: str
+    format: str
+
+
+def copy_link(link: CopyLink) -> None:
+    """Show the button, and tell the page how pictures are saved."""
+    _LINK.show(link, key="copy-link", width="content")
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """How many choices the buttons of one page have undone in all (`total`), minus those done again."""
+
+    name: Annotated[str, ANYTHING]
+    total: Annotated[int, ANYTHING]
+
+    def steps_since(self, heard: "Undone | None") -> int:
+        """How many choices to undo (below 0: to do again) beyond those that were heard of."""
+        return self.total - (heard.total if heard is not None and heard.name == self.name else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    is_presented: bool
+    is_pinned: bool
+    heard: tuple[str, int] | None
+
+
+def head_tools(
+    *,
+    is_presented: bool,
+    is_pinned: bool,
+    on_undo: Callable[[int], None],
+    on_pin: Callable[[], None],
+    on_present: Callable[[bool], None],
+) -> None:
+    """Show the buttons. What is given is called before the next run.
+
+    Args:
+        is_presented: whether a projector shows the page; then only the way back is offered.
+        is_pinned: whether this view is in the collection already.
+        on_undo: called with how many choices to undo, below 0 to do again.
+        on_pin: for the view that is shown.
+        on_present: with whether to present the page.
+    """
+    heard: Undone | None = st.session_state.get(_HEARD)
+
+    def undo(told: Undone) -> None:
+        steps = told.steps_since(st.session_state.get(_HEARD))
+        st.session_state[_HEARD] = told
+        if steps:
+            on_undo(steps)
+
+    _TOOLS.show(
+        _Tools(is_presented, is_pinned, None if heard is None else (heard.name, heard.total)),
+        key="head-tools",
+        width="content",
+        undo=hear(undo, Undone),
+        pin=lambda _value: on_pin(),
+        present=hear(lambda number: on_present(number == 1), int, to=range(2)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    step: int
+    count: int
+
+
+def present_steps(step: int, count: int, *, on_step: Callable[[int], None]) -> None:
+    """Show the step, counted from 0, of a presentation; `on_step` is called before the next run, with another one."""
+    _STEPS.show(_Steps(step, count), key="present-steps", step=hear(on_step, int, to=range(count)))

@@ -1,0 +1,102 @@
+"""Let a page and a player that the browser moves agree on where it stands, without one undoing what the other did."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from viz.pictures import payload
+from viz.pictures.component import Component, ignore
+from viz.server.widget_values import sent
+
+#: A frozen dataclass of plain values, all that a player can be set to.
+State = TypeVar("State")
+
+
+@dataclass(frozen=True)
+class Command(Generic[State]):
+    """A state the player is set to. It obeys each `number` once, so that sending it again changes nothing."""
+
+    number: int
+    state: State
+    digest: str
+
+    def packed(self) -> dict[str, object]:
+        """As `player_view.js` reads it."""
+        return {"number": self.number, **payload.encoded(self.state)}
+
+    def is_answered_by(self, value: object) -> bool:
+        """Whether the browser reported this after it had obeyed the command, of the film that it was about."""
+        answered = (self.digest, self.number)
+        return isinstance(value, Mapping) and (value.get("digest"), value.get("command")) == answered
+
+    def answer(self, value: object, read: Callable[[object], State | None]) -> State | None:
+        """What `read` makes of the browser's report, if that answers this command."""
+        return read(value) if self.is_answered_by(value) else None
+
+
+@dataclass(frozen=True)
+class Exchange(Generic[State]):
+    """What page and player last said to each other; kept in the session between two runs."""
+
+    command: Command[State]
+    asked: State | None
+    reported: State | None
+
+
+def next_command(last: Exchange[State] | None, asked: State, reported: State | None, digest: str) -> Command[State]:
+    """The last command again, unless the page really asks for something new.
+
+    A page that follows the player through the URL asks for what the player itself reported, possibly one run late. To
+    obey that would throw a person who went on stepping back to where they were. So a wish counts only if the page did
+    not have it in the run before and the player did not report it. Another film always counts.
+    """
+    if last is None:
+        return Command(1, asked, digest)
+    is_echo = asked in (last.asked, last.reported, reported)
+    if is_echo and last.command.digest == digest:
+        return last.command
+    return Command(last.command.number + 1, asked, digest)
+
+
+def reported_state(read: Callable[[object], State | None], key: str) -> State | None:
+    """What the player with this key reports, if it has obeyed its last command and `read` takes it."""
+    last: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
+    return None if last is None else last.command.answer(sent(key, "view"), read)
+
+
+def play(
+    component: Component,
+    content: object,
+    *arrays: NDArray[np.generic],
+    asked: State,
+    read: Callable[[object], State | None],
+    digest: str,
+    key: str,
+    more: Mapping[str, object] | None = None,
+    **answers: Callable[[object], None],
+) -> State | None:
+    """Show a player; return its state once a person has changed it.
+
+    Args:
+        component, content, arrays, more, answers: as of `Component.show`.
+        asked: where the page wants the player, all of which exists.
+        read: the state that the browser reports, if it names what exists.
+        digest: a fingerprint of the film.
+        key: of the component.
+    """
+    last: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
+    before = reported_state(read, key)
+    if last is not None and key not in st.session_state:
+        # Streamlit forgets a component that a run leaves out. Its successor has no state, so whatever the page asks
+        # is news; the number goes on, because the browser remembers the ones it has obeyed.
+        last = Exchange(last.command, None, None)
+    command = next_command(last, asked, before, digest)
+    given = {**(more or {}), "digest": digest, "command": command.packed()}
+    view: Any = component.show(content, *arrays, key=key, more=given, view=ignore, **answers).view
+    reported = command.answer(view, read)
+    st.session_state[f"{key}/exchange"] = Exchange(command, asked, reported)
+    return reported

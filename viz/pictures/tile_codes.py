@@ -1,0 +1,205 @@
+"""Make the weights of all heads small enough to be sent: pooled by maximum, coded, compressed.
+
+A weight w of a tile travels as the number of its cell, when [0, 1] is cut wherever its shade s = round(127 · √w) or its
+third decimal t = round(1000 · w) changes: 1,129 cells. So the number to be read is exact, the colour is one of 128,
+order is kept, and the bytes compress to less than half of what 16 bits of √w take. A weight above zero, however small,
+has another cell than zero.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Self
+
+import numpy as np
+from jaxtyping import Float, Int, UInt16
+from numpy.typing import NDArray
+
+from viz.pictures import fingerprint, payload
+
+#: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
+MAX_SIDE: Final = 128
+MAX_CELLS: Final = 1_000_000
+#: Where blocks are large, the positions of their maxima take most of the message, and count as what they were measured
+#: to take; a little less than a megabyte, for the tokens travel too.
+MAX_BYTES: Final = 950_000
+LARGE_BLOCK: Final = 16
+
+#: As many shades can be told apart on the page, and fewer cells make a shorter message.
+SHADES: Final = 128
+#: For each shade the smallest t that it can have, and the number of its first cell.
+FIRST_THOUSANDTH: Final = np.rint(1000 * (np.maximum(0.0, np.arange(SHADES) - 0.5) / (SHADES - 1)) ** 2).astype(
+    np.int32
+)
+_CELLS: Final = np.maximum(np.diff(FIRST_THOUSANDTH, append=1000) + 1, [2] + [1] * (SHADES - 1)).astype(np.uint16)
+FIRST_CELL: Final = (np.cumsum(_CELLS) - _CELLS).astype(np.uint16)
+
+
+@dataclass(frozen=True)
+class CellCode:
+    """How the browser reads cells: base of the payloads that hold some."""
+
+    def derived(self) -> dict[str, object]:
+        """For each shade the number of its first cell, and the smallest third decimal that it can have."""
+        return {"first_cell": FIRST_CELL.tolist(), "first_thousandth": FIRST_THOUSANDTH.tolist()}
+
+
+@dataclass(frozen=True)
+class GridSpec:
+    """The sizes of a grid: what there is, and how many blocks lie along each side of a tile."""
+
+    layers: int
+    heads: int
+    queries: int
+    keys: int
+    rows: int
+    columns: int
+
+    @classmethod
+    def of(cls, shape: tuple[int, int, int, int]) -> Self:
+        """Tiles of min(n, 128, √(10⁶ / heads)) blocks a side, n being queries or keys; of fewer where n is large."""
+        layers, heads, queries, keys = shape
+        side = max(1, min(MAX_SIDE, math.isqrt(MAX_CELLS // (layers * heads))))
+        spec = cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
+        while side > 1 and spec.block_queries * spec.block_keys > LARGE_BLOCK and spec.expected_bytes > MAX_BYTES:
+            side -= 1
+            spec = cls(layers, heads, queries, keys, min(queries, side), min(keys, side))
+        return spec
+
+    @property
+    def expected_bytes(self) -> float:
+        """What large blocks take, as measured on random weights: a byte a weight, and the bits of its position."""
+        offset = 1.15 * math.log2(self.block_queries * self.block_keys) / 8
+        return self.layers * self.heads * self.rows * self.columns * (1 + offset)
+
+    @property
+    def block_queries(self) -> int:
+        """Rows of the largest block; others have one less."""
+        return math.ceil(self.queries / self.rows)
+
+    @property
+    def block_keys(self) -> int:
+        """Columns of the largest block; others have one less."""
+        return math.ceil(self.keys / self.columns)
+
+    def derived(self) -> dict[str, object]:
+        """The sizes of blocks."""
+        return {"block_queries": self.block_queries, "block_keys": self.block_keys}
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether a block holds more than one weight."""
+        return self.block_queries * self.block_keys > 1
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """All tiles, ready to be sent.
+
+    Attributes:
+        spec: their sizes.
+        deflated: zlib of planes of bytes, each [layer, head, row, column]: the low and the high bytes of the weights'
+            cells, and, where tiles are pooled, of the offsets.
+        digest: fingerprint of both.
+    """
+
+    spec: GridSpec
+    deflated: bytes
+    digest: str
+
+    @classmethod
+    def of(cls, shape: tuple[int, int, int, int], layers: Iterable[Float[np.ndarray, "head query key"]]) -> Self:
+        """Pool and code all weights, of which only one layer at a time need be in memory.
+
+        Args:
+            shape: layers, heads, queries, keys.
+            layers: the weights of each layer, in order.
+        """
+        spec = GridSpec.of(shape)
+        planes = np.empty((4 if spec.is_pooled else 2, *shape[:2], spec.rows, spec.columns), np.uint8)
+        for layer, weights in enumerate(layers):
+            assert weights.shape == shape[1:], f"layer {layer} has shape {weights.shape}, expected {shape[1:]}"
+            for head, matrix in enumerate(weights):
+                maxima, offsets = pool(matrix, spec) if spec.is_pooled else (matrix, None)
+                cells = code(maxima)
+                planes[0, layer, head], planes[1, layer, head] = cells & 255, cells >> 8
+                if offsets is not None:
+                    planes[2, layer, head], planes[3, layer, head] = offsets & 255, offsets >> 8
+        deflated = payload.deflate(planes)
+        return cls(spec, deflated, fingerprint.digest(repr(spec), np.frombuffer(deflated, np.uint8)))
+
+
+@dataclass(frozen=True)
+class LayerTiles:
+    """The tiles of one layer, ready to be sent before those of the others are computed.
+
+    Attributes:
+        spec: the sizes of all tiles.
+        layer: from 0.
+        deflated: as that of `Tiles`, of one layer alone.
+    """
+
+    spec: GridSpec
+    layer: int
+    deflated: bytes
+
+    @classmethod
+    def of(
+        cls,
+        spec: GridSpec,
+        layer: int,
+        maxima: Float[np.ndarray, "head row column"],
+        down: Int[np.ndarray, "head row column"],
+        across: Int[np.ndarray, "head row column"],
+    ) -> Self:
+        """Code what is pooled already: the largest weights of blocks, and where in its block each is."""
+        assert maxima.shape == (spec.heads, spec.rows, spec.columns), "one number for each block of each head"
+        numbers = [code(maxima), (down * spec.block_keys + across).astype(np.uint16)]
+        planes = [
+            part.astype(np.uint8) for number in numbers[: 1 + spec.is_pooled] for part in (number & 255, number >> 8)
+        ]
+        return cls(spec, layer, payload.deflate(np.stack(planes)))
+
+
+def edges(count: int, blocks: int) -> Int[np.ndarray, "edge"]:
+    """Where blocks begin that share `count` rows or columns as evenly as integers allow, and at last where they end."""
+    return np.arange(blocks + 1) * count // blocks
+
+
+def pool(
+    weights: Float[np.ndarray, "query key"], spec: GridSpec
+) -> tuple[Float[np.ndarray, "row column"], UInt16[np.ndarray, "row column"]]:
+    """The largest weight of every block, and its offset there: rows down · `block_keys` + columns across.
+
+    Maximum and not mean, because a head that attends sharply would fade with every doubling of the sentence.
+    """
+    tallest, down = _pool_rows(weights, spec.rows)
+    maxima, across = _pool_rows(np.ascontiguousarray(tallest.T), spec.columns)
+    chosen = edges(spec.keys, spec.columns)[:-1, None] + across
+    offsets = down.T[chosen, np.arange(spec.rows)] * np.uint16(spec.block_keys) + across
+    return maxima.T, offsets.T
+
+
+def _pool_rows(
+    values: Float[np.ndarray, "row other"], blocks: int
+) -> tuple[Float[np.ndarray, "block other"], UInt16[np.ndarray, "block other"]]:
+    """The largest of each block of rows, and how many rows down in its block it is."""
+    begin, end = edges(len(values), blocks)[:-1], edges(len(values), blocks)[1:]
+    largest = values[begin]
+    down = np.zeros(largest.shape, np.uint16)
+    for further in range(1, math.ceil(len(values) / blocks)):
+        # A block that is one row short sees its last row again, which is not larger than itself.
+        candidates = values[np.minimum(begin + further, end - 1)]
+        down = np.maximum(down, (candidates > largest) * np.uint16(further))
+        largest = np.maximum(largest, candidates)
+    return largest, down
+
+
+def code(weights: Float[np.ndarray, "..."]) -> UInt16[np.ndarray, "..."]:
+    """The number of the cell of each weight in [0, 1]. Rounding errors just outside the range are cut off."""
+    inside = np.clip(weights, 0.0, 1.0)
+    shades = np.rint((SHADES - 1) * np.sqrt(inside)).astype(np.uint8)
+    within = np.rint(1000 * inside).astype(np.int32) - FIRST_THOUSANDTH[shades]
+    within[(shades == 0) & (inside > 0)] = 1
+    cells: NDArray[np.uint16] = FIRST_CELL[shades] + np.clip(within, 0, _CELLS[shades] - 1).astype(np.uint16)
+    return cells
