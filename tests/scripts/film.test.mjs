@@ -1,13 +1,13 @@
 // The pure parts of the film: filters of a distribution, texts of probabilities, sizes, and where sliders stand.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { onLogScale, timesLess } from "../../viz/pictures/shared/probability.js";
 import { formatProbability, formatShare, formatSigned } from "../../viz/pages/decoding/film/film_candidates.js";
 import { distributionAt, filterDistribution } from "../../viz/pages/decoding/film/film_distribution.js";
 import { isFilter, stopOf } from "../../viz/pages/decoding/film/film_filters.js";
 import { sizesFor } from "../../viz/pages/decoding/film/film_heads.js";
 import { lineColour } from "../../viz/pages/decoding/film/film_rows.js";
 import { cellAt } from "../../viz/pages/decoding/film/film_strip.js";
+import { onLogScale, timesLess } from "../../viz/pictures/shared/probability.js";
 
 const near = (found, wanted) => assert.ok(Math.abs(found - wanted) < 1e-6, `${found} is not ${wanted}`);
 const logs = (...probabilities) => probabilities.map(Math.log);

@@ -1,6 +1,11 @@
 // Lines of an opened head: which are drawn and where; its title before Python answers; and the origin story's columns.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
+import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
+import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
+import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
+import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
 import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
 import {
   closeHead,
@@ -12,11 +17,6 @@ import {
   placeOf,
   pointAt,
 } from "../../viz/pictures/shared/focus.js";
-import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
-import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
-import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
-import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
-import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
 
 const stored = (weights) => new Uint16Array(weights.map((weight) => Math.round(Math.sqrt(weight) * 65535)));
 const MATRIX = { values: stored([0.7, 0.2, 0.1, 0, 0.001, 0.999, 1, 0, 0.5, 0.5, 0, 1]), queries: 2, keys: 3 };

@@ -1,13 +1,13 @@
 // The pure parts of a training's film: its axis, its lanes, and the numbers of heads.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 import {
   MetricNumbers,
   metricLanes,
   stepTicks,
   trainingLanes,
 } from "../../viz/pages/why_attention/through_training/training_lanes.js";
+import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
 
 const metric = { name: "Previous token", unit: "", decimals: 2, isShare: true, note: "" };
 const header = { heads: 2, steps: [0, 10], metric, threshold: 0.4 };

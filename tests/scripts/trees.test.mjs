@@ -1,11 +1,11 @@
 // Where the nodes of a beam, the lines of branches and the cells of a map of heads stand, and where keys lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { scrolledTo, targetOf } from "../../viz/pictures/shared/items.js";
 import { cellHeight } from "../../viz/pages/atlas/layer_maps/head_maps.js";
 import { layOut, pathTo } from "../../viz/pages/decoding/beam/beam_picture.js";
 import { formatLogProb, lanePath } from "../../viz/pages/decoding/branches/branch_tree.js";
 import { partsOf } from "../../viz/pages/decoding/logit_lens/lens_table.js";
+import { scrolledTo, targetOf } from "../../viz/pictures/shared/items.js";
 
 const measure = ({ token }) => ({ token: 10 * token.length, total: 20, badge: 30 });
 const node = (step, parent, row, folded, token = "ab") => ({ step, parent, row, folded, token, badge: "" });
