@@ -6,7 +6,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from viz import warm_start
-from viz.server import forged_widgets, script_files
+from viz.server import scripts, widgets
 
 # A file of our own: Streamlit fetches a Material icon for the browser's tab from the network.
 MARK = Path(__file__).parent / "viz" / "mark.svg"
@@ -15,9 +15,8 @@ MARK = Path(__file__).parent / "viz" / "mark.svg"
 def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
-    from viz.access import freed_memory
     from viz.selection import catalogue, state
-    from viz.server import callbacks, gc_freeze
+    from viz.server import memory
     from viz.text.messages import _
     from viz.ui import address_code, frame
     from viz.ui.add_model import say_missing
@@ -25,7 +24,7 @@ def run() -> None:
     from viz.ui.sidebar import sidebar
     from viz.ui.tools import follow
 
-    callbacks.run_to_their_end()
+    widgets.run_to_their_end()
     st.logo(str(MARK), size="large")
     frame.check_settings()
     names = list(catalogue.models())
@@ -55,8 +54,8 @@ def run() -> None:
         page.run()
     state.end()
     address_code.draw()
-    gc_freeze.freeze_kept()
-    freed_memory.hand_back()
+    memory.freeze_kept()
+    memory.hand_back()
 
 
 if __name__ == "__main__":
@@ -67,6 +66,6 @@ else:
     app = st.App(
         __file__,
         lifespan=warm_start.while_serving,
-        routes=script_files.routes(),
-        middleware=[Middleware(forged_widgets.ForgedWidgets)],
+        routes=scripts.routes(),
+        middleware=[Middleware(widgets.ForgedWidgets)],
     )

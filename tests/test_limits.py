@@ -37,7 +37,7 @@ from viz.pages.why_attention import shortened
 from viz.pages.why_attention.through_training import payload
 from viz.selection import pins, url
 from viz.selection.selection import Selection
-from viz.server import shared_server
+from viz.server import limits
 
 SMALL = 6
 
@@ -143,7 +143,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         lambda n: training_record._flattened({str(number): 1 for number in range(n)}, "result"),
         "at most",
     ),
-    ("viz.server.shared_server", "MOST_SECONDS", lambda n: shared_server._seconds(str(n)), "seconds"),
+    ("viz.server.limits", "MOST_SECONDS", lambda n: limits._seconds(str(n)), "seconds"),
     (
         "viz.notebook.pictures",
         "MOST_LINES",
@@ -183,7 +183,7 @@ EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
     (lambda n: peft_adapter._number("a", {"r": n}, "r", 8), 1, 0, "from 1 to"),
     (lambda n: input_text.checked_ids("a", "x", 3, lambda _: [1] * n), 3, 4, "at most 3"),
     (lambda n: input_text.checked_ids("a" * n, "x", 3, lambda _: [1]), 300, 301, "at most 3"),
-    (lambda n: shared_server._seconds(str(n)), 1, 0, "seconds"),
+    (lambda n: limits._seconds(str(n)), 1, 0, "seconds"),
     (lambda n: preset("base", dropout=n), 0.0, -0.01, "dropout"),
 ]
 

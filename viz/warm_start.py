@@ -19,9 +19,8 @@ _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.
 MODULES: Final = (
     "model.adapters.inspect_folder",
-    "viz.server.callbacks",
-    "viz.server.forged_widgets",
-    "viz.server.gc_freeze",
+    "viz.server.widgets",
+    "viz.server.memory",
     "viz.ui.address_code",
     "viz.ui.add_model",
     "viz.ui.page_style",
@@ -39,7 +38,7 @@ MODULES: Final = (
 async def while_serving(server: "App") -> AsyncIterator[None]:
     """Around the server's work: begin to load when it begins."""
     # Not at the top: what the server itself needs comes first.
-    from viz.server.process_end import JOB_THREAD
+    from viz.server.background_jobs import JOB_THREAD
 
     Thread(target=prepare, daemon=True, name=JOB_THREAD).start()
     yield

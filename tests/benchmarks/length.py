@@ -25,8 +25,7 @@ from model.nn.masks import AttentionMask
 from model.trace import axes
 from model.trace.row_blocks import pooled_weights
 from viz.access.long_texts import OVERVIEW_SIDE
-from viz.pictures.decimals import pack_decimals
-from viz.pictures.tile_codes import GridSpec, LayerTiles, edges
+from viz.pictures.tiles.codes import GridSpec, LayerTiles, edges, pack_decimals
 from viz.pictures.tiles.server import TILE_SIDE
 
 HEADS, D_K = 12, 64

@@ -22,7 +22,7 @@ from tests.benchmarks.wire_viewer import Run, WireViewer, browser_cookie
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.server.shared_server import SHARED_VARIABLE
+from viz.server.limits import SHARED_VARIABLE
 
 PLAYER: Final = "player"
 #: Steps of each film that are looked at one after another.

@@ -15,7 +15,7 @@ from tests.benchmarks.wire_session import Seen
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.server.shared_server import SHARED_VARIABLE
+from viz.server.limits import SHARED_VARIABLE
 
 Found = TypeVar("Found")
 

@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
-from viz.server import background_jobs, shared_server
+from viz.server import background_jobs, limits
 from viz.server.background_jobs import Progress, Task
 
 
@@ -72,9 +72,9 @@ def selection(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Select
 @pytest.fixture
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The rules of a server that a class or a lab shares."""
-    monkeypatch.setenv(shared_server.SHARED_VARIABLE, "1")
-    monkeypatch.delenv(shared_server.SECONDS_VARIABLE, raising=False)
-    shared_server.rules.cache_clear()
+    monkeypatch.setenv(limits.SHARED_VARIABLE, "1")
+    monkeypatch.delenv(limits.SECONDS_VARIABLE, raising=False)
+    limits.rules.cache_clear()
     yield
     monkeypatch.undo()
-    shared_server.rules.cache_clear()
+    limits.rules.cache_clear()

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from jaxtyping import Float
 
-from viz.pictures import fingerprint
-from viz.pictures.tile_codes import Tiles
+from viz.pictures.payload import fingerprint
+from viz.pictures.tiles.codes import Tiles
 from viz.selection.common import Common, Measure
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import _
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def head_tiles(trace: "Trace", reader: "Reader", site: str, measure: Measure = "
 
 def tiles_key(trace: "Trace", site: str, measure: Measure = "weights") -> str:
     """A name that the tiles of this site by this measure alone have, known before they are computed."""
-    return fingerprint.digest(trace.key, site, measure)
+    return fingerprint(trace.key, site, measure)
 
 
 @cached(max_entries=MAX_TILES)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from viz.access import models
 from viz.access.word_links import Words
-from viz.pictures.chat_roles import Run
+from viz.pictures.focus import Run
 from viz.selection.model_choice import ModelChoice
 from viz.text.messages import _
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.access import attention, long_texts
 from viz.selection.examples import known_marks
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.marks import Span, pronoun_and_nouns, word_spans
 from viz.text.sites import SITES
 

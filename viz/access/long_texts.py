@@ -13,12 +13,9 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.access.attention import MatrixView, OpenedLayer, collect_head_metrics, shown_axes, tiles_key
-from viz.pictures.decimals import decimals_for
-from viz.pictures.tile_codes import GridSpec, LayerTiles, edges
-from viz.pictures.tile_source import Source
+from viz.pictures.tiles.codes import GridSpec, LayerTiles, Source, decimals_for, edges
 from viz.server.background_jobs import Progress, Task
-from viz.server.bounded_cache import BoundedCache
-from viz.server.caching import cache_key, cached
+from viz.server.caches import BoundedCache, cache_key, cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
@@ -174,7 +171,7 @@ def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: 
 
 @cached(max_entries=MAX_HEADS)
 def _long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> LongHead:
-    from viz.pictures import fingerprint
+    from viz.pictures.payload import fingerprint
 
     matrix = _head_matrix(trace, reader, site, layer, head, view)
     shape = len(matrix.queries.labels), len(matrix.keys.labels)
@@ -187,7 +184,7 @@ def _long_head(trace: "Trace", reader: "Reader", site: str, layer: int, head: in
     def pooled(rows: slice, columns: slice, size: tuple[int, int]) -> Float[np.ndarray, "row column"]:
         return matrix.pooled(rows, columns, size).numpy()
 
-    address = fingerprint.digest(repr((trace.key, site, layer, head, cache_key(view))))
+    address = fingerprint(repr((trace.key, site, layer, head, cache_key(view))))
     source = Source(address, shape, decimals_for(top), pooled)
     return LongHead(overview, block, matrix.queries, matrix.keys, top, source)
 

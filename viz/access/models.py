@@ -16,8 +16,7 @@ from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
-from viz.server.bounded_cache import BoundedCache, share_of_memory
-from viz.server.caching import cached
+from viz.server.caches import BoundedCache, cached, share_of_memory
 from viz.text.language import NAMES
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import InputTextError
-from viz.pictures import fingerprint
-from viz.server.bounded_cache import BoundedCache
+from viz.pictures.payload import fingerprint
+from viz.server.caches import BoundedCache
 from viz.text.messages import said
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def keep(content: bytes, name: str) -> str:
     """
     from model.adapters.image_reader import picture_of
 
-    digest = fingerprint.digest(name.encode("utf-8", errors="replace").hex(), content.hex())
+    digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
     if _kept().get(digest) is None:
         picture = picture_of(content, name, LARGEST_SIDE)
         _kept().put(digest, (name, picture), picture.width * picture.height * 3)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import freed_memory, pictures
-from viz.server.bounded_cache import BoundedCache, share_of_memory
+from viz.access import pictures
+from viz.server import memory
+from viz.server.caches import BoundedCache, share_of_memory
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -110,7 +111,7 @@ def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
 
     def layer_done(done: int, most: int) -> None:
         # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
-        freed_memory.hand_back(HAND_BACK)
+        memory.hand_back(HAND_BACK)
         progress(done, most)
 
     with layers_counted(layer_done):

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from viz.access import attention
 from viz.pictures.focus import AXES
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from babel.messages.catalog import Catalog
 
-from viz.server.script_texts import texts_in
-from viz.text.formula_files import NAME, formulas_in
+from viz.server.scripts import texts_in
 from viz.text.messages import OWN_NAME
+from viz.ui.formulas import NAME, formulas_in
 
 ROOT: Final = Path(__file__).parents[2]
 #: What a language is called by itself: no call in the source, and told from the word by its context.

@@ -10,8 +10,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from viz.pictures import payload
-from viz.server import bundle, script_files, script_texts
-from viz.server.widget_values import sent
+from viz.server import bundle, scripts
+from viz.server.widgets import sent
 
 
 def ignore(value: object) -> None:
@@ -35,7 +35,7 @@ class Component:
             f"headlight_{name}",
             html=f'<div class="{self.element}"{hidden}></div>',
             css=None if style is None else bundle.styles(style),
-            js=script_files.script(script),
+            js=scripts.script(script),
         )
 
     def show(
@@ -63,7 +63,7 @@ class Component:
             f"on_{name}_change": partial(_answer, take, key, name) for name, take in answers.items()
         }
         return self._renderer(
-            data=payload.with_language(packed, script_texts.language_of(self.script)),
+            data=payload.with_language(packed, scripts.language_of(self.script)),
             key=key,
             width=width,
             height=1 if self.style is None else "content",

@@ -2,12 +2,14 @@
 
 A row of self-attention stands for the tokens that it reads, one of cross-attention for those that it writes: what a
 translated word looks at is what the model looked at to write it.
+Labels are also named by the role of a chat that they are of (`chat_roles.js`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
+from viz import theme
 from viz.text.sites import CROSS, DECODER, ENCODER
 
 #: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads.
@@ -65,3 +67,16 @@ def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:
     # A word is written by the row before it.
     tokens = [[group[-1] + axis.ahead] for group in groups] if axis.ahead else groups
     return FocusAxis(axis.side, axis.ahead, tokens)
+
+
+#: A role, the first label that is of it, and the one after the last.
+Run = tuple[str, int, int]
+
+
+def packed(runs: Sequence[Run]) -> list[tuple[str, int, int, str]]:
+    """Runs of roles with their colours."""
+    return [(*run, theme.ROLE_COLOURS[run[0]]) for run in runs]
+
+
+#: Runs, as a payload packs them.
+Roles = Annotated[Sequence[Run], packed]

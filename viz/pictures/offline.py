@@ -20,15 +20,16 @@ from typing import Final, Literal
 import numpy as np
 from jaxtyping import Float
 
-from viz.pictures import fingerprint, payload
+from viz.pictures import payload
 from viz.pictures.component import Component
 from viz.pictures.head_grid import component as head_grid
 from viz.pictures.head_grid.component import Grid, HeadChoice
 from viz.pictures.matrix_picture import component as matrix_picture
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
-from viz.pictures.tile_codes import Tiles
+from viz.pictures.payload import fingerprint
 from viz.pictures.tiles import store
-from viz.server import bundle, script_texts
+from viz.pictures.tiles.codes import Tiles
+from viz.server import bundle, scripts
 from viz.text import messages, sites
 from viz.text.messages import _
 
@@ -84,7 +85,7 @@ class Drawing:
     def payloads(self) -> list[bytes]:
         """What all parts draw, one after another, in the language of this code."""
         return [
-            payload.with_language(each, script_texts.language_of(part.component.script))
+            payload.with_language(each, scripts.language_of(part.component.script))
             for part in self.parts
             for each in (part.payload, *part.choices)
         ]
@@ -128,7 +129,7 @@ def all_heads(
         only_opened: leave out the exact weights of the other heads, which then cannot be opened.
     """
     layers, heads = weights.shape[:2]
-    address = f"offline-{fingerprint.digest(title, *queries, weights)}"
+    address = f"offline-{fingerprint(title, *queries, weights)}"
     tiles = Tiles.of(weights.shape, iter(weights))
     frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
     grid = Grid(address=address, shape=(layers, heads), selected=HeadChoice(*opened), caption=title)
@@ -260,7 +261,7 @@ def offline_page(
 
 def _of_module(entry: str) -> str:
     """A module as the text of a script, after the language that `messages.js` begins with."""
-    language = script_texts.language_of(entry)
+    language = scripts.language_of(entry)
     spoken = f"globalThis.headlightLanguage = {_without_ends(language)};\n" if language else ""
     return spoken + bundle.classic_script(entry)
 

@@ -11,6 +11,7 @@ hostile until `read` has compared every value with the type of its field and wit
 """
 
 import dataclasses
+import hashlib
 import json
 import struct
 import zlib
@@ -36,7 +37,6 @@ import numpy as np
 from jaxtyping import Float, UInt16
 from numpy.typing import NDArray
 
-from viz.pictures import fingerprint
 from viz.text import token_text
 from viz.text.messages import shown
 
@@ -103,14 +103,25 @@ def pack(content: object, *arrays: NDArray[np.generic], **more: object) -> bytes
     header = {wire: value for wire, (value, is_chosen) in entries.items() if not is_chosen}
     chosen = {wire: value for wire, (value, is_chosen) in entries.items() if is_chosen}
     if chosen:
-        chosen["digest"] = fingerprint.digest(repr(header), *own, *arrays)
+        chosen["digest"] = fingerprint(repr(header), *own, *arrays)
     return _pack({**header, **chosen, **{_camel(name): value for name, value in more.items()}}, (*own, *arrays))
+
+
+def fingerprint(*parts: str | NDArray[np.generic]) -> str:
+    """A short fingerprint of texts and arrays."""
+    found = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        content = part.encode("utf-8") if isinstance(part, str) else part.tobytes()
+        # The length keeps ("ab", "c") apart from ("a", "bc").
+        found.update(struct.pack("<Q", len(content)))
+        found.update(content)
+    return found.hexdigest()
 
 
 def digest(content: object) -> str:
     """A fingerprint of a dataclass as it is packed, without what is `CHOSEN`."""
     entries, arrays = _entries(content)
-    return fingerprint.digest(repr([entry for entry in entries.items() if not entry[1][1]]), *arrays)
+    return fingerprint(repr([entry for entry in entries.items() if not entry[1][1]]), *arrays)
 
 
 def encoded(content: object) -> dict[str, object]:

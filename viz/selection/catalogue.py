@@ -2,7 +2,7 @@
 
 The server's are the sub-folders of `checkpoints/`, the folders that it was started with, and the experiments, which lie
 in `checkpoints/experiments`. A folder that a person adds is known to that session alone; addresses name models, never a
-path. A server that many share (`viz.server.shared_server`) knows its own only.
+path. A server that many share (`viz.server.limits`) knows its own only.
 """
 
 import ipaddress
@@ -17,7 +17,7 @@ import streamlit as st
 
 from model.errors import CheckpointError
 from viz.selection.option_names import EXPERIMENT_NAMES
-from viz.server import shared_server
+from viz.server import limits
 from viz.text.messages import _
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
@@ -43,7 +43,7 @@ def checkpoint_root() -> Path:
 
 def downloads_allowed() -> bool:
     """Whether the server's setting allows downloads of models at all; a person must ask for one too."""
-    return shared_server.rules().names_folders and os.environ.get(DOWNLOADS_VARIABLE) == "1"
+    return limits.rules().names_folders and os.environ.get(DOWNLOADS_VARIABLE) == "1"
 
 
 def folders_to_add_from() -> tuple[Path, ...] | None:
@@ -52,7 +52,7 @@ def folders_to_add_from() -> tuple[Path, ...] | None:
     Where the variable is not set, these are all folders (None) of a server that only this machine reaches, and none of
     one that others reach, to whom an answer would tell which files there are; nor of one that many share.
     """
-    if not shared_server.rules().names_folders:
+    if not limits.rules().names_folders:
         return ()
     named = os.environ.get(FOLDERS_VARIABLE, "")
     if named:
@@ -128,7 +128,7 @@ def add(folder: Path) -> str:
 
 def check_may_name_folders() -> None:
     """Raise a CheckpointError where a person may name no folder of the machine."""
-    if not shared_server.rules().names_folders:
+    if not limits.rules().names_folders:
         raise CheckpointError(
             "This server is shared: it opens the models of its list and no other folder. Choose one of the list; "
             "whoever runs the server can put more into its folder of checkpoints."
@@ -175,7 +175,7 @@ def _changed(folder: str | Path) -> int:
 
 def _added() -> dict[str, Path]:
     added: dict[str, Path] = st.session_state.get(_ADDED, {})
-    return added if shared_server.rules().names_folders else {}
+    return added if limits.rules().names_folders else {}
 
 
 def _command_line_folders() -> list[Path]:

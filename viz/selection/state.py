@@ -20,7 +20,7 @@ from viz.selection import catalogue
 from viz.selection.history import History, remembered
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text import messages
 
 Value = TypeVar("Value")

@@ -5,19 +5,25 @@ In the thread of a page it could not be stopped: Streamlit 1.67 lets no click wi
 
 A job stops when its viewer has gone, between two passes through a model at the latest, or when it has computed for
 longer than a shared server allows. One that computes for more than a second waits in a queue (`viz.server.job_queue`).
+When Python ends it cuts off every daemon thread where that next asks for the interpreter; in the middle of torch's code
+this is an error that ends the process with a core dump. So jobs are stopped, and waited for, first.
 """
 
+import atexit
+import os
+import sys
 import weakref
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Event, Thread
+from threading import enumerate as all_threads
 from time import monotonic
 from typing import Final, Generic, TypeVar
 
 from model.errors import CancelledError, memory_short
 from model.interruption import interruptible
-from viz.server import process_end, time_limit, viewers
+from viz.server import limits, viewers
 from viz.server.job_queue import LONG_JOBS, QueuedJob
 from viz.text.messages import _, plural, said, shown
 
@@ -133,7 +139,7 @@ class _Run:
         self._began, self._has_waited = monotonic(), False
         undo = viewers.when_gone(viewer, self.progress.stopping.set) if viewer else None
         _RUNS.add(self)
-        Thread(target=self._work, args=(task, undo), daemon=True, name=process_end.JOB_THREAD).start()
+        Thread(target=self._work, args=(task, undo), daemon=True, name=JOB_THREAD).start()
 
     def _work(self, task: Task[Result], undo: Callable[[], None] | None) -> None:
         try:
@@ -156,7 +162,7 @@ class _Run:
     def _wait_if_long(self) -> None:
         """Once the job turns out to be long, and again whenever it is another viewer's turn."""
         computed = monotonic() - self._began - self.queued.waited
-        time_limit.check(computed, self.progress.reached_of)
+        limits.check(computed, self.progress.reached_of)
         if self._has_waited:
             LONG_JOBS.give_way(self.queued, self._check)
         elif computed > SHORT:
@@ -269,4 +275,28 @@ def _stop_all() -> None:
         run.progress.stopping.set()
 
 
-process_end.at_end(_stop_all)
+#: Seconds that threads have to come to an end; then the process ends without them.
+PATIENCE: Final = 5.0
+#: The threads of our jobs, and those in which Streamlit runs pages.
+JOB_THREAD: Final = "headlight-job"
+PAGE_THREAD: Final = "ScriptRunner.scriptThread"
+
+
+def at_end(stop: Callable[[], None]) -> None:
+    """When the process ends, call this, which tells jobs to stop, and wait for them and for pages that are drawn."""
+    atexit.register(_end, stop)
+
+
+def _end(stop: Callable[[], None]) -> None:
+    stop()
+    last = monotonic() + PATIENCE
+    threads = [thread for thread in all_threads() if thread.name in (JOB_THREAD, PAGE_THREAD)]
+    for thread in threads:
+        thread.join(max(0.0, last - monotonic()))
+    if any(thread.is_alive() for thread in threads):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+at_end(_stop_all)

@@ -63,7 +63,7 @@ class _Module:
 def script(entry: str | Path) -> str:
     """The script for `st.components.v2.component(js=…)` of an entry module, whose default export is the component.
 
-    For where no server of ours serves it (`viz.server.script_files`): Streamlit sends it with every message to the
+    For where no server of ours serves it (`viz.server.scripts`): Streamlit sends it with every message to the
     component, so it travels compressed, in a third of its length.
     """
     text = f"{bundle(entry)}\n//# sourceURL=headlight/{Path(entry).name}"

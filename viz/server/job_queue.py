@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Final
 
 from model.errors import CancelledError
-from viz.server import shared_server
+from viz.server import limits
 
 #: So many long jobs compute at once.
 MAX_LONG: Final = max(2, os.cpu_count() or 1)
@@ -81,7 +81,7 @@ class JobQueue:
         Raises:
             CancelledError: its viewer has as many waiting as this server allows.
         """
-        most = shared_server.rules().waiting
+        most = limits.rules().waiting
         with self._changed:
             if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:
                 raise CancelledError(
@@ -162,7 +162,7 @@ class JobQueue:
         return chosen[: max(0, self._most - len(computing))]
 
     def _most_of_one(self) -> int:
-        return shared_server.rules().at_once if self._of_one is None else self._of_one
+        return limits.rules().at_once if self._of_one is None else self._of_one
 
     def _order(self) -> list[QueuedJob]:
         """Who waits, first come first served, but nobody's second job before another's first."""

@@ -9,12 +9,13 @@ of `viz/locale`, named by the code of its language; `python -m viz.locale` keeps
 (a notebook, a test, the thread of a job) gets English.
 
 What is kept for all viewers holds no language: a cache keeps what `said` returns, and its page translates it.
+Lists and rows of sentences are joined as the language does: with its commas, spaces and words.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, reduce
 from gettext import GNUTranslations, NullTranslations
 from io import BytesIO
 from pathlib import Path
@@ -170,3 +171,33 @@ def _catalogue(code: str) -> NullTranslations:
     write_mo(compiled, read)
     compiled.seek(0)
     return GNUTranslations(compiled)
+
+
+def in_a_row(sentences: Iterable[str]) -> str:
+    """Sentences one after the other; those that are empty are left out."""
+    return _joined(sentences, lambda before, last: _("{before} {sentence}", before=before, sentence=last))
+
+
+def with_commas(members: Iterable[str]) -> str:
+    """Members of a list: "a, b, c"."""
+    return _joined(members, lambda before, last: _("{before}, {last}", before=before, last=last))
+
+
+def with_and(members: Iterable[str]) -> str:
+    """Members that are all meant: "a and b"."""
+    return _joined(members, lambda before, last: _("{before} and {last}", before=before, last=last))
+
+
+def clauses_with_and(clauses: Iterable[str]) -> str:
+    """What is so, and what is so too: "A keeps it and B takes it"."""
+    return _joined(clauses, lambda before, last: _("{before} and {clause}", before=before, clause=last))
+
+
+def with_or(members: Iterable[str]) -> str:
+    """Members of which one is meant: "a or b"."""
+    return _joined(members, lambda before, last: _("{before} or {last}", before=before, last=last))
+
+
+def _joined(parts: Iterable[str], both: Callable[[str, str], str]) -> str:
+    said_now = [text for part in parts if (text := shown(part))]
+    return reduce(both, said_now) if said_now else ""

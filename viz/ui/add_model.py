@@ -7,7 +7,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import folders
 from viz.selection import catalogue, state
-from viz.server import shared_server
+from viz.server import limits
 from viz.text.messages import _
 from viz.ui.controls import plain
 
@@ -17,7 +17,7 @@ _FETCH = "add/fetch"
 
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed; a shared server has none."""
-    if not shared_server.rules().names_folders:
+    if not limits.rules().names_folders:
         return
     with st.expander(_("Add a model"), key="add-model", icon=":material/add:"):
         allowed = catalogue.folders_to_add_from()
@@ -75,7 +75,7 @@ def say_missing(names: list[str]) -> None:
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
     asks = _("The address asks for the model “{name}”, which is not on the list.", name=shown)
     instead = _("This is “{name}”.", name=names[0]) if names else ""
-    if shared_server.rules().names_folders:
+    if limits.rules().names_folders:
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
         offered = _("This server is shared and opens the models of its list only.")

@@ -11,8 +11,7 @@ from viz.pictures.figures import attribution as figures
 from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html
-from viz.text.joined import in_a_row, with_commas
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said, with_commas
 from viz.text.numbers import signed
 from viz.text.token_text import spoken
 from viz.ui import frame, long_work, number_controls

@@ -1,11 +1,36 @@
-"""Show the formulas of a page and their sources, which a Markdown file beside it holds."""
+"""Show the formulas of a page, which lie with their sources in the Markdown file beside it."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import streamlit as st
 
-from viz.text.formula_files import formulas_in
 from viz.text.messages import _
+
+#: What such a file is called.
+NAME: Final = "formulas.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula as TeX, its title, which may be empty, and as Markdown on one line what to know of it."""
+
+    title: str
+    tex: str
+    text: str
+
+
+def formulas_in(content: str) -> Iterator[Formula]:
+    """The formulas of a file's content.
+
+    Each begins with a line `## title`, where the title may be empty; `$$` is before and after the formula.
+    """
+    for part in content.split("##")[1:]:
+        title, _line_end, rest = part.partition("\n")
+        _before, tex, text = rest.split("$$")
+        yield Formula(title.strip(), tex.strip(), " ".join(text.split()))
 
 
 def in_a_row(*formulas: str) -> None:
@@ -16,7 +41,7 @@ def in_a_row(*formulas: str) -> None:
 
 
 def show(file: Path) -> None:
-    """Show each formula of a file of `viz.text.formula_files`: its title, its TeX, and what to know of it."""
+    """Show each formula of a page's file: its title, its TeX, and what to know of it."""
     for formula in formulas_in(file.read_text(encoding="utf-8")):
         if formula.title:
             st.markdown(f"**{_(formula.title)}**")

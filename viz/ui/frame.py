@@ -12,7 +12,7 @@ from viz import theme
 from viz.access import models
 from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
-from viz.server import concurrency_limit, shared_server, time_limit
+from viz.server import limits
 from viz.text.messages import _, said, shown
 from viz.text.numbers import byte_count
 from viz.ui import address_code, chart_texts, downloads, present, tools
@@ -43,7 +43,7 @@ Tab = tuple[Label, Callable[..., None]]
 
 
 def chart_config(name: str) -> dict[str, object]:
-    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.file_names`."""
+    """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.sites`."""
     # plotly knows no PDF: `chart_camera.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
@@ -93,7 +93,7 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
             address_code.place()
         else:
             address_code.forget()
-    concurrency_limit.acquire()
+    limits.acquire()
     return beside
 
 
@@ -112,7 +112,7 @@ def errors_shown() -> Iterator[None]:
 def check_settings() -> None:
     """End the run with a sentence where the server was started with a setting that cannot be."""
     try:
-        shared_server.rules()
+        limits.rules()
     except HeadlightError as error:
         st.error(plain(error.message), icon=":material/error:")
         st.stop()
@@ -121,7 +121,7 @@ def check_settings() -> None:
 @contextmanager
 def page_run() -> Iterator[None]:
     """Around the run of a page: its slot among those that compute, and on a shared server its time."""
-    with concurrency_limit.page_run(), errors_shown(), time_limit.limited():
+    with limits.page_run(), errors_shown(), limits.limited():
         yield
 
 
@@ -131,7 +131,7 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     @st.fragment
     @wraps(show)
     def part(*args: Given.args, **kwargs: Given.kwargs) -> None:
-        with errors_shown(), time_limit.limited():
+        with errors_shown(), limits.limited():
             show(*args, **kwargs)
         state.publish()
         address_code.draw()

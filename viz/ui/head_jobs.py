@@ -11,8 +11,7 @@ from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
 from viz.text import sites
-from viz.text.joined import with_commas
-from viz.text.messages import Message, _, plural, said
+from viz.text.messages import Message, _, plural, said, with_commas
 
 if TYPE_CHECKING:
     from model import Trace

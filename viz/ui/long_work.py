@@ -10,9 +10,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import CancelledError, HeadlightError
-from viz.server import concurrency_limit, time_limit
+from viz.server import limits
 from viz.server.background_jobs import Job, Progress, Task
-from viz.server.bounded_cache import BoundedCache
+from viz.server.caches import BoundedCache
 from viz.text.messages import _, shown
 from viz.ui.controls import plain
 
@@ -84,7 +84,7 @@ def in_this_thread(task: Task[Result]) -> Result:
     result: Result | None = _results().get(task.key)  # type: ignore[assignment]
     if result is not None:
         return result
-    with time_limit.limited():
+    with limits.limited():
         return task.compute(Progress(task.total, task.unit))
 
 
@@ -104,7 +104,7 @@ def awaited(task: Task[Result], *, key: str) -> Result:
         is_waiting = job.before is not None
         patience = INTERVAL if is_waiting else SHORTER_INTERVAL
         if is_waiting:
-            concurrency_limit.release()
+            limits.release()
         if bar is not None and asks == (job.own_before is not None):
             bar.progress(job.progress.share, text=job.text)
         elif bar is not None or job.progress.done or job.before is not None:
@@ -113,7 +113,7 @@ def awaited(task: Task[Result], *, key: str) -> Result:
                 asks = job.own_before is not None
                 bar = show_progress(job, f"{key}-{id(job)}-{count}")
             count += 1
-    concurrency_limit.acquire()
+    limits.acquire()
     slot.empty()
     del st.session_state[_job_key(key)]
     return job.result()

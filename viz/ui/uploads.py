@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import DataError
-from viz.server import shared_server
+from viz.server import limits
 
 if TYPE_CHECKING:
     from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -19,7 +19,7 @@ MEGABYTES: Final = 5
 def most(megabytes: int = MEGABYTES) -> int:
     """Megabytes that a file may have in a field that usually takes so many: no more than the server lets through."""
     server: int = st.get_option("server.maxUploadSize")
-    return min(shared_server.rules().most_megabytes(megabytes), server, MEGABYTES)
+    return min(limits.rules().most_megabytes(megabytes), server, MEGABYTES)
 
 
 def field(

@@ -14,10 +14,9 @@ from model.trace.row_blocks import pooled_weights
 from model.trace.trace import Trace
 from tests.benchmarks.proof.memory import peak, settle
 from viz.access.long_texts import OVERVIEW_SIDE, SHORT
-from viz.pictures.decimals import pack_decimals
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, choices
 from viz.pictures.payload import pack
-from viz.pictures.tile_codes import GridSpec, LayerTiles, Tiles, edges
+from viz.pictures.tiles.codes import GridSpec, LayerTiles, Tiles, edges, pack_decimals
 from viz.pictures.tiles.server import TILE_SIDE
 from viz.pictures.tiles.store import Frame, Layer, as_array
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
-from viz.pictures.tile_codes import code
+from viz.pictures.tiles.codes import code
 from viz.selection.attention import KEPT, METRICS
 from viz.selection.common import MEASURE_NAMES, Measure
 from viz.selection.selection import Selection

@@ -7,7 +7,7 @@ from model.errors import InputTextError
 from tests.viz.reading import traced
 from viz.access import models, traces
 from viz.selection.selection import Selection
-from viz.server.bounded_cache import BoundedCache
+from viz.server.caches import BoundedCache
 
 TEXT = "The animal was tired."
 

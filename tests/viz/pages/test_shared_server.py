@@ -18,7 +18,7 @@ from tests.viz.pages.any_model import add, opened
 from viz.access import folders as access_folders
 from viz.selection import catalogue
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, FOLDERS_VARIABLE
-from viz.server import shared_server
+from viz.server import limits
 
 LARGE: Final = b"x" * (2 * 1024**2 + 1)
 
@@ -52,13 +52,13 @@ def patched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """What makes a server shared in the middle of a test."""
     yield monkeypatch
     monkeypatch.undo()
-    shared_server.rules.cache_clear()
+    limits.rules.cache_clear()
 
 
 def share(patched: pytest.MonkeyPatch) -> None:
     """From now on the server is shared."""
-    patched.setenv(shared_server.SHARED_VARIABLE, "1")
-    shared_server.rules.cache_clear()
+    patched.setenv(limits.SHARED_VARIABLE, "1")
+    limits.rules.cache_clear()
 
 
 @pytest.mark.usefixtures("shared")
@@ -156,8 +156,8 @@ def test_every_file_comes_through_the_one_field_that_has_a_limit() -> None:
 def test_a_page_that_computes_too_long_says_so_and_stays_alive(
     any_model: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = replace(shared_server.rules(), seconds=0.0)
-    monkeypatch.setattr(shared_server, "rules", lambda: impatient)
+    impatient = replace(limits.rules(), seconds=0.0)
+    monkeypatch.setattr(limits, "rules", lambda: impatient)
     any_model.query_params["text"] = "A sentence that nobody has read before."
     app = any_model.run()
     assert not app.exception
@@ -171,7 +171,7 @@ def test_a_shared_server_writes_no_atlas_to_the_disk(tmp_path: Path, monkeypatch
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert data.cache_folder() is None
-    monkeypatch.setattr(shared_server, "rules", shared_server.Rules)
+    monkeypatch.setattr(limits, "rules", limits.Rules)
     assert data.cache_folder() == tmp_path / "headlight" / "atlases"
 
 
@@ -179,7 +179,7 @@ def test_a_setting_that_cannot_be_is_a_sentence_in_place_of_the_app(
     any_model: AppTest, patched: pytest.MonkeyPatch
 ) -> None:
     share(patched)
-    patched.setenv(shared_server.SECONDS_VARIABLE, "a while")
+    patched.setenv(limits.SECONDS_VARIABLE, "a while")
     app = any_model.run()
     assert not app.exception
     assert "must be a whole number of seconds" in said(app)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.viz.pictures.tiles.decoded import numbers_of
-from viz.pictures.decimals import codes, decimals_for, pack_decimals
+from viz.pictures.tiles.codes import codes, decimals_for, pack_decimals
 
 
 def test_four_decimals_are_exact_and_a_tiny_number_is_told_from_zero() -> None:

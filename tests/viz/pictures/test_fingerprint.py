@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pictures.fingerprint import digest
+from viz.pictures.payload import fingerprint as digest
 
 
 def test_a_digest_tells_other_contents_and_other_boundaries_apart() -> None:

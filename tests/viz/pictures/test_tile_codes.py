@@ -7,7 +7,7 @@ import zlib
 import numpy as np
 import pytest
 
-from viz.pictures.tile_codes import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles, code, edges, pool
+from viz.pictures.tiles.codes import FIRST_CELL, FIRST_THOUSANDTH, GridSpec, LayerTiles, Tiles, code, edges, pool
 
 
 def attention(*shape: int) -> np.ndarray:

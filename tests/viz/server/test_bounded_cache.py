@@ -8,7 +8,7 @@ from time import sleep
 import pytest
 
 from tests.patience import PATIENCE
-from viz.server.bounded_cache import BoundedCache
+from viz.server.caches import BoundedCache
 
 
 def test_what_was_used_longest_ago_leaves_when_bytes_run_out() -> None:

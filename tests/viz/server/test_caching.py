@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from viz.server.caching import cached
+from viz.server.caches import cached
 
 
 class Source:

@@ -11,7 +11,7 @@ from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
 
 from tests.paths import ROOT
-from viz.server import callbacks
+from viz.server import widgets
 
 PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 
@@ -21,8 +21,8 @@ def _as_the_app() -> Iterator[None]:
     given = SafeSessionState.on_script_will_rerun
     # As at the start of a run.
     ThreadState.initialize()
-    callbacks.run_to_their_end()
-    callbacks.run_to_their_end()
+    widgets.run_to_their_end()
+    widgets.run_to_their_end()
     yield
     SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
 

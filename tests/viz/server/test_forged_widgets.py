@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from viz.server import script_files
-from viz.server.forged_widgets import ForgedWidgets, without_forged
+from viz.server import scripts
+from viz.server.widgets import ForgedWidgets, without_forged
 
 REAL = (
     WidgetState(id="$$ID-0123-text", string_value="{"),
@@ -66,7 +66,7 @@ def test_a_web_socket_hands_on_what_is_left() -> None:
 
 
 def test_the_server_reads_messages_through_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script_files, "_is_served", False)
+    monkeypatch.setattr(scripts, "_is_served", False)
     from app import app
 
     used: set[object] = {middleware.cls for middleware in app._user_middleware}

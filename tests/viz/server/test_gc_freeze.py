@@ -12,7 +12,7 @@ import pytest
 from model import Translator, open_reader
 from model.adapters.text_reader import TextReader
 from tests.model.adapters.zoo import save_model
-from viz.server import gc_freeze
+from viz.server import memory
 
 
 @pytest.fixture
@@ -26,23 +26,23 @@ def no_collector() -> Iterator[None]:
 @pytest.fixture
 def thawed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The collector, and the count of frozen modules, as in a new process."""
-    monkeypatch.setattr(gc_freeze, "_num_frozen_modules", 0)
-    monkeypatch.setattr(gc_freeze, "_num_freezes", 0)
-    monkeypatch.setattr(gc_freeze, "SLOW", 1e9)
-    monkeypatch.setattr(gc_freeze, "_is_slow", False)
+    monkeypatch.setattr(memory, "_num_frozen_modules", 0)
+    monkeypatch.setattr(memory, "_num_freezes", 0)
+    monkeypatch.setattr(memory, "SLOW", 1e9)
+    monkeypatch.setattr(memory, "_is_slow", False)
     yield
     gc.unfreeze()
 
 
 def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     before = gc.get_freeze_count()
     assert before > 10_000
     kept: list[list[None]] = [[] for _ in range(5_000)]
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     assert gc.get_freeze_count() <= before
     monkeypatch.setitem(sys.modules, "tests.one_more", types.ModuleType("one_more"))
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     # What else goes meanwhile is a few objects.
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
 
@@ -50,11 +50,11 @@ def test_only_a_run_that_imported_something_freezes(thawed: None, monkeypatch: p
 def test_what_made_a_collection_slow_is_frozen_at_the_end_of_the_next_run(
     thawed: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     before, kept = gc.get_freeze_count(), [[None] for _ in range(5_000)]
-    monkeypatch.setattr(gc_freeze, "SLOW", 0.0)
+    monkeypatch.setattr(memory, "SLOW", 0.0)
     gc.collect()
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     # What else goes meanwhile is a few objects.
     assert gc.get_freeze_count() >= before + 0.9 * len(kept)
 
@@ -66,15 +66,15 @@ def test_a_circle_that_was_frozen_in_use_is_found_in_the_end(thawed: None, monke
     circle = Circle()
     circle.own = circle
     seen = weakref.ref(circle)
-    monkeypatch.setattr(gc_freeze, "SLOW", 0.0)
+    monkeypatch.setattr(memory, "SLOW", 0.0)
     gc.collect()
-    gc_freeze.freeze_kept()
+    memory.freeze_kept()
     del circle
     gc.collect()
     assert seen() is not None
-    for _ in range(gc_freeze.MAX_FREEZES):
+    for _ in range(memory.MAX_FREEZES):
         gc.collect()
-        gc_freeze.freeze_kept()
+        memory.freeze_kept()
     assert seen() is None
 
 

@@ -8,15 +8,15 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.server import bundle, script_files
+from viz.server import bundle, scripts
 
 ENTRY = "pictures/tiles/tile_keeper.js"
 
 
 @pytest.fixture
 def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
-    monkeypatch.setattr(script_files, "_is_served", False)
-    with TestClient(Starlette(routes=script_files.routes())) as client:
+    monkeypatch.setattr(scripts, "_is_served", False)
+    with TestClient(Starlette(routes=scripts.routes())) as client:
         yield client
 
 
@@ -27,12 +27,12 @@ def address_in(script: str) -> str:
 
 
 def test_without_a_server_a_script_travels_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script_files, "_is_served", False)
-    assert script_files.script(ENTRY) == bundle.script(ENTRY)
+    monkeypatch.setattr(scripts, "_is_served", False)
+    assert scripts.script(ENTRY) == bundle.script(ENTRY)
 
 
 def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClient) -> None:
-    address = address_in(script_files.script(ENTRY))
+    address = address_in(scripts.script(ENTRY))
     answer = client.get(address)
     assert answer.status_code == 200
     assert answer.text == bundle.bundle(ENTRY)
@@ -42,9 +42,9 @@ def test_a_served_script_is_the_bundle_and_may_be_kept_for_ever(client: TestClie
 
 
 def test_the_same_script_has_the_same_address_and_another_one_another(client: TestClient) -> None:
-    first, again = (address_in(script_files.script(ENTRY)) for _ in range(2))
+    first, again = (address_in(scripts.script(ENTRY)) for _ in range(2))
     assert first == again
-    assert first != address_in(script_files.script("pictures/head_grid/head_grid.js"))
+    assert first != address_in(scripts.script("pictures/head_grid/head_grid.js"))
 
 
 @pytest.mark.parametrize("name", ["tile_keeper.js", "..%2f..%2fapp.py", "tile_keeper-0000000000000000.js"])
@@ -53,8 +53,8 @@ def test_any_other_name_is_refused(client: TestClient, name: str) -> None:
 
 
 def test_below_a_base_path_the_address_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script_files, "_is_served", False)
+    monkeypatch.setattr(scripts, "_is_served", False)
     monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/here/"}.get)
-    route = script_files.routes()[0]
-    assert address_in(script_files.script(ENTRY)).startswith("/here/headlight-scripts/")
+    route = scripts.routes()[0]
+    assert address_in(scripts.script(ENTRY)).startswith("/here/headlight-scripts/")
     assert route.path == "/here/headlight-scripts/{name}"

@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import ConfigError
-from viz.server.shared_server import Rules, read
+from viz.server.limits import Rules, read
 
 
 @pytest.mark.parametrize("environment", [{}, {"HEADLIGHT_SHARED": ""}, {"HEADLIGHT_SHARED": "0"}])

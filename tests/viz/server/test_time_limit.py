@@ -4,7 +4,7 @@ import pytest
 
 from model import interruption
 from model.errors import TimeLimitError
-from viz.server import time_limit
+from viz.server import limits
 
 
 def hours() -> float:
@@ -18,14 +18,14 @@ _now = 0.0
 
 
 def test_where_nobody_shares_the_server_nothing_is_ended() -> None:
-    time_limit.check(1e9)
-    with time_limit.limited(hours):
+    limits.check(1e9)
+    with limits.limited(hours):
         interruption.pause()
 
 
 @pytest.mark.usefixtures("shared")
 def test_on_a_shared_server_what_takes_too_long_ends_between_two_passes() -> None:
-    with pytest.raises(TimeLimitError, match="gives one computation 120 seconds"), time_limit.limited(hours):
+    with pytest.raises(TimeLimitError, match="gives one computation 120 seconds"), limits.limited(hours):
         interruption.pause()
     # Whoever computes afterwards in this thread is not ended.
     interruption.pause()
@@ -33,12 +33,12 @@ def test_on_a_shared_server_what_takes_too_long_ends_between_two_passes() -> Non
 
 @pytest.mark.usefixtures("shared")
 def test_what_is_quick_is_not_ended_and_waiting_does_not_count() -> None:
-    time_limit.check(120)
-    with time_limit.limited():
+    limits.check(120)
+    with limits.limited():
         interruption.pause()
 
 
 @pytest.mark.usefixtures("shared")
 def test_the_sentence_says_how_far_it_came_and_what_to_do() -> None:
     with pytest.raises(TimeLimitError, match=r"^Stopped after 3 of 9 rows: .*fewer sentences.*machine of your own"):
-        time_limit.check(121, (3, 9, "rows"))
+        limits.check(121, (3, 9, "rows"))

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from viz.server import viewers
-from viz.server.viewed_cache import ViewedCache
+from viz.server.caches import ViewedCache
 
 Leave = dict[str, Callable[[], None]]
 

@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from viz.text.file_names import file_name, head_name
+from viz.text.sites import file_name, head_name
 
 
 def test_a_name_says_what_is_in_the_file() -> None:

@@ -1,6 +1,6 @@
 """A file of formulas is read part by part: title, TeX, and what to know of it."""
 
-from viz.text.formula_files import Formula, formulas_in
+from viz.ui.formulas import Formula, formulas_in
 
 CONTENT = """## A row
 

@@ -20,10 +20,9 @@ from viz.access import models
 from viz.access.models import MAX_MODELS
 from viz.pages.atlas.lines import BadLine, read_lines
 from viz.selection.model_choice import ModelChoice
-from viz.server import shared_server
+from viz.server import limits
 from viz.server.background_jobs import Progress, Task
-from viz.server.bounded_cache import BoundedCache
-from viz.server.caching import cached
+from viz.server.caches import BoundedCache, cached
 from viz.text.messages import said
 from viz.text.sites import SITES
 
@@ -189,7 +188,7 @@ def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
 
 def cache_folder() -> Path | None:
     """Where atlases are kept: `headlight/atlases` in the person's cache; None if there is none, or many share it."""
-    if not shared_server.rules().keeps_files:
+    if not limits.rules().keeps_files:
         return None
     named = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from viz.access import findings
 from viz.selection.common import Measure
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.marks import Marks, word_spans
 from viz.text.messages import said
 

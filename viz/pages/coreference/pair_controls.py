@@ -15,7 +15,7 @@ from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text.marks import Marks, guessed, last_word, word_spans
 from viz.text.messages import Message, _, said
 from viz.ui import controls, frame

@@ -14,7 +14,7 @@ from viz.pages.decoding.branch_names import ORIGINAL, summary
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.probabilities import percent
 from viz.selection import state
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.text.numbers import times_less
 from viz.text.token_text import display_token

@@ -6,9 +6,9 @@ from viz.access import models
 from viz.pages.model_card import data, facts, other_model
 from viz.pages.model_card.figures import parameter_bars
 from viz.selection.selection import Selection
-from viz.text.file_names import file_name
 from viz.text.html import table
 from viz.text.messages import _
+from viz.text.sites import file_name
 from viz.ui import frame
 
 

@@ -7,7 +7,7 @@ from model.nn.parameter_counts import ParameterCounts, count_parameters
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
 from viz.selection.model_choice import ModelChoice
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import _
 
 if TYPE_CHECKING:

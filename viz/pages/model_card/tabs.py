@@ -18,9 +18,9 @@ from viz.pages.model_card.published import PUBLISHED
 from viz.pages.model_card.training_figures import training_curves
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
-from viz.text.file_names import file_name
 from viz.text.html import Column, table
 from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:

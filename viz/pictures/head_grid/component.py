@@ -13,8 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from viz import theme
-from viz.pictures.chat_roles import Roles
 from viz.pictures.component import Component
+from viz.pictures.focus import Roles
 from viz.pictures.payload import LOCAL, Text, hear
 from viz.text.messages import shown
 

@@ -12,12 +12,11 @@ import numpy as np
 from jaxtyping import Float
 
 from viz import theme
-from viz.pictures import fingerprint, payload
-from viz.pictures.chat_roles import Roles
+from viz.pictures import payload
 from viz.pictures.component import Component
-from viz.pictures.decimals import decimals_for, pack_decimals
-from viz.pictures.focus import FocusHead
-from viz.pictures.payload import FLAT, LOCAL, Text, Tokens
+from viz.pictures.focus import FocusHead, Roles
+from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, fingerprint
+from viz.pictures.tiles.codes import decimals_for, pack_decimals
 from viz.text.messages import shown
 
 COMPONENT = Component("pictures/matrix_picture/matrix_picture.js", "pictures/matrix_picture/matrix_picture.css")
@@ -130,7 +129,7 @@ class MatrixData:
     @property
     def axes(self) -> str:
         """A fingerprint of the labels, by which a late report is known."""
-        return fingerprint.digest(*self.row_tokens, "\n", *self.column_tokens)
+        return fingerprint(*self.row_tokens, "\n", *self.column_tokens)
 
     def derived(self) -> dict[str, object]:
         """What rows and columns are; where tiles of a matrix that is pooled are asked for; the numbers.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viz.pictures import payload
 from viz.pictures.component import Component, ignore
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 
 #: A frozen dataclass of plain values, all that a player can be set to.
 State = TypeVar("State")

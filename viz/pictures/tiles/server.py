@@ -12,9 +12,8 @@ import streamlit as st
 
 from viz.pictures import payload
 from viz.pictures.component import Component
-from viz.pictures.decimals import pack_decimals
 from viz.pictures.payload import ANYTHING, LOCAL
-from viz.pictures.tile_source import Source
+from viz.pictures.tiles.codes import Source, pack_decimals
 
 #: As in tile_requests.js.
 TILE_SIDE: Final = 256

@@ -12,7 +12,7 @@ from jaxtyping import UInt8
 from viz.pictures.component import Component
 from viz.pictures.focus import AXES
 from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, encoded
-from viz.pictures.tile_codes import CellCode, GridSpec, LayerTiles, Tiles
+from viz.pictures.tiles.codes import CellCode, GridSpec, LayerTiles, Tiles
 from viz.text.messages import said
 
 COMPONENT: Final = Component("pictures/tiles/tile_keeper.js")

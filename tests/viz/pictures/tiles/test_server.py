@@ -7,7 +7,7 @@ import streamlit as st
 from tests.viz.pictures.tiles.decoded import numbers_of
 from tests.viz.sent import Shown, caught, unpack
 from viz.pictures.payload import pack
-from viz.pictures.tile_source import Source
+from viz.pictures.tiles.codes import Source
 from viz.pictures.tiles.server import MAX_TILES, TILE_SIDE, Answer, Tile, tile_server
 
 ROWS, COLUMNS = 700, 300

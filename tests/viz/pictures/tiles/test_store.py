@@ -3,7 +3,7 @@ import pytest
 
 from tests.viz.sent import unpack
 from viz.pictures.payload import pack
-from viz.pictures.tile_codes import FIRST_CELL, FIRST_THOUSANDTH, Tiles
+from viz.pictures.tiles.codes import FIRST_CELL, FIRST_THOUSANDTH, Tiles
 from viz.pictures.tiles.store import Frame, as_array
 
 

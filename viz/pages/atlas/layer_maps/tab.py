@@ -10,8 +10,8 @@ from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
 from viz.pages.atlas.view import View
 from viz.pictures.head_grid.component import HeadChoice
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _
+from viz.text.sites import file_name
 from viz.ui import number_controls
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from viz.pages.atlas import data, head_panel, metric_texts, tables
 from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.view import View
 from viz.selection import state
-from viz.server.widget_values import sent
-from viz.text.file_names import file_name
+from viz.server.widgets import sent
 from viz.text.messages import _, shown
+from viz.text.sites import file_name
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:

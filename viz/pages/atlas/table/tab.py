@@ -9,10 +9,10 @@ import streamlit as st
 from viz.pages.atlas import head_panel, tables
 from viz.pages.atlas.view import View
 from viz.selection import state
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text import sites
-from viz.text.file_names import file_name
 from viz.text.messages import _, shown
+from viz.text.sites import file_name
 from viz.ui import number_controls
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.selection.common import Measure
 from viz.text import sites
-from viz.text.file_names import file_name
 from viz.text.messages import _, shown
+from viz.text.sites import file_name
 from viz.ui import finding, head_jobs, measures
 from viz.ui.measures import MEASURES
 

@@ -25,7 +25,7 @@ from viz.pages.attention.all_heads.word_picker import (
 from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
 from viz.selection.attention import KEPT
-from viz.text import joined
+from viz.text import messages
 from viz.text.messages import _, said
 from viz.text.sites import CROSS, ENCODER, head_label
 from viz.text.token_text import display_token
@@ -267,4 +267,4 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
         )
     if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
         sentences.append(_("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each."))
-    return joined.in_a_row(sentences)
+    return messages.in_a_row(sentences)

@@ -13,7 +13,7 @@ from viz.ui import frame, long_work
 
 if TYPE_CHECKING:
     from model import Trace
-    from viz.pictures.tile_codes import LayerTiles
+    from viz.pictures.tiles.codes import LayerTiles
 
 #: Seconds between two looks at what is computed meanwhile.
 INTERVAL: Final = 1.0

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 from viz import theme
-from viz.pictures.chat_roles import Roles
 from viz.pictures.component import Component
-from viz.pictures.focus import FocusAxis
+from viz.pictures.focus import FocusAxis, Roles
 from viz.pictures.payload import CHOSEN, Tokens, read
 from viz.text.token_text import display_word
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from viz.selection import state
-from viz.text import joined, sites
+from viz.text import messages, sites
 from viz.text.messages import _, said
 from viz.ui import controls, frame
 
@@ -42,7 +42,7 @@ def show(trace: "Trace") -> None:
             _(
                 "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and start it "
                 "anew. All heads, and the lines of an opened head, show the same weights without it.",
-                missing=joined.with_and(missing),
+                missing=messages.with_and(missing),
             )
         )
         return
@@ -57,7 +57,7 @@ def show(trace: "Trace") -> None:
         alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
     )
     _forget_addresses()
-    st.caption(joined.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))
+    st.caption(messages.in_a_row((_HOW_TO_READ[view], _WHY_SO_SHORT)))
 
 
 def _forget_addresses() -> None:

@@ -19,8 +19,8 @@ import numpy as np
 
 from model.errors import InputTextError
 from viz.pictures.offline import Scheme, colours, offline_page, script_json
-from viz.text.file_names import file_name
 from viz.text.messages import _
+from viz.text.sites import file_name
 from viz.text.token_text import display_tokens
 from viz.theme import HEAD_COLOURS
 

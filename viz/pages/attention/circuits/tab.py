@@ -12,8 +12,8 @@ from viz.pictures.figures.head_map import head_map
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import state
 from viz.text import html, sites
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import controls, finding, frame, long_work
 from viz.ui.controls import plain

@@ -6,7 +6,7 @@ from viz.access import attention, long_texts, models
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.selection.common import Common
-from viz.text import joined, sites
+from viz.text import messages, sites
 from viz.text.messages import _, said, shown
 from viz.ui import controls, measures
 from viz.ui.measures import MEASURES, Measure
@@ -32,7 +32,7 @@ def how_to_read(trace: "Trace", drawn_as: DrawnAs) -> str:
     has_sign = any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
     if has_sign and not state.current().common.whole_words:
         sentences.append(_("The sign ▁ stands where a word begins."))
-    return joined.in_a_row(sentences)
+    return messages.in_a_row(sentences)
 
 
 def special_tokens(trace: "Trace") -> str:
@@ -43,7 +43,7 @@ def special_tokens(trace: "Trace") -> str:
         return _("tokens that stand for no text")
     if len(names) == 1:
         return controls.plain(names[0])
-    return controls.plain(joined.with_and((joined.with_commas(names[:-1]), names[-1])))
+    return controls.plain(messages.with_and((messages.with_commas(names[:-1]), names[-1])))
 
 
 def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:

@@ -17,9 +17,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.pictures import payload
-from viz.pictures.chat_roles import Roles
 from viz.pictures.component import Component
-from viz.pictures.focus import FocusHead
+from viz.pictures.focus import FocusHead, Roles
 from viz.pictures.payload import LOCAL, Tokens
 from viz.theme import HEAD_COLOURS
 

@@ -14,13 +14,13 @@ from viz.pages.attention.opened_head import captions, headline, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.pictures import focus
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
-from viz.pictures.tile_source import Source
+from viz.pictures.tiles.codes import Source
 from viz.pictures.tiles.server import tile_server
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.text import sites
-from viz.text.file_names import file_name, head_name
 from viz.text.messages import _, said, shown
+from viz.text.sites import file_name, head_name
 from viz.ui import controls, finding, frame, head_jobs, measures
 from viz.ui.measures import MEASURES, Measure
 

@@ -8,9 +8,8 @@ from viz.access import attention, long_texts, models
 from viz.access.attention import MatrixView
 from viz.pages.attention.opened_head.picture_component import PictureData, picture_attention
 from viz.selection import state
-from viz.text.file_names import file_name, head_name
 from viz.text.messages import _, shown
-from viz.text.sites import head_label
+from viz.text.sites import file_name, head_label, head_name
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from viz.access import attention, models, traces
 from viz.pages.attention.origin.component import origin_story
 from viz.pages.attention.origin.story import Origin, strongest
 from viz.selection import state
-from viz.text.file_names import file_name, head_name
 from viz.text.messages import _, said
 from viz.text.numbers import decimal, scientific
-from viz.text.sites import DECODER
+from viz.text.sites import DECODER, file_name, head_name
 from viz.ui import controls, finding, frame, token_labels
 
 if TYPE_CHECKING:

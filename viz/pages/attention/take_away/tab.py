@@ -15,8 +15,8 @@ from viz.pages.attention.take_away.view_page import OpenView, page_bytes, view_p
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.text import sites
-from viz.text.file_names import file_name, head_name
 from viz.text.messages import _, shown
+from viz.text.sites import file_name, head_name
 from viz.ui import controls, downloads, finding, frame, measures, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer
 from viz.ui.measures import MEASURES

@@ -13,10 +13,9 @@ from viz.pages.coreference.cause.data.asked import Asked, rank_correlation
 from viz.pages.coreference.cause.figures import SITE_COLOURS, two_metrics
 from viz.selection import state
 from viz.text import html, sites
-from viz.text.file_names import file_name
-from viz.text.joined import in_a_row
-from viz.text.messages import _
+from viz.text.messages import _, in_a_row
 from viz.text.numbers import signed
+from viz.text.sites import file_name
 from viz.ui import frame, head_verdict, long_work, number_controls
 
 if TYPE_CHECKING:

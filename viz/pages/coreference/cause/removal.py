@@ -13,8 +13,7 @@ from viz.pages.coreference.cause.data.asked import Asked, Removal, removed_heads
 from viz.selection import state
 from viz.selection.coreference import OthersOf
 from viz.text import html
-from viz.text.joined import in_a_row
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said
 from viz.text.numbers import percent, signed
 from viz.ui import controls, frame, long_work
 from viz.ui.controls import plain

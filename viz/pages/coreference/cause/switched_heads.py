@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.selection import state
-from viz.server.widget_values import sent
-from viz.text.joined import with_commas
-from viz.text.messages import _
+from viz.server.widgets import sent
+from viz.text.messages import _, with_commas
 from viz.text.sites import NAMES, SITES, head_label
 from viz.ui import controls
 

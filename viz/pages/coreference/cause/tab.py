@@ -14,10 +14,9 @@ from viz.pages.coreference.cause.data.asked import Asked
 from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import sites
-from viz.text.file_names import file_name
-from viz.text.joined import in_a_row
-from viz.text.messages import _, said
+from viz.text.messages import _, in_a_row, said
 from viz.text.numbers import signed
+from viz.text.sites import file_name
 from viz.ui import attribution as pictures
 from viz.ui import controls, formulas, frame, head_verdict, long_work, number_controls
 

@@ -7,8 +7,7 @@ import numpy as np
 from jaxtyping import Int
 
 from viz.pages.coreference.cause.switched_heads import name, names
-from viz.text.joined import clauses_with_and, in_a_row
-from viz.text.messages import Message, _, plural, said
+from viz.text.messages import Message, _, clauses_with_and, in_a_row, plural, said
 from viz.text.numbers import signed
 from viz.ui.controls import plain
 

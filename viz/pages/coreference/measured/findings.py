@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.text.html import Column
-from viz.text.joined import in_a_row, with_or
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said, with_or
 from viz.text.numbers import percent, signed
 from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 

@@ -16,11 +16,11 @@ from viz.pictures.figures.head_map import head_map, short_names
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites
-from viz.text.file_names import file_name
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
 from viz.text.numbers import percent, signed
+from viz.text.sites import file_name
 from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from viz.pages.coreference.data import MEASURES
 from viz.selection.common import Measure
 from viz.selection.coreference import MARKS as ROLES
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 from viz.text.sites import CROSS
 

@@ -16,9 +16,8 @@ from viz.pages.coreference.side_by_side.figures import mark_columns
 from viz.pictures.figures.comparison import align, difference_heatmap, row_difference
 from viz.pictures.figures.heads import head_rows
 from viz.selection import state
-from viz.text.file_names import file_name
-from viz.text.joined import in_a_row
-from viz.text.messages import _, said
+from viz.text.messages import _, in_a_row, said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import controls, frame, head_jobs, measures, number_controls, token_labels
 from viz.ui.controls import plain

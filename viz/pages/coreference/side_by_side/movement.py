@@ -13,11 +13,10 @@ from viz.pages.coreference.side_by_side import data, tables
 from viz.pages.coreference.side_by_side.data import Movement, Side
 from viz.pages.coreference.side_by_side.figures import movement_map
 from viz.selection import state
-from viz.server.widget_values import sent
-from viz.text.file_names import file_name
+from viz.server.widgets import sent
 from viz.text.messages import _, said
 from viz.text.numbers import signed
-from viz.text.sites import head_label
+from viz.text.sites import file_name, head_label
 from viz.ui import frame, head_jobs, number_controls
 from viz.ui.measures import MEASURES
 

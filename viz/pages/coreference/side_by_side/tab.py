@@ -16,9 +16,8 @@ from viz.pages.coreference.side_by_side.data import Side
 from viz.pages.coreference.side_by_side.figures import form_bars
 from viz.selection import state
 from viz.selection.coreference import MARKS
-from viz.text.file_names import file_name
-from viz.text.joined import with_and, with_commas
-from viz.text.messages import _, said
+from viz.text.messages import _, said, with_and, with_commas
+from viz.text.sites import file_name
 from viz.ui import frame, sentence
 from viz.ui.controls import plain
 from viz.ui.sentence import Line

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

@@ -12,12 +12,11 @@ from viz.pictures.figures.axes import token_labels
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text import html, sites
-from viz.text.file_names import file_name
-from viz.text.joined import in_a_row
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, in_a_row, plural, said
 from viz.text.numbers import signed
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 

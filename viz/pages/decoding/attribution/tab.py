@@ -8,8 +8,8 @@ from viz.access import attribution, models
 from viz.pages.decoding import opening, step_control
 from viz.selection import state
 from viz.selection.decoding import ALONE
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import attribution as pictures
 from viz.ui import controls, frame

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

@@ -15,10 +15,9 @@ from viz.pages.decoding.beam.component import beam_picture
 from viz.pages.decoding.beam.figures import ancestor_heatmap
 from viz.selection import state
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _
 from viz.text.numbers import decimal
-from viz.text.sites import CROSS, head_label
+from viz.text.sites import CROSS, file_name, head_label
 from viz.text.token_text import display_token
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 

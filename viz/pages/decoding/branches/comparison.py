@@ -12,10 +12,9 @@ from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pictures.figures.comparison import align
 from viz.selection import state
-from viz.text.file_names import file_name, head_name
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
-from viz.text.sites import ENCODER
+from viz.text.sites import ENCODER, file_name, head_name
 from viz.text.token_text import display_token
 from viz.ui import frame
 from viz.ui.controls import plain

@@ -15,9 +15,9 @@ from viz.pages.decoding.branches.comparison import Translation
 from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree
 from viz.pages.decoding.probabilities import percent
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _, plural
 from viz.text.numbers import times_less
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import frame
 from viz.ui.controls import plain

@@ -13,8 +13,8 @@ from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.cost import data, figures
 from viz.selection import state
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import frame, number_controls
 from viz.ui.controls import plain

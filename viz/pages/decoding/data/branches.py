@@ -16,8 +16,7 @@ from model.errors import SessionError, TokenError
 from viz.access import traces
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers
-from viz.server.bounded_cache import share_of_memory
-from viz.server.viewed_cache import ViewedCache
+from viz.server.caches import ViewedCache, share_of_memory
 from viz.text.messages import Message, _, said
 from viz.text.sites import ENCODER
 from viz.text.token_text import display_token

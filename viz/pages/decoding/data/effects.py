@@ -9,7 +9,7 @@ from viz.access import traces
 from viz.pages.decoding.branch_codes import EditHead, Path
 from viz.pages.decoding.data import branches
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 from viz.text.sites import DECODER, ENCODER
 

@@ -7,7 +7,7 @@ import numpy as np
 from viz.access import long_texts
 from viz.pages.decoding.figures import common_difference
 from viz.pictures.figures.comparison import align
-from viz.server.caching import cached
+from viz.server.caches import cached
 
 if TYPE_CHECKING:
     from model import Trace

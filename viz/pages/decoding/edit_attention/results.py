@@ -12,11 +12,10 @@ from viz.pages.decoding.data import effects
 from viz.pages.decoding.edit_attention.tried import Tried
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
-from viz.text.file_names import file_name, head_name
 from viz.text.html import word_changes
 from viz.text.messages import _
 from viz.text.numbers import decimal, signed
-from viz.text.sites import DECODER, ENCODER, head_label
+from viz.text.sites import DECODER, ENCODER, file_name, head_label, head_name
 from viz.text.token_text import display_token
 from viz.ui import controls, frame, head_verdict, long_work, token_labels
 from viz.ui.controls import plain

@@ -14,7 +14,7 @@ from viz.pages.decoding.film.payload import (
     PlayerSpread,
     PlayerStep,
 )
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viz import theme
 from viz.pictures import payload
 from viz.pictures.payload import LOCAL, LogProb, Text, Token, Tokens
-from viz.pictures.tile_codes import CellCode, code
+from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.

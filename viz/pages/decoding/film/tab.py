@@ -15,10 +15,9 @@ from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerStat
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
-from viz.text.file_names import file_name
 from viz.text.html import word_changes
 from viz.text.messages import _
-from viz.text.sites import CROSS, DECODER
+from viz.text.sites import CROSS, DECODER, file_name
 from viz.ui import formulas, frame, head_jobs, present
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
-from viz.server.caching import cached
+from viz.server.caches import cached
 
 if TYPE_CHECKING:
     from model import Trace

@@ -12,9 +12,9 @@ from viz.pages.decoding.logit_lens import data
 from viz.pages.decoding.logit_lens.component import LensTable, lens_table
 from viz.pages.decoding.probabilities import label_smoothing_note
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _
 from viz.text.numbers import TOLERANCE, scientific
+from viz.text.sites import file_name
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:

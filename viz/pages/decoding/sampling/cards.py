@@ -9,7 +9,7 @@ import streamlit as st
 
 from viz import theme
 from viz.pages.decoding.probabilities import percent
-from viz.pictures import fingerprint
+from viz.pictures.payload import fingerprint
 from viz.text.html import Marked, literal
 from viz.text.messages import _
 from viz.text.token_text import display_token
@@ -112,7 +112,7 @@ def sample_cards(cards: Sequence[Card], *, language: str = "") -> None:
     """Show the cards, in this order; the language of their texts is as HTML names it, "" if nobody knows."""
     grid = st.container(key="samples").grid(min_column_width=300, border=True)
     for number, card in enumerate(cards):
-        key = f"sample-{number}-{fingerprint.digest(repr(card.tokens))}"
+        key = f"sample-{number}-{fingerprint(repr(card.tokens))}"
         # Its steps need more room than one column has.
         is_open = st.session_state.get(key, False)
         with grid.cell(column_span="all" if is_open else 1):

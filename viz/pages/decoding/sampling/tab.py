@@ -14,11 +14,11 @@ from viz.pages.decoding.sampling import data
 from viz.pages.decoding.sampling.cards import Card, sample_cards
 from viz.selection import state
 from viz.selection.decoding import LIKELY_TOKENS, NO_FILTER, TokenFilter
-from viz.server.widget_values import sent
-from viz.text.file_names import file_name
+from viz.server.widgets import sent
 from viz.text.html import Marked
 from viz.text.messages import _, plural, said
 from viz.text.numbers import decimal
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:

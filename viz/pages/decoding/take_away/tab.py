@@ -11,8 +11,8 @@ from viz.pages.decoding.beam import data as beam_data
 from viz.pages.decoding.take_away import trees
 from viz.selection import state
 from viz.selection.selection import Selection
-from viz.text.file_names import file_name
 from viz.text.messages import _, plural
+from viz.text.sites import file_name
 from viz.ui import downloads, frame, long_work, trace_tables
 from viz.ui.downloads import Offer, show_offer
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from model.errors import TraceError
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER, ENCODER
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from viz.access import models
 from viz.pages.learn.architecture import data, words
 from viz.pages.learn.architecture.component import MapState, Opened, architecture_player
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _
-from viz.text.sites import DECODER, ENCODER
+from viz.text.sites import DECODER, ENCODER, file_name
 from viz.ui import frame, sentence, tools
 from viz.ui.controls import plain
 

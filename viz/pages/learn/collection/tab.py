@@ -8,9 +8,9 @@ import streamlit as st
 
 from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_file
-from viz.pictures import fingerprint
+from viz.pictures.payload import fingerprint
 from viz.selection import catalogue, pins, state
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text.messages import _, language, said, shown
 from viz.ui import downloads, frame, long_work, tools
 from viz.ui.controls import plain
@@ -67,7 +67,7 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
     if picture:
         st.html(picture)
     # Another view in this place has another field.
-    key = f"pin-caption-{number}-{fingerprint.digest(pins.encode([pin]))}"
+    key = f"pin-caption-{number}-{fingerprint(pins.encode([pin]))}"
     st.session_state.setdefault(key, pin.caption)
     st.text_input(
         _("Caption"), key=key, placeholder=_("What is to be seen here?"), max_chars=pins.MAX_CAPTION,

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from model.errors import TraceError
 from viz.access import traces
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ import streamlit as st
 from viz.access import models
 from viz.pages.learn.follow_token import data, tables
 from viz.selection import state
-from viz.server.widget_values import sent
+from viz.server.widgets import sent
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.html import Column
 from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import number_controls
 from viz.ui.controls import plain

@@ -8,9 +8,9 @@ import streamlit as st
 from viz.access import long_texts
 from viz.pages.learn.follow_token import data, figures
 from viz.selection.examples import BATCH_SENTENCES
-from viz.text.file_names import file_name
 from viz.text.messages import _
 from viz.text.numbers import decimal
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import frame
 from viz.ui.controls import plain

@@ -11,9 +11,9 @@ from viz.pages.learn.follow_token import data, embeddings, norms, tables
 from viz.pages.learn.follow_token.component import TokenLine, TokenLines, token_line, token_path
 from viz.pages.learn.follow_token.story import rows
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _
 from viz.text.numbers import scientific
+from viz.text.sites import file_name
 from viz.ui import finding, frame, number_controls, sentence
 from viz.ui.controls import plain
 

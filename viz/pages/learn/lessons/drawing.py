@@ -10,8 +10,8 @@ from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
 from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection.model_choice import ModelChoice
-from viz.text.file_names import file_name
 from viz.text.html import table
+from viz.text.sites import file_name
 from viz.ui import frame
 
 

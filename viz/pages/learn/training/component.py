@@ -7,9 +7,8 @@ from typing import Annotated, Final
 
 from viz import theme
 from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
-from viz.pictures import fingerprint
 from viz.pictures.component import Component
-from viz.pictures.payload import read
+from viz.pictures.payload import fingerprint, read
 from viz.pictures.player.exchange import play
 from viz.text.token_text import display_token
 
@@ -47,6 +46,6 @@ def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> Films
         TwoFilms(runs.forced, runs.free, name),
         asked=asked,
         read=partial(read, FilmsState, step=steps),
-        digest=fingerprint.digest(runs.key),
+        digest=fingerprint(runs.key),
         key=key,
     )

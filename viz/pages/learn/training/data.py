@@ -10,7 +10,7 @@ from jaxtyping import Float
 from model.errors import HeadlightError
 from viz.access import models, traces
 from viz.selection.model_choice import ModelChoice
-from viz.server.caching import cached
+from viz.server.caches import cached
 
 if TYPE_CHECKING:
     from model import Candidate, Trace

@@ -8,8 +8,8 @@ from viz.access import models
 from viz.pages.learn.training import data
 from viz.pages.learn.training.component import FilmsState, two_films
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _
+from viz.text.sites import file_name
 from viz.ui import finding
 from viz.ui.controls import plain
 

@@ -8,9 +8,9 @@ import streamlit as st
 from viz.access import models
 from viz.pages.learn.training import data, figures
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
 from viz.text.numbers import signed
+from viz.text.sites import file_name
 from viz.ui import controls, frame, token_labels
 from viz.ui.controls import plain
 

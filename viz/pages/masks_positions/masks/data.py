@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Bool
 
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import _
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import sites
-from viz.text.file_names import file_name
 from viz.text.html import swatches
 from viz.text.messages import _, plural
+from viz.text.sites import file_name
 from viz.ui import frame
 from viz.ui.controls import plain
 

@@ -14,9 +14,9 @@ from viz.pages.masks_positions.masks import data
 from viz.pages.masks_positions.masks.figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
 from viz.selection import state
 from viz.text import sites
-from viz.text.file_names import file_name
 from viz.text.html import swatches, visible
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

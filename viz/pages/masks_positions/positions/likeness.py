@@ -5,8 +5,8 @@ import streamlit as st
 from jaxtyping import Float
 
 from viz.pages.masks_positions.positions import data, figures
-from viz.text.file_names import file_name
 from viz.text.messages import _
+from viz.text.sites import file_name
 from viz.ui import frame
 
 

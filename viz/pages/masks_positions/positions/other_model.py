@@ -10,8 +10,8 @@ from viz.pages.masks_positions.positions import data
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.text import sites
-from viz.text.file_names import file_name
 from viz.text.messages import _, said, shown
+from viz.text.sites import file_name
 from viz.ui import frame
 
 if TYPE_CHECKING:

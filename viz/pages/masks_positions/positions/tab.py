@@ -8,9 +8,9 @@ import streamlit as st
 from viz.access import models
 from viz.pages.masks_positions.positions import data, figures, likeness
 from viz.selection import state
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
 from viz.text.numbers import scientific
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import controls, formulas, frame
 

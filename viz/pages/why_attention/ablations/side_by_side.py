@@ -14,9 +14,9 @@ from viz.pages.why_attention.shortened import shortened
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
-from viz.text import html, joined, sites
-from viz.text.file_names import file_name, head_name
+from viz.text import html, messages, sites
 from viz.text.messages import _, plural, said, shown
+from viz.text.sites import file_name, head_name
 from viz.ui import controls, frame, long_work, tools
 from viz.ui.controls import plain
 from viz.ui.word_differences import marked
@@ -247,4 +247,4 @@ def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
         farthest=texts.label(farthest),
         least=min(output.likeness for output in found.outputs),
     )
-    return joined.in_a_row((how, opens_on))
+    return messages.in_a_row((how, opens_on))

@@ -5,7 +5,7 @@ from typing import Final
 
 from viz.pages.why_attention.ablations.data.compared import Measured
 from viz.pages.why_attention.ablations.data.measured import Row
-from viz.text import joined
+from viz.text import messages
 from viz.text.messages import _
 
 FULL: Final = "full"
@@ -58,7 +58,7 @@ def findings(measured: Measured, reference: str) -> str:
         )
     elif is_reference:
         sentences.append(_("None of {others} other sentences becomes fewer than three different words.", others=OTHERS))
-    return joined.in_a_row(sentences)
+    return messages.in_a_row(sentences)
 
 
 def _of_words(measured: Measured, reference: str) -> str:

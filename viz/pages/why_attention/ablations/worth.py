@@ -10,9 +10,9 @@ from viz.pages.why_attention import tables
 from viz.pages.why_attention.ablations import figures, texts
 from viz.pages.why_attention.ablations.data import measured
 from viz.pages.why_attention.ablations.data.measured import Row
-from viz.text import html, joined
-from viz.text.file_names import file_name
+from viz.text import html, messages
 from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
 from viz.ui import frame, number_controls
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _how_to_read(results: "AblationResults", rows: Sequence[Row], sets: Sequence
             times=PAPER_PARAMETERS / parameters,
         ),
     )
-    return joined.in_a_row(sentences)
+    return messages.in_a_row(sentences)
 
 
 def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
@@ -125,7 +125,7 @@ def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     parts = []
     for name in sets:
         found = texts.within_spread(rows, name)
-        listed = joined.with_commas(map(texts.label, found)) if found else _("no model")
+        listed = messages.with_commas(map(texts.label, found)) if found else _("no model")
         parts.append(_("on {set} for {models}", set=name, models=listed))
     return _("The spread over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
 
@@ -143,5 +143,5 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
     ]
     return _(
         "**unscaled** has one head too, so √dₖ is the difference from **single head**: {differences}.",
-        differences=joined.with_commas(parts),
+        differences=messages.with_commas(parts),
     )

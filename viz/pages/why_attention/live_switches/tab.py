@@ -11,8 +11,8 @@ from viz.pages.why_attention.live_switches import data, figures
 from viz.pages.why_attention.shortened import shortened
 from viz.selection import state
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import Message, _, said
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.word_differences import marked
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.server.caching import cached
+from viz.server.caches import cached
 
 if TYPE_CHECKING:
     from torch import Tensor

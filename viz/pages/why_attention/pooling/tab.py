@@ -9,8 +9,8 @@ from viz.pages.why_attention import tables
 from viz.pages.why_attention.pooling import data, figures
 from viz.selection import state
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.ui import formulas, frame, number_controls
 
 #: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.

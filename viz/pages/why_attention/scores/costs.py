@@ -11,8 +11,8 @@ from viz.pages.why_attention.clock import say_unsteady
 from viz.pages.why_attention.cost_lines import Line, memory_lines, time_lines
 from viz.pages.why_attention.scores import data, figures
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ import streamlit as st
 
 from viz.pages.why_attention.scores import data, figures
 from viz.selection import state
-from viz.text import html, joined
-from viz.text.file_names import file_name, head_name
+from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.sites import head_label
+from viz.text.sites import file_name, head_label, head_name
 from viz.ui import controls, frame, token_labels
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def show(trace: "Trace") -> None:
 
 def _named(name: str, heads: "Mapping[str, data.Heads]") -> str:
     widths = sorted(set(heads[name].widths))
-    root = joined.with_or(f"√{width}" for width in widths)
+    root = messages.with_or(f"√{width}" for width in widths)
     return _("scores divided by {root}", root=root) if name == "scaled" else _("the same, not divided")
 
 

@@ -9,9 +9,9 @@ from viz.pages.why_attention import tables
 from viz.pages.why_attention.scores import costs, data, figures, heads
 from viz.pages.why_attention.scores.data import NAMES, WIDTHS
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
 from viz.text.numbers import scientific
+from viz.text.sites import file_name
 from viz.ui import controls, frame, number_controls
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from viz import theme
 from viz.pages.why_attention.amounts import amount
 from viz.pages.why_attention.table_one import data, figures, times
 from viz.text import html
-from viz.text.file_names import file_name
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from viz.pages.why_attention.clock import say_unsteady
 from viz.pages.why_attention.cost_lines import Line, time_lines
 from viz.pages.why_attention.table_one import data, figures
 from viz.selection import state
-from viz.text import html, joined
-from viz.text.file_names import file_name
+from viz.text import html, messages
 from viz.text.messages import _, said
+from viz.text.sites import file_name
 from viz.ui import frame, long_work, number_controls
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def show(kernel: int, window: int) -> None:
             frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
-        st.caption(joined.in_a_row((_crossing(times, device), _bends(times, device))))
+        st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
     say_unsteady(times.unsteadiness)
     number_controls.table_button(_("All measurements (CSV)"), partial(tables.layer_times, times), file_name("layers"))
 
@@ -163,7 +163,7 @@ def _bends(times: "LayerTimes", device: str) -> str:
         sentences.append(
             _(
                 "Flatter in n than counted, for the fixed cost of a call still shows: {kinds}.",
-                kinds=joined.with_commas(flat),
+                kinds=messages.with_commas(flat),
             )
         )
-    return joined.in_a_row(sentences)
+    return messages.in_a_row(sentences)

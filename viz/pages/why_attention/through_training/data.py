@@ -14,9 +14,9 @@ from model.errors import CheckpointError, DataError
 from model.folder_files import cannot_be_read, read_file
 from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
 from viz.pages.why_attention.through_training.payload import FilmView, pack_view
-from viz.pictures import fingerprint
+from viz.pictures.payload import fingerprint
 from viz.selection import catalogue
-from viz.server.caching import FileState, cached
+from viz.server.caches import FileState, cached
 from viz.text.sites import ENCODER, SITES
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def read(content: bytes, name: str) -> OpenFilm:
             most_weights=MOST_WEIGHTS,
             most_heads=MOST_HEADS,
         )
-    return OpenFilm(film, fingerprint.digest(np.frombuffer(content, np.uint8)))
+    return OpenFilm(film, fingerprint(np.frombuffer(content, np.uint8)))
 
 
 @cached(max_entries=MAX_NUMBERS)

@@ -1,6 +1,6 @@
 """What the film of a training shows of one sentence and one attention, coded and compressed for the browser.
 
-Weights travel as the cells of `viz.pictures.tile_codes.code`, frame by frame, each [layer, head, row, key].
+Weights travel as the cells of `viz.pictures.tiles.codes.code`, frame by frame, each [layer, head, row, key].
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from viz.pages.why_attention.through_training import names
 from viz.pictures import payload
 from viz.pictures.matrix_picture.component import ColourScale
 from viz.pictures.payload import LOCAL
-from viz.pictures.tile_codes import CellCode, code
+from viz.pictures.tiles.codes import CellCode, code
 from viz.text.html import visible
 from viz.text.messages import _, shown
 from viz.text.sites import ENCODER

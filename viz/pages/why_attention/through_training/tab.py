@@ -15,10 +15,9 @@ from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, O
 from viz.pages.why_attention.through_training.component import FilmState, training_film
 from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large, rows_note
 from viz.selection import catalogue, state
-from viz.text import html, joined
-from viz.text.file_names import file_name
+from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
-from viz.text.sites import CROSS, NAMES, head_label
+from viz.text.sites import CROSS, NAMES, file_name, head_label
 from viz.text.sites import label as site_label
 from viz.ui import controls, frame, head_jobs, number_controls
 
@@ -245,7 +244,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
                 "writes its own. Weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
                 "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of "
                 "each dev set. {rows_note}",
-                told=_(" ({settings})", settings=joined.with_commas(told)) if told else "",
+                told=_(" ({settings})", settings=messages.with_commas(told)) if told else "",
                 total=total,
                 steps=film.steps[-1],
                 num_sentences=len(film.sentences),

@@ -13,7 +13,7 @@ from viz.access.head_verdict import Stated
 from viz.access.models import MAX_MODELS
 from viz.selection.coreference import OthersOf
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import Message, said
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Question, Removal, in_place
 from viz.pages.coreference.data import MAX_CHOICES, Pair, curated_pairs, pronoun_choice
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

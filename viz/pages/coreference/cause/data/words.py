@@ -8,7 +8,7 @@ from viz.access.models import MAX_MODELS
 from viz.pages.coreference.cause import verdicts
 from viz.pages.coreference.cause.data.asked import Asked, Question, Removal
 from viz.pages.coreference.data import MAX_CHOICES
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

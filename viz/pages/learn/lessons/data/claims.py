@@ -9,7 +9,7 @@ from model.errors import TraceError
 from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label

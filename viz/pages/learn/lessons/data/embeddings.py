@@ -6,7 +6,7 @@ import numpy as np
 
 from model.errors import TokenError
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.sites import ENCODER

@@ -12,7 +12,7 @@ from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
-from viz.server.caching import FileState, cached
+from viz.server.caches import FileState, cached
 from viz.text.html import Column, Marked
 from viz.text.messages import Message, said
 

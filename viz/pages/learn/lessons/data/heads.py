@@ -8,10 +8,9 @@ from viz.access import attention, head_jobs
 from viz.pages.learn.lessons.data.names import head_of
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.text.file_names import file_name, head_name
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.sites import NAMES, SITES, head_label, head_numbers, layer_labels
+from viz.text.sites import NAMES, SITES, file_name, head_label, head_name, head_numbers, layer_labels
 from viz.ui.head_jobs import NAMES as JOBS
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import numpy as np
 
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.server.caching import cached
-from viz.text.file_names import file_name
+from viz.server.caches import cached
 from viz.text.html import Column
 from viz.text.messages import Message, said, said_plural
-from viz.text.sites import ENCODER, head_label
+from viz.text.sites import ENCODER, file_name, head_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,10 +7,9 @@ import numpy as np
 from viz import theme
 from viz.pages.learn.lessons.pictures import FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.text.file_names import file_name
 from viz.text.html import Column
 from viz.text.messages import said
-from viz.text.sites import DECODER, NAMES
+from viz.text.sites import DECODER, NAMES, file_name
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.text.file_names import file_name
 from viz.text.html import Column
 from viz.text.messages import said
+from viz.text.sites import file_name
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.html import Column, Marked
 from viz.text.messages import said
 from viz.text.token_text import display_token

@@ -7,10 +7,9 @@ import numpy as np
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
-from viz.server.caching import cached
-from viz.text.file_names import file_name
+from viz.server.caches import cached
 from viz.text.messages import Message, said
-from viz.text.sites import ENCODER
+from viz.text.sites import ENCODER, file_name
 
 if TYPE_CHECKING:
     from model import Trace, Translator

@@ -13,7 +13,7 @@ from viz.access.attention import MatrixView, shown_axes
 from viz.selection import catalogue
 from viz.selection.model_choice import Device, ModelChoice
 from viz.server.background_jobs import Progress, Task
-from viz.server.caching import cached
+from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from model.errors import DataError
 from viz.selection import catalogue
-from viz.server.caching import FileState, cached
+from viz.server.caches import FileState, cached
 
 if TYPE_CHECKING:
     from model.analysis.ablations.results import AblationResults

@@ -7,7 +7,7 @@ from threading import Thread
 import psutil
 import pytest
 
-from viz.access import freed_memory
+from viz.server import memory
 
 
 def resident() -> int:
@@ -32,18 +32,18 @@ def test_what_a_thread_freed_goes_back_to_the_system(monkeypatch: pytest.MonkeyP
     thread.start()
     thread.join()
     before = resident()
-    monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
-    freed_memory.hand_back()
+    monkeypatch.setattr(memory, "_last", -memory.INTERVAL)
+    memory.hand_back()
     assert before - resident() > 40e6
     assert len(kept) == 80
 
 
 def test_it_is_not_done_after_every_run(monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[None] = []
-    monkeypatch.setattr(freed_memory, "hand_back_memory", lambda: done.append(None))
-    monkeypatch.setattr(freed_memory, "_last", -freed_memory.INTERVAL)
-    freed_memory.hand_back()
-    freed_memory.hand_back()
+    monkeypatch.setattr(memory, "hand_back_memory", lambda: done.append(None))
+    monkeypatch.setattr(memory, "_last", -memory.INTERVAL)
+    memory.hand_back()
+    memory.hand_back()
     assert len(done) == 1
-    freed_memory.hand_back(0.0)
+    memory.hand_back(0.0)
     assert len(done) == 2

@@ -4,10 +4,13 @@ A weight w of a tile travels as the number of its cell, when [0, 1] is cut where
 third decimal t = round(1000 · w) changes: 1,129 cells. So the number to be read is exact, the colour is one of 128,
 order is kept, and the bytes compress to less than half of what 16 bits of √w take. A weight above zero, however small,
 has another cell than zero.
+
+Numbers of other matrices travel with as many decimals as are read, in 16 bits each and compressed, at most half of what
+float32 takes: x ≥ 0 as round(x · 10^d) + 1. 0 stands for zero, and 1 for a number above zero that no decimal shows.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -15,7 +18,8 @@ import numpy as np
 from jaxtyping import Float, Int, UInt16
 from numpy.typing import NDArray
 
-from viz.pictures import fingerprint, payload
+from viz.pictures import payload
+from viz.pictures.payload import fingerprint
 
 #: No tile is drawn larger than this on a common screen, and all tiles together stay a message of about a megabyte.
 MAX_SIDE: Final = 128
@@ -126,7 +130,7 @@ class Tiles:
                 if offsets is not None:
                     planes[2, layer, head], planes[3, layer, head] = offsets & 255, offsets >> 8
         deflated = payload.deflate(planes)
-        return cls(spec, deflated, fingerprint.digest(repr(spec), np.frombuffer(deflated, np.uint8)))
+        return cls(spec, deflated, fingerprint(repr(spec), np.frombuffer(deflated, np.uint8)))
 
 
 @dataclass(frozen=True)
@@ -203,3 +207,48 @@ def code(weights: Float[np.ndarray, "..."]) -> UInt16[np.ndarray, "..."]:
     within[(shades == 0) & (inside > 0)] = 1
     cells: NDArray[np.uint16] = FIRST_CELL[shades] + np.clip(within, 0, _CELLS[shades] - 1).astype(np.uint16)
     return cells
+
+
+MOST_DECIMALS: Final = 4
+_LARGEST: Final = 65_534
+
+
+def decimals_for(top: float) -> int:
+    """How many decimals there is room for, `top` being the largest number; at most four."""
+    return max(0, min(MOST_DECIMALS, math.floor(math.log10(_LARGEST / max(top, 1e-9)))))
+
+
+def codes(values: Float[np.ndarray, "..."], decimals: int) -> UInt16[np.ndarray, "..."]:
+    """The code of every number. Rounding errors below zero are cut off, and so is what is too large for 16 bits."""
+    shown = np.rint(np.clip(values, 0.0, _LARGEST / 10**decimals) * 10**decimals).astype(np.uint16)
+    coded: np.ndarray[tuple[int, ...], np.dtype[np.uint16]] = np.where(shown > 0, shown + 1, values > 0).astype(
+        np.uint16
+    )
+    return coded
+
+
+def pack_decimals(values: Float[np.ndarray, "..."], decimals: int) -> bytes:
+    """Codes as two planes of bytes, low before high, compressed; `js` reads them."""
+    coded = codes(values, decimals).ravel()
+    return payload.deflate(np.stack([coded & 255, coded >> 8]).astype(np.uint8))
+
+
+#: Rows, columns, block → the largest number of every block × block cells.
+Pooled = Callable[[slice, slice, tuple[int, int]], Float[np.ndarray, "row column"]]
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What tiles are cut from.
+
+    Attributes:
+        address: names this very matrix.
+        shape: its rows and columns.
+        decimals: as many as are sent.
+        pooled: gives the numbers.
+    """
+
+    address: str
+    shape: tuple[int, int]
+    decimals: int
+    pooled: Pooled

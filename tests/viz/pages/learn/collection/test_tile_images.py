@@ -4,7 +4,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from viz.pictures.tile_images import tile_urls
+from viz.pages.learn.collection.drawing import tile_urls
 from viz.theme import SEQUENTIAL
 
 

@@ -1,20 +1,37 @@
-"""Drop from a browser's messages the widget values that no page of ours can have sent, before Streamlit reads them.
+"""What browsers say of widgets: read it, drop what is forged, and call callbacks to their end.
 
 Streamlit 1.67 keeps a value under any id and any text as JSON; it then fails in every later run of that session, each
 time with a traceback of some eighty lines in the log. Here such a value costs one line. What a widget that exists may
-be sent is checked where it is used (`viz/server/widget_values.py`).
+be sent is checked where it is used.
+
+Once another run waits, Streamlit 1.67 ends a run at its next use of `st.session_state`: also before it has called any
+callback, and within one, which it then takes for done. The run that waits brings the values of fields, but neither a
+press on a button nor what a component triggered. So a press was lost that another message followed within some 20 ms.
 """
 
 import json
 import logging
-from typing import Final
+from collections.abc import Mapping
+from functools import wraps
+from typing import Any, Final
 
+import streamlit as st
 from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
+
+
+def sent(key: str, *path: str) -> object:
+    """What the browser says of the widget with this key, or the value at these names in it; None if there is none."""
+    value: object = st.session_state.get(key)
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
 
 _PREFIXES: Final = (GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX)
 _JSON: Final = ("json_value", "json_trigger_value")
@@ -72,3 +89,26 @@ def _can_exist(state: WidgetState) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def _is_no_time_to_end() -> None:
+    """In place of what ends a run for the one that waits."""
+
+
+def run_to_their_end() -> None:
+    """From now on, the run that waits begins when all callbacks of the one before it are done."""
+    given = SafeSessionState.on_script_will_rerun
+    if hasattr(given, "__wrapped__"):
+        return
+
+    @wraps(given)
+    def undisturbed(session: SafeSessionState, *args: Any, **kwargs: Any) -> None:
+        end_if_another_waits = session._yield_callback
+        # It has no other attributes than those of its class: all others are the session's values.
+        object.__setattr__(session, "_yield_callback", _is_no_time_to_end)
+        try:
+            given(session, *args, **kwargs)
+        finally:
+            object.__setattr__(session, "_yield_callback", end_if_another_waits)
+
+    SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign, assignment]

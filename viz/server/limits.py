@@ -1,0 +1,182 @@
+"""Limit what viewers take: the rules of a shared server, the time of a computation, and how many pages compute at once.
+
+A server that a class or a lab shares is started with HEADLIGHT_SHARED=1 in its environment, which is read once; whoever
+opens folders, takes files, computes or keeps something asks `rules()`.
+
+Sessions are threads of one process, and Python runs one of them at a time. If all computed at once, each new page would
+wait for its share of every other. So a page, once its title is shown, waits at most 3 s until few others compute. It
+gives its slot back while its computation waits in the queue of long jobs.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from threading import BoundedSemaphore, local
+from time import thread_time
+from typing import Final
+
+from model.errors import ConfigError, TimeLimitError
+from model.interruption import interruptible
+from viz.text.messages import said
+
+SHARED_VARIABLE: Final = "HEADLIGHT_SHARED"
+SECONDS_VARIABLE: Final = "HEADLIGHT_SHARED_SECONDS"
+#: Seconds that one computation may take on a shared server that does not say otherwise, and the most it can say.
+SECONDS, MOST_SECONDS = 120, 86_400
+#: Megabytes of a file that a person may give a shared server.
+MEGABYTES: Final = 2
+#: So many long computations of one viewer compute at once: on a machine of one's own, and on a shared server.
+OWN_AT_ONCE, SHARED_AT_ONCE = 2, 1
+#: So many of one viewer wait at most on a shared server.
+SHARED_WAITING: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What this server allows.
+
+    Attributes:
+        is_shared: whether these are the rules of a shared server.
+        seconds: that one computation may take; None for as long as it takes.
+        megabytes: of a file that a person gives; None for what each field says.
+        at_once: so many long computations of one viewer compute at once.
+        waiting: so many of one viewer wait at most; None for any number.
+    """
+
+    is_shared: bool = False
+    seconds: float | None = None
+    megabytes: int | None = None
+    at_once: int = OWN_AT_ONCE
+    waiting: int | None = None
+
+    @property
+    def names_folders(self) -> bool:
+        """Whether a person may name a folder of the machine, or have a model fetched."""
+        return not self.is_shared
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether what people have computed may be written to the machine's disk."""
+        return not self.is_shared
+
+    def most_megabytes(self, usual: int) -> int:
+        """Megabytes that a file may have, where a field usually takes so many."""
+        return usual if self.megabytes is None else min(usual, self.megabytes)
+
+
+@cache
+def rules() -> Rules:
+    """The rules of this server. Raises as `read`."""
+    return read(os.environ)
+
+
+def read(environment: Mapping[str, str]) -> Rules:
+    """The rules that an environment asks for.
+
+    Raises:
+        ConfigError: a variable says what it cannot.
+    """
+    shared = environment.get(SHARED_VARIABLE, "")
+    if shared not in ("", "0", "1"):
+        raise ConfigError(
+            "{variable} must be 1 for a shared server, or 0; it is {given!r}. Start Headlight anew.",
+            variable=SHARED_VARIABLE,
+            given=shared,
+        )
+    if shared != "1":
+        return Rules()
+    return Rules(True, _seconds(environment.get(SECONDS_VARIABLE, "")), MEGABYTES, SHARED_AT_ONCE, SHARED_WAITING)
+
+
+def _seconds(said: str) -> float:
+    if not said:
+        return SECONDS
+    # Digits of other scripts are digits to Python, too.
+    if not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= MOST_SECONDS and len(said) <= 9):
+        raise ConfigError(
+            "{variable} must be a whole number of seconds from 1 to {most:,}; it is {given!r}. Start Headlight anew.",
+            variable=SECONDS_VARIABLE,
+            most=MOST_SECONDS,
+            given=said[:40],
+        )
+    return float(said)
+
+
+def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
+    """End a computation that has taken so many seconds, if that is more than this server allows.
+
+    Args:
+        seconds: that it has computed, without those that it has waited.
+        reached: how far it came: units done, of how many, and what these are called.
+
+    Raises:
+        TimeLimitError: it is more.
+    """
+    most = rules().seconds
+    if most is not None and seconds > most:
+        if reached is None:
+            raise TimeLimitError(
+                "Stopped: this server is shared, and gives one computation {most:,.0f} seconds. Take a shorter text, "
+                "fewer sentences or a smaller model, or run Headlight on a machine of your own.",
+                most=most,
+            )
+        done, total, unit = reached
+        raise TimeLimitError(
+            "Stopped after {done:,} of {total:,} {unit}: this server is shared, and gives one computation {most:,.0f} "
+            "seconds. Take a shorter text, fewer sentences or a smaller model, or run Headlight on a machine of your "
+            "own.",
+            done=done,
+            total=total,
+            unit=said(unit),
+            most=most,
+        )
+
+
+@contextmanager
+def limited(clock: Callable[[], float] = thread_time) -> Iterator[None]:
+    """Around what a page computes in its own thread: it ends by a TimeLimitError between two passes through a model.
+
+    By default the processor's time of the thread counts, so a page may wait for others as long as it must.
+    """
+    if rules().seconds is None:
+        yield
+        return
+    began = clock()
+    with interruptible(lambda: check(clock() - began)):
+        yield
+
+
+#: So many pages compute at once without waiting for one another.
+MAX_RUNS: Final = max(2, os.cpu_count() or 1)
+#: Seconds that a page waits at most.
+MAX_WAIT: Final = 3.0
+
+_SLOTS: Final = BoundedSemaphore(MAX_RUNS)
+_THREAD: Final = local()
+
+
+@contextmanager
+def page_run() -> Iterator[None]:
+    """Around the run of a page: release the slot that it took, however the run ends."""
+    _THREAD.has_slot = False
+    try:
+        yield
+    finally:
+        release()
+        # The same thread may go on with a fragment alone, which nothing would release a slot of.
+        _THREAD.has_slot = None
+
+
+def acquire() -> None:
+    """Wait for a slot, after the title and before anything is computed; a fragment that runs alone needs none."""
+    if getattr(_THREAD, "has_slot", None) is False:
+        _THREAD.has_slot = _SLOTS.acquire(timeout=MAX_WAIT)
+
+
+def release() -> None:
+    """Give the slot of this run back, if it has one; `acquire` waits for another."""
+    if getattr(_THREAD, "has_slot", False):
+        _THREAD.has_slot = False
+        _SLOTS.release()
