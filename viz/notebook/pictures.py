@@ -49,7 +49,8 @@ def heads(
     layers, count = weights.shape[:2]
     if tuple(opened) not in np.ndindex(layers, count):
         raise ValueError(f"There is no head {opened}: layers run from 0 to {layers - 1}, heads from 0 to {count - 1}.")
-    return Picture(all_heads(weights, queries, keys, title, tuple(map(int, opened))))
+    layer, head = map(int, opened)
+    return Picture(all_heads(weights, queries, keys, title, (layer, head)))
 
 
 def lines(

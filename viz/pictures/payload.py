@@ -133,7 +133,8 @@ def _entries(content: object) -> tuple[dict[str, tuple[object, bool]], list[NDAr
     """The entries of a header, each with whether it is chosen; and the arrays."""
     entries: dict[str, tuple[object, bool]] = {}
     arrays = []
-    for field in _fields(content.__class__):
+    kind: Any = type(content)
+    for field in _fields(kind):
         value = getattr(content, field.name)
         if isinstance(value, np.ndarray):
             arrays.append(value)
