@@ -28,23 +28,23 @@ from viz.server.job_queue import LONG_JOBS, QueuedJob
 from viz.text.messages import _, plural, said, shown
 
 Result = TypeVar("Result")
-#: Seconds that a job computes before it counts as long.
+#: A job that computes for more seconds counts as long.
 SHORT: Final = 1.0
-#: What is under way in this process.
+#: Tasks that run in this process.
 _RUNS: "weakref.WeakSet[_Run]" = weakref.WeakSet()
 
 
 def _nothing() -> None:
-    """For who need not be told."""
+    """Do nothing."""
 
 
 class Progress:
-    """How far a computation is, told by its thread and read by pages.
+    """Progress of a computation: its thread writes it, pages read it.
 
     Args:
-        total: how many units of work there are.
-        unit: what these are called, in the plural.
-        on_unit: called whenever units are done; it may wait, or end the computation by a CancelledError.
+        total: units of work.
+        unit: the unit's name, in the plural.
+        on_unit: called when units are done; it may wait, or raise a CancelledError to end the computation.
     """
 
     def __init__(self, total: int, unit: str, on_unit: Callable[[], None] = _nothing) -> None:
@@ -54,7 +54,7 @@ class Progress:
         self._started = monotonic()
 
     def __call__(self, count: int) -> None:
-        """So many more units of work are done.
+        """Count `count` more units as done.
 
         Raises:
             CancelledError: the computation is to stop.
@@ -62,12 +62,12 @@ class Progress:
         self.reached(self.done + count, self.total)
 
     def reached(self, done: int, total: int) -> None:
-        """So many units are done in all, of so many. Raises as a call does."""
+        """Set the units done and the total. Raises as a call does."""
         self.done, self.total = min(done, total), total
         self.pause()
 
     def pause(self) -> None:
-        """Between two steps of a unit: wait or end as after one. Raises as a call does."""
+        """Wait or end between two steps of a unit, as after a unit. Raises as a call does."""
         self.check()
         self.on_unit()
 
@@ -80,7 +80,7 @@ class Progress:
 
     @property
     def reached_of(self) -> tuple[int, int, str]:
-        """Units done, of how many, and what these are called."""
+        """Units done, total units, name of the unit."""
         return self.done, self.total, self.unit
 
     @property
@@ -97,14 +97,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Task(Generic[Result]):
-    """What is to be computed.
+    """A computation to run.
 
     Attributes:
-        key: equal for tasks that have the same result.
-        total: how many units of work there are; 0 where only the computation finds out.
+        key: equal for tasks with the same result.
+        total: units of work; 0 where only the computation finds out.
         unit: what these are called, in the plural.
-        compute: does the work, and calls what it is given as often as units are done.
-        progress_text: what people read meanwhile, as `Progress.text` fills it in.
+        compute: does the work; it calls its argument when units are done.
+        progress_text: shown meanwhile, filled in by `Progress.text`.
     """
 
     key: Hashable
@@ -116,18 +116,18 @@ class Task(Generic[Result]):
 
 @dataclass
 class _Outcome:
-    """What came of a computation."""
+    """The result or the error of a computation."""
 
     result: object = None
     error: Exception | None = None
 
 
 class _AnsweredError(CancelledError):
-    """Another job has computed the same meanwhile."""
+    """Another job has computed the same result meanwhile."""
 
 
 class _Run:
-    """A task under way in its thread; it holds no job, so that a job that no session holds any more can stop."""
+    """A task that runs in its thread. It holds no `Job`, so that a job can stop once no session holds it."""
 
     def __init__(self, task: Task[Result], viewer: str, browser: str, name: str) -> None:
         self.progress = Progress(task.total, task.unit, self._wait_if_long)
@@ -160,7 +160,7 @@ class _Run:
                 undo()
 
     def _wait_if_long(self) -> None:
-        """Once the job turns out to be long, and again whenever it is another viewer's turn."""
+        """Queue the job once it turns out to be long, and again at the end of each of its turns."""
         computed = monotonic() - self._began - self.queued.waited
         limits.check(computed, self.progress.reached_of)
         if self._has_waited:
@@ -176,7 +176,7 @@ class _Run:
 
 
 def _named(name: str, progress: Progress) -> str:
-    """A computation, and how far it is, in the sentence of one that waits for it."""
+    """Name and progress of a computation, for the sentence of a job that waits for it."""
     if not progress.total:
         return shown(name)
     return _(
@@ -189,14 +189,13 @@ def _named(name: str, progress: Progress) -> str:
 
 
 class Job(Generic[Result]):
-    """A task under way, or finished.
+    """A task that runs or has finished.
 
     Args:
         task: what is to be computed.
-        name: what a person calls it, where another computation of theirs waits for it.
+        name: shown to its viewer, where another computation of theirs waits for it.
 
-    It stops when `stop` is called, when the viewer of the page run that began it has gone, and when no session holds
-    it any more.
+    It stops when `stop` is called, when the viewer who began it has gone, or when no session holds it.
     """
 
     def __init__(self, task: Task[Result], name: str = "what a page shows") -> None:
@@ -207,7 +206,7 @@ class Job(Generic[Result]):
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
+        """Its progress."""
         return self._run.progress
 
     @property
@@ -222,7 +221,7 @@ class Job(Generic[Result]):
 
     @property
     def before(self) -> int | None:
-        """How many other long jobs wait before it; None if it does not wait."""
+        """Number of long jobs that wait before it; None if it does not wait."""
         return LONG_JOBS.before(self._run.queued)
 
     @property
@@ -232,7 +231,7 @@ class Job(Generic[Result]):
 
     @property
     def text(self) -> str:
-        """How far it is, in words."""
+        """Its progress, in words."""
         if self.stopping:
             return self.progress.text(said("Stopping: {done:,} of {total:,} {unit}"))
         if (own := self.own_before) is not None:
@@ -253,11 +252,11 @@ class Job(Generic[Result]):
         self.progress.stopping.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end, at most so long; whether it came."""
+        """Wait for its end, at most `seconds`; return whether it has finished."""
         return self._run.finished.wait(seconds)
 
     def result(self) -> Result:
-        """What came of it, once it is finished.
+        """Its result, once it has finished.
 
         Raises:
             HeadlightError: whatever the computation raised; a CancelledError where it was stopped.
@@ -275,7 +274,7 @@ def _stop_all() -> None:
         run.progress.stopping.set()
 
 
-#: Seconds that threads have to come to an end; then the process ends without them.
+#: Seconds to wait for threads; then the process ends without them.
 PATIENCE: Final = 5.0
 #: The threads of our jobs, and those in which Streamlit runs pages.
 JOB_THREAD: Final = "headlight-job"
@@ -283,7 +282,7 @@ PAGE_THREAD: Final = "ScriptRunner.scriptThread"
 
 
 def at_end(stop: Callable[[], None]) -> None:
-    """When the process ends, call this, which tells jobs to stop, and wait for them and for pages that are drawn."""
+    """When the process ends, call `stop`, which tells jobs to stop; then wait for them and for page runs."""
     atexit.register(_end, stop)
 
 

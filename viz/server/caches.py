@@ -26,9 +26,9 @@ class BoundedCache(Generic[Key, Value]):
     """Values by their keys.
 
     Args:
-        max_entries: so many are kept at most.
-        max_bytes: so many bytes together, by the sizes that were given; None for any number.
-        on_evict: called with every key that was evicted.
+        max_entries: the most entries.
+        max_bytes: the most bytes of all values together, by the sizes given to `put`; None for no limit.
+        on_evict: called with the key of every evicted entry.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class BoundedCache(Generic[Key, Value]):
             return self._entries[key][0]
 
     def put(self, key: Key, value: Value, size: int = 0) -> Value:
-        """Keep a value of so many bytes, and return what is kept: another viewer may have been first.
+        """Keep a value of `size` bytes, and return the kept value: another viewer's, if that was first.
 
-        A value larger than `max_bytes` is kept alone: to make it each time would need as many bytes.
+        A value larger than `max_bytes` evicts all others: making it each time would need as many bytes.
         """
         with self._lock:
             kept, _ = self._entries.setdefault(key, (value, size))
@@ -63,13 +63,13 @@ class BoundedCache(Generic[Key, Value]):
     def get_or_make(
         self, key: Key, make: Callable[[], Value], size_of: Callable[[Value], int], expected: int = 0
     ) -> Value:
-        """The value of a key; if there is none, one thread makes it while others that want it wait. Keeps as `put`.
+        """The value of a key. If there is none, one thread makes it while others wait for it; it is kept as by `put`.
 
         Args:
             key: of the value.
             make: makes it.
-            size_of: how many bytes it takes.
-            expected: about how many it will take; others are evicted for it before it is made.
+            size_of: its size in bytes.
+            expected: about how many bytes it will have; others are evicted for it before it is made.
         """
         with self._lock:
             key_lock, users = self._key_locks.get(key, (Lock(), 0))
@@ -93,12 +93,12 @@ class BoundedCache(Generic[Key, Value]):
         return value
 
     def drop(self, key: Key) -> None:
-        """Forget the value of a key, if there is one."""
+        """Remove the value of a key, if there is one."""
         with self._lock:
             self._entries.pop(key, None)
 
     def clear(self) -> None:
-        """Forget every value."""
+        """Remove every value."""
         with self._lock:
             self._entries.clear()
 
@@ -109,7 +109,7 @@ class BoundedCache(Generic[Key, Value]):
             return sum(size for _, size in self._entries.values())
 
     def _evict(self, more: int, *, spared: int) -> list[Key]:
-        """Make room for so many bytes more, but keep so many of the latest entries; the lock is held."""
+        """Make room for `more` bytes, but keep the `spared` latest entries; the lock is held."""
         evicted = []
         total = more + sum(size for _, size in self._entries.values())
         while len(self._entries) > spared and (
@@ -122,7 +122,7 @@ class BoundedCache(Generic[Key, Value]):
 
 
 def share_of_memory(share: float) -> int:
-    """Bytes of this share of the machine's memory."""
+    """This share of the machine's memory, in bytes."""
     return int(share * psutil.virtual_memory().total)
 
 
@@ -131,7 +131,7 @@ R = TypeVar("R")
 
 
 def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Compute each result once and return that very object from then on; the least recently used leave first.
+    """Decorate a function: compute each result once and return the same object again; evict the least recently used.
 
     An argument that has a `key` (a trace, a loaded model) is known by it; any other must be a plain value: a number, a
     text, None, or a tuple, frozen set or frozen dataclass of such. Results are shared, so they must be read-only.
@@ -164,7 +164,7 @@ def cached(*, max_entries: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 @dataclasses.dataclass(frozen=True)
 class FileState:
-    """A file as it is now: what was read of it is kept under this, and read anew when the file has changed."""
+    """Path, time of change and size of a file: the key under which its content is cached."""
 
     path: str
     changed: int
@@ -200,7 +200,7 @@ class ViewedCache(Generic[Key, Value]):
     """Values by their keys, bounded as a `BoundedCache` is.
 
     Args:
-        max_entries, max_bytes: so many entries and bytes are kept at most, of all viewers together.
+        max_entries, max_bytes: the most entries and bytes, of all viewers together.
     """
 
     def __init__(self, max_entries: int, max_bytes: int) -> None:
@@ -216,12 +216,12 @@ class ViewedCache(Generic[Key, Value]):
         return value
 
     def put(self, key: Key, value: Value, size: int, viewer: str) -> Value:
-        """Keep a value of so many bytes that this viewer looks at, and return what is kept."""
+        """Keep a value of `size` bytes that this viewer looks at, and return the kept value."""
         self._look(key, viewer)
         return self._values.put(key, value, size)
 
     def clear(self) -> None:
-        """Forget every value."""
+        """Remove every value."""
         self._values.clear()
 
     @property

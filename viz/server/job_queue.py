@@ -15,9 +15,9 @@ from typing import Final
 from model.errors import CancelledError
 from viz.server import limits
 
-#: So many long jobs compute at once.
+#: Long jobs that compute at once.
 MAX_LONG: Final = max(2, os.cpu_count() or 1)
-#: Seconds between two looks whether a waiting job is to stop.
+#: Seconds between two checks whether a waiting job should stop.
 INTERVAL: Final = 0.2
 #: Seconds that a job computes while others wait.
 TURN: Final = 5.0
@@ -30,23 +30,23 @@ def _says_nothing() -> str:
 
 
 def _stops_nothing() -> None:
-    """For a job that nobody can stop."""
+    """Do nothing, for a job that nobody can stop."""
 
 
 @dataclass(slots=True, eq=False)
 class QueuedJob:
-    """What the queue knows of a job.
+    """A job, as the queue knows it.
 
     Attributes:
         viewer: whose job it is.
-        key: what it computes; of two of the same key one computes, and the other waits for its answer.
+        key: what it computes; of two jobs with the same key one computes and the other waits for its answer.
         text: what it is and how far, for whoever waits for it.
         stop: ends it, when its next step is done.
-        answer: what another job of the same key came to.
+        answer: the outcome of another job with the same key.
         waited: seconds that it has waited.
-        turns: how often it was its turn.
-        since: when its turn began, by the clock of `monotonic`.
-        seen: when it last came to a step.
+        turns: number of turns it has had.
+        since: start of its turn, by `monotonic`.
+        seen: time of its last step.
     """
 
     viewer: str
@@ -64,9 +64,9 @@ class JobQueue:
     """The long jobs that compute, and those that wait.
 
     Args:
-        most: so many compute at once.
-        of_one: so many of one viewer; None for what this server allows.
-        turn: seconds that one computes while others wait.
+        most: jobs that compute at once.
+        of_one: jobs of one viewer that compute at once; None for what this server allows.
+        turn: seconds of a turn while others wait.
     """
 
     def __init__(self, most: int = MAX_LONG, of_one: int | None = None, turn: float = TURN) -> None:
@@ -79,7 +79,7 @@ class JobQueue:
         """Wait until this job may compute; `check` is called again and again and ends the wait by an exception.
 
         Raises:
-            CancelledError: its viewer has as many waiting as this server allows.
+            CancelledError: its viewer has as many waiting jobs as this server allows.
         """
         most = limits.rules().waiting
         with self._changed:
@@ -91,7 +91,7 @@ class JobQueue:
             self._wait(job, check)
 
     def give_way(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Between two steps of a job that computes: after its turn let another viewer's, if one waits, then wait."""
+        """Between two steps of a job: when its turn is over and another viewer's job waits, let that compute."""
         now = job.seen = monotonic()
         if now - job.since < self._turn:
             return
@@ -106,7 +106,7 @@ class JobQueue:
             self._wait(job, check)
 
     def leave(self, job: QueuedJob, answer: object = None) -> None:
-        """This job is over; its answer, if it has one, is that of all who wait to compute the same."""
+        """Remove a finished job; its answer, if any, goes to all jobs that wait to compute the same."""
         with self._changed:
             if job in self._computing:
                 self._computing.remove(job)
@@ -130,7 +130,7 @@ class JobQueue:
             return own[0] if len(own) >= self._most_of_one() else None
 
     def _wait(self, job: QueuedJob, check: Callable[[], None]) -> None:
-        """Until this job, which is in the queue, may compute; the lock is held."""
+        """Wait until this queued job may compute; the lock is held."""
         began = monotonic()
         try:
             while job not in self._next():
@@ -146,7 +146,7 @@ class JobQueue:
             self._changed.notify_all()
 
     def _next(self, without: QueuedJob | None = None) -> list[QueuedJob]:
-        """The waiting jobs for which there is a place now, or would be without one of those that compute."""
+        """The waiting jobs that may compute now, or could if one of those that compute had ended."""
         since = monotonic() - STALLED
         computing = [job for job in self._computing if job is not without and job.seen > since]
         keys = {job.key for job in computing}
@@ -165,7 +165,7 @@ class JobQueue:
         return limits.rules().at_once if self._of_one is None else self._of_one
 
     def _order(self) -> list[QueuedJob]:
-        """Who waits, first come first served, but nobody's second job before another's first."""
+        """The waiting jobs, first come first served, but no viewer's second job before another viewer's first."""
         viewers = Counter(job.viewer for job in self._computing)
         ranked = []
         for arrival, job in enumerate(self._waiting):

@@ -27,9 +27,9 @@ SECONDS_VARIABLE: Final = "HEADLIGHT_SHARED_SECONDS"
 SECONDS, MOST_SECONDS = 120, 86_400
 #: Megabytes of a file that a person may give a shared server.
 MEGABYTES: Final = 2
-#: So many long computations of one viewer compute at once: on a machine of one's own, and on a shared server.
+#: Long computations of one viewer that run at once: on one's own machine, and on a shared server.
 OWN_AT_ONCE, SHARED_AT_ONCE = 2, 1
-#: So many of one viewer wait at most on a shared server.
+#: The most computations of one viewer that wait on a shared server.
 SHARED_WAITING: Final = 8
 
 
@@ -39,10 +39,10 @@ class Rules:
 
     Attributes:
         is_shared: whether these are the rules of a shared server.
-        seconds: that one computation may take; None for as long as it takes.
-        megabytes: of a file that a person gives; None for what each field says.
-        at_once: so many long computations of one viewer compute at once.
-        waiting: so many of one viewer wait at most; None for any number.
+        seconds: the most time of one computation; None for no limit.
+        megabytes: the largest file that a person may give; None for each field's own limit.
+        at_once: long computations of one viewer that run at once.
+        waiting: the most that wait, of one viewer; None for no limit.
     """
 
     is_shared: bool = False
@@ -62,7 +62,7 @@ class Rules:
         return not self.is_shared
 
     def most_megabytes(self, usual: int) -> int:
-        """Megabytes that a file may have, where a field usually takes so many."""
+        """The most megabytes of a file, for a field that usually takes `usual`."""
         return usual if self.megabytes is None else min(usual, self.megabytes)
 
 
@@ -76,7 +76,7 @@ def read(environment: Mapping[str, str]) -> Rules:
     """The rules that an environment asks for.
 
     Raises:
-        ConfigError: a variable says what it cannot.
+        ConfigError: a variable has an invalid value.
     """
     shared = environment.get(SHARED_VARIABLE, "")
     if shared not in ("", "0", "1"):
@@ -105,14 +105,14 @@ def _seconds(said: str) -> float:
 
 
 def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
-    """End a computation that has taken so many seconds, if that is more than this server allows.
+    """Raise an error if a computation has taken more seconds than this server allows.
 
     Args:
-        seconds: that it has computed, without those that it has waited.
-        reached: how far it came: units done, of how many, and what these are called.
+        seconds: of computing, without waiting.
+        reached: units done, total units, name of the unit.
 
     Raises:
-        TimeLimitError: it is more.
+        TimeLimitError: the computation took too long.
     """
     most = rules().seconds
     if most is not None and seconds > most:
@@ -136,9 +136,9 @@ def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
 
 @contextmanager
 def limited(clock: Callable[[], float] = thread_time) -> Iterator[None]:
-    """Around what a page computes in its own thread: it ends by a TimeLimitError between two passes through a model.
+    """Limit the time of a computation in a page's own thread: raise a TimeLimitError between two passes through a model.
 
-    By default the processor's time of the thread counts, so a page may wait for others as long as it must.
+    By default the thread's CPU time counts, so that waiting for others does not.
     """
     if rules().seconds is None:
         yield
@@ -148,9 +148,9 @@ def limited(clock: Callable[[], float] = thread_time) -> Iterator[None]:
         yield
 
 
-#: So many pages compute at once without waiting for one another.
+#: Pages that compute at once without waiting for one another.
 MAX_RUNS: Final = max(2, os.cpu_count() or 1)
-#: Seconds that a page waits at most.
+#: The most seconds that a page waits.
 MAX_WAIT: Final = 3.0
 
 _SLOTS: Final = BoundedSemaphore(MAX_RUNS)
@@ -159,7 +159,7 @@ _THREAD: Final = local()
 
 @contextmanager
 def page_run() -> Iterator[None]:
-    """Around the run of a page: release the slot that it took, however the run ends."""
+    """Surround a page run: release its slot, however the run ends."""
     _THREAD.has_slot = False
     try:
         yield
@@ -170,13 +170,13 @@ def page_run() -> Iterator[None]:
 
 
 def acquire() -> None:
-    """Wait for a slot, after the title and before anything is computed; a fragment that runs alone needs none."""
+    """Wait for a slot, after the title and before computing; a fragment that runs alone needs none."""
     if getattr(_THREAD, "has_slot", None) is False:
         _THREAD.has_slot = _SLOTS.acquire(timeout=MAX_WAIT)
 
 
 def release() -> None:
-    """Give the slot of this run back, if it has one; `acquire` waits for another."""
+    """Give back the slot of this run, if it has one; `acquire` waits for another."""
     if getattr(_THREAD, "has_slot", False):
         _THREAD.has_slot = False
         _SLOTS.release()

@@ -17,10 +17,10 @@ from typing import Final
 
 from model.thread_settings import hand_back_memory
 
-#: A collection that took more seconds than this looked at too much that stays.
+#: A collection that takes more seconds looks at too many lasting objects.
 SLOW: Final = 0.02
-#: So many times what exists is frozen on top of the rest; then all is looked at once, for circles frozen while in use:
-#: sessions that have ended since, 250 kB each.
+#: After so many freezes everything is collected once, to free cycles that were frozen while in use: ended sessions,
+#: 250 kB each.
 MAX_FREEZES: Final = 5
 
 _num_frozen_modules = 0
@@ -30,10 +30,10 @@ _is_slow = False
 
 
 def freeze_kept() -> None:
-    """At the end of a run that has imported something, or after a slow collection; after any other, nothing.
+    """Freeze all objects, at the end of a run that has imported modules or after a slow collection; else do nothing.
 
-    What is frozen is freed all the same when nothing refers to it any more. Only circles of references would not be:
-    the models, traces and sessions that pages keep hold none, and others are found when all is looked at.
+    A frozen object is still freed when nothing refers to it. Only reference cycles are not: the models, traces and
+    sessions that pages keep have none, and others are found when everything is collected again.
     """
     global _num_frozen_modules, _num_freezes, _is_slow
     if len(sys.modules) <= _num_frozen_modules and not _is_slow:
@@ -61,14 +61,14 @@ if _watch not in gc.callbacks:
     gc.callbacks.append(_watch)
 
 
-#: Seconds between two times: it takes 15 ms for 100 MB, in which no other thread gets memory.
+#: Least seconds between two calls: 100 MB take 15 ms, in which no other thread gets memory.
 INTERVAL: Final = 10.0
 
 _last = -INTERVAL
 
 
 def hand_back(interval: float = INTERVAL) -> None:
-    """At the end of a run or of a layer, unless it was done less than so many seconds ago."""
+    """Return freed memory to the system, unless that was done less than `interval` seconds ago."""
     global _last
     if monotonic() - _last >= interval:
         _last = monotonic()

@@ -41,7 +41,7 @@ _is_served = False
 
 
 def routes() -> list[Route]:
-    """The route of a server that serves scripts; from now on, those that are declared are served."""
+    """The route that serves scripts; components declared from now on are served by it."""
     global _is_served
     _is_served = True
     return [Route(f"{_base()}{_FOLDER}/{{name}}", _serve)]
@@ -58,7 +58,7 @@ def script(entry: str) -> str:
 
 
 def _base() -> str:
-    """The path below which the server has all its addresses."""
+    """The base path of the server's addresses."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 
@@ -75,7 +75,7 @@ _FUNCTIONS: Final[Mapping[str, None]] = {"_": None, "said": None, "plural": None
 
 
 def texts_in(script: bytes) -> Iterator[str | tuple[str, str]]:
-    """The texts of a script; one with a number as a pair, for 1 and for other numbers."""
+    """The texts of a script; a text with a number is a pair, for 1 and for other numbers."""
     from babel.messages.extract import extract_javascript
 
     for _line, function, found, _comments in extract_javascript(BytesIO(script), _FUNCTIONS, (), {}):

@@ -31,8 +31,8 @@ def current() -> str:
 def browser() -> str:
     """The browser of this page run, so that its tabs count as one viewer; the session where it sends no cookie.
 
-    Not for security: whoever sends no cookie, or another with each session, is as many viewers as sessions. An IP
-    address would be worse: a class behind one router, or behind a proxy, has one together.
+    Not for security: whoever sends no cookie, or a new one with each session, counts as one viewer a session. An IP
+    address would be worse: a class behind one router or proxy shares one.
     """
     session = current()
     if not session:
@@ -54,7 +54,7 @@ def _token(cookie: str) -> str:
 
 
 def is_here(viewer: str) -> bool:
-    """Whether the browser of a session is connected; always where no server runs, as in tests."""
+    """Whether the browser of a session is connected; always true where no server runs, as in tests."""
     try:
         # What stands in for a server in tests answers neither.
         return not viewer or runtime.get_instance().is_active_session(viewer) is not False
@@ -71,7 +71,7 @@ def when_gone(viewer: str, call: Call) -> Call:
 
 
 class Departures:
-    """Who is to be told of whose going; a thread looks after them as long as there are any."""
+    """Callbacks for viewers that leave; a thread checks for them as long as there are any."""
 
     def __init__(self) -> None:
         self._calls: dict[object, tuple[str, Call]] = {}
@@ -106,7 +106,7 @@ class Departures:
                 call()
 
     def _due(self) -> list[object]:
-        """What is to be called now; the lock is held."""
+        """The callbacks that are due; the lock is held."""
         now, viewers = monotonic(), {viewer for viewer, _ in self._calls.values()}
         missing = {viewer for viewer in viewers if not is_here(viewer)}
         self._gone_since = {viewer: self._gone_since.get(viewer, now) for viewer in missing}

@@ -26,7 +26,7 @@ from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
 
 
 def sent(key: str, *path: str) -> object:
-    """What the browser says of the widget with this key, or the value at these names in it; None if there is none."""
+    """The value that the browser sent for a widget, or the part of it at `path`; None if there is none."""
     value: object = st.session_state.get(key)
     for name in path:
         value = value.get(name) if isinstance(value, Mapping) else None
@@ -35,13 +35,13 @@ def sent(key: str, *path: str) -> object:
 
 _PREFIXES: Final = (GENERATED_ELEMENT_ID_PREFIX, STREAMLIT_INTERNAL_KEY_PREFIX)
 _JSON: Final = ("json_value", "json_trigger_value")
-#: Characters of an id that the log repeats.
+#: The most characters of an id in the log.
 _SHOWN: Final = 60
 _LOG: Final = logging.getLogger(__name__)
 
 
 class ForgedWidgets:
-    """ASGI middleware: what a WebSocket receives comes without forged widget values."""
+    """ASGI middleware that removes forged widget values from what a WebSocket receives."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class ForgedWidgets:
 
 
 def without_forged(content: bytes) -> bytes:
-    """A browser's message without the values of widgets that cannot exist, which the log names in one line."""
+    """A browser's message without the values of widgets that cannot exist; the log names them in one line."""
     message = BackMsg()
     try:
         message.ParseFromString(content)
@@ -92,11 +92,11 @@ def _can_exist(state: WidgetState) -> bool:
 
 
 def _is_no_time_to_end() -> None:
-    """In place of what ends a run for the one that waits."""
+    """Do nothing, in place of ending the run for the one that waits."""
 
 
 def run_to_their_end() -> None:
-    """From now on, the run that waits begins when all callbacks of the one before it are done."""
+    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done."""
     given = SafeSessionState.on_script_will_rerun
     if hasattr(given, "__wrapped__"):
         return

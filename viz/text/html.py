@@ -57,10 +57,7 @@ class Marked:
 
 
 def visible(text: str) -> str:
-    """Text with its control characters shown as signs, for they would vanish; the rest is for the browser.
-
-    What `said` made is in the language of the page run.
-    """
+    """Text with its control characters as visible signs; a message is in the language of the page run."""
     return "".join(display_token(c) if category(c) == "Cc" else c for c in shown(text))
 
 
@@ -70,7 +67,7 @@ def literal(text: str) -> str:
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, label: str) -> str:
-    """A table with a line under each row; the first cell of a row is its name.
+    """An HTML table; the first cell of a row is its header.
 
     Args:
         columns: titles, left to right.

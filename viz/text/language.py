@@ -20,14 +20,14 @@ NAMES: Final = {
 #: How likely a language has to be, and how unlikely the expected one at most: names and single words look like any
 #: language, and near relatives share the likelihood of what is surely one of them.
 _SURE: Final = ((0.9, 0.02), (0.55, 0.0005))
-#: More does not make it surer.
+#: Reading more characters does not improve the guess.
 _READ_CHARACTERS: Final = 1_000
 
 
 # A page asks in every run.
 @lru_cache(maxsize=256)
 def other_language(text: str, expected: str) -> str:
-    """The name of a text's language, if it is surely not the expected one; "" else.
+    """The name of a text's language if that is surely not the expected one; else "".
 
     Args:
         text: any text.

@@ -5,8 +5,8 @@
     said("Automatic")                                                  kept as it is, and said by `_(…)` when shown
 
 The English sentence is the key of the catalogue, so it stands in the source as a literal, whole. A catalogue is a file
-of `viz/locale`, named by the code of its language; `python -m viz.locale` keeps it up to date. Whoever is no page run
-(a notebook, a test, the thread of a job) gets English.
+of `viz/locale`, named by the code of its language; `python -m viz.locale` keeps it up to date. Outside of a
+page run (a notebook, a test, the thread of a job) it is English.
 
 What is kept for all viewers holds no language: a cache keeps what `said` returns, and its page translates it.
 Lists and rows of sentences are joined as the language does: with its commas, spaces and words.
@@ -55,17 +55,17 @@ def _(text: str, /, **values: object) -> str:
 
 
 def plural(one: str, many: str, count: int, /, **values: object) -> str:
-    """A sentence of a number, in the form that the language has for it; `{count}` in it is the number."""
+    """A sentence with a number, in the language's plural form; `{count}` in it is the number."""
     return _filled(_catalogue(language()).ngettext(one, many, count), {"count": count, **values})
 
 
 def shown(text: str) -> str:
-    """What `said` made, in the language of this page run; any other text as it is, for it may be anyone's."""
+    """A message made by `said`, in the language of this page run; any other text unchanged, for it may be anyone's."""
     return _of_message(text) if isinstance(text, Message) else text
 
 
 def in_every_language(text: str) -> str:
-    """A text in all languages there are, "Language / 语言": for what must be found by whoever cannot read the rest."""
+    """A text in every language, "Language / 语言": for a control that everyone must find."""
     return " / ".join(dict.fromkeys(_catalogue(code).gettext(text) for code in languages()))
 
 
@@ -82,7 +82,7 @@ def language() -> str:
 
 
 def speak(code: str) -> None:
-    """This session's pages are in this language from now on; to be called at the start of every run."""
+    """Set the language of this session's pages; call it at the start of every run."""
     st.session_state[_OF_SESSION] = code
     _SPOKEN.set(code)
 
@@ -105,7 +105,7 @@ def languages() -> Mapping[str, str]:
 
 
 def nearest(locale: str | None) -> str:
-    """The language there is for a browser's, which may say a country or script too: "zh-CN" → "zh"; else English."""
+    """The catalogue's language for a browser's, which may name a country or script: "zh-CN" → "zh"; else English."""
     wanted = (locale or "").replace("-", "_").casefold()
     known = {code.casefold(): code for code in languages()}
     while wanted and wanted not in known:
@@ -174,27 +174,27 @@ def _catalogue(code: str) -> NullTranslations:
 
 
 def in_a_row(sentences: Iterable[str]) -> str:
-    """Sentences one after the other; those that are empty are left out."""
+    """Sentences in a row, without empty ones."""
     return _joined(sentences, lambda before, last: _("{before} {sentence}", before=before, sentence=last))
 
 
 def with_commas(members: Iterable[str]) -> str:
-    """Members of a list: "a, b, c"."""
+    """A list with commas: "a, b, c"."""
     return _joined(members, lambda before, last: _("{before}, {last}", before=before, last=last))
 
 
 def with_and(members: Iterable[str]) -> str:
-    """Members that are all meant: "a and b"."""
+    """A list with "and": "a and b"."""
     return _joined(members, lambda before, last: _("{before} and {last}", before=before, last=last))
 
 
 def clauses_with_and(clauses: Iterable[str]) -> str:
-    """What is so, and what is so too: "A keeps it and B takes it"."""
+    """Clauses joined by "and": "A keeps it and B takes it"."""
     return _joined(clauses, lambda before, last: _("{before} and {clause}", before=before, clause=last))
 
 
 def with_or(members: Iterable[str]) -> str:
-    """Members of which one is meant: "a or b"."""
+    """A list with "or": "a or b"."""
     return _joined(members, lambda before, last: _("{before} or {last}", before=before, last=last))
 
 

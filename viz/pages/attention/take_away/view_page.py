@@ -26,7 +26,7 @@ _CANDIDATES: Final = 3
 #: Of a smaller attention every head can be opened on the page: bytes of all exact weights.
 _MOST_BYTES: Final = 4_000_000
 #: Bytes of the page without weights, and in base64 of a float32 number; of a tile's cell less.
-_REST, _FLOAT32, _CELL = 260_000, 5.4, 1.4
+_REST, _FLOAT32, _CELL = 160_000, 5.4, 1.4
 
 _STYLE: Final = """
 .note { font-size: 0.9rem; opacity: 0.8; max-width: 75ch; }
