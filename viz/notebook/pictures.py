@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head import lines_component
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, Memory
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerState
 from viz.pages.decoding.film.data import film as film_data
@@ -97,8 +97,9 @@ def lines(
         file_name="lines",
     )
     view = LinesView(tuple(sorted(map(int, on))))
-    ordered = lines_component.order(Memory(1, view, payload.digest(data), view))
-    part = Part(lines_component.COMPONENT, payload.pack(data, **ordered))
+    digest = payload.digest(data)
+    packed = payload.pack(data, digest=digest, command=Command(1, view, digest).packed())
+    part = Part(lines_component.COMPONENT, packed)
     return Picture(Drawing([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens"))
 
 

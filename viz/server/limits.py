@@ -136,7 +136,7 @@ def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
 
 @contextmanager
 def limited(clock: Callable[[], float] = thread_time) -> Iterator[None]:
-    """Limit the time of a computation in a page's own thread: raise a TimeLimitError between two passes through a model.
+    """Limit the time of what a page's own thread computes: raise a TimeLimitError between two passes through a model.
 
     By default the thread's CPU time counts, so that waiting for others does not.
     """

@@ -77,6 +77,7 @@ def play(
     digest: str,
     key: str,
     more: Mapping[str, object] | None = None,
+    on_report: Callable[[State], object] = ignore,
     **answers: Callable[[object], None],
 ) -> State | None:
     """Show a player; return its state once a person has changed it.
@@ -87,7 +88,14 @@ def play(
         read: the state that the browser reports, if it names what exists.
         digest: a fingerprint of the film.
         key: of the component.
+        on_report: called before the next run with a state that the browser reports.
     """
+
+    def report(value: object) -> None:
+        said: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
+        if said is not None and (state := said.command.answer(value, read)) is not None:
+            on_report(state)
+
     last: Exchange[State] | None = st.session_state.get(f"{key}/exchange")
     before = reported_state(read, key)
     if last is not None and key not in st.session_state:
@@ -96,7 +104,7 @@ def play(
         last = Exchange(last.command, None, None)
     command = next_command(last, asked, before, digest)
     given = {**(more or {}), "digest": digest, "command": command.packed()}
-    view: Any = component.show(content, *arrays, key=key, more=given, view=ignore, **answers).view
+    view: Any = component.show(content, *arrays, key=key, more=given, view=report, **answers).view
     reported = command.answer(view, read)
     st.session_state[f"{key}/exchange"] = Exchange(command, asked, reported)
     return reported
