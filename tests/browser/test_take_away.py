@@ -188,12 +188,12 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
     expect(tab.locator(".sentence span[lang=en]")).to_have_text(" ".join(HOSTILE.split()))
     assert tab.locator("img").count() == 0
     assert tab.locator("body").evaluate("body => getComputedStyle(body).backgroundColor") == f"rgb{PAPER[theme]}"
-    paper = tab.locator("#picture").evaluate("picture => getComputedStyle(picture).backgroundColor")
+    paper = tab.locator("#picture-0").evaluate("picture => getComputedStyle(picture).backgroundColor")
     assert paper == f"rgb{PAPER[theme]}"
     # The system turns dark, or light: so do page and pictures.
     other: Theme = "light" if theme == "dark" else "dark"
     tab.emulate_media(color_scheme=other)
-    paper = tab.locator("#picture").evaluate("picture => getComputedStyle(picture).backgroundColor")
+    paper = tab.locator("#picture-0").evaluate("picture => getComputedStyle(picture).backgroundColor")
     assert paper == f"rgb{PAPER[other]}"
     assert asked == [file.as_uri()]
     assert problems == []

@@ -66,7 +66,9 @@ def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
         ValueError: the title is not text.
     """
     written = Path(path)
-    write_text(written, text_page(checked_text("title", title), '<main id="picture"></main>', drawing=picture.drawing))
+    write_text(
+        written, text_page(checked_text("title", title), '<main id="picture-0"></main>', drawings=[picture.drawing])
+    )
     return written
 
 

@@ -129,21 +129,50 @@ def all_heads(
         only_opened: leave out the exact weights of the other heads, which then cannot be opened.
     """
     layers, heads = weights.shape[:2]
-    address = f"offline-{fingerprint(title, *queries, weights)}"
-    tiles = Tiles.of(weights.shape, iter(weights))
-    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
-    grid = Grid(address=address, shape=(layers, heads), selected=HeadChoice(*opened), caption=title)
     drawn = {
         (layer, head): _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
         for layer, head in ([opened] if only_opened else np.ndindex(layers, heads))
     }
+    grid = drawn_grid(weights, queries, keys, title, opened)
+    matrix = Part(matrix_picture.COMPONENT, drawn[opened], () if only_opened else tuple(drawn.values()))
+    alt = _("{site}: every head of {layers} layers as a tile, and one of them large", site=title, layers=layers)
+    return Drawing([*grid.parts, matrix], heads, alt)
+
+
+def drawn_grid(
+    weights: Float[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    opened: tuple[int, int],
+) -> Drawing:
+    """Every head as a tile; arguments as of `all_heads`."""
+    tiles, frame, grid = grid_of(weights, queries, keys, title, opened)
     parts = [
         Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
         Part(head_grid.COMPONENT, payload.pack(grid)),
-        Part(matrix_picture.COMPONENT, drawn[opened], () if only_opened else tuple(drawn.values())),
     ]
-    alt = _("{site}: every head of {layers} layers as a tile, and one of them large", site=title, layers=layers)
-    return Drawing(parts, heads, alt)
+    return Drawing(parts, weights.shape[1], title)
+
+
+def drawn_matrix(data: MatrixData, kept: Kept) -> Drawing:
+    """One matrix."""
+    packed = payload.pack(data, **matrix_picture.choices(kept))
+    return Drawing([Part(matrix_picture.COMPONENT, packed)], 1, messages.shown(data.label))
+
+
+def grid_of(
+    weights: Float[np.ndarray, "layer head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    opened: tuple[int, int],
+) -> tuple[Tiles, store.Frame, Grid]:
+    """The tiles of all heads, their frame and the grid that shows them; arguments as of `all_heads`."""
+    address = f"offline-{fingerprint(title, *queries, weights)}"
+    tiles = Tiles.of(weights.shape, iter(weights))
+    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
+    return tiles, frame, Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
 
 
 def _matrix(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], title: str) -> bytes:
@@ -184,27 +213,33 @@ def _without_ends(text: str) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def text_page(title: str, body: str, style: str = "", drawing: Drawing | None = None) -> str:
+def text_page(title: str, body: str, style: str = "", drawings: Sequence[Drawing] = ()) -> str:
     """A page of text in the colours that the reader's system prefers.
 
     Args:
         title: as text.
-        body: as HTML, in which everything of people is escaped; the picture goes into its element `#picture`.
+        body: as HTML, in which everything of people is escaped; pictures go into its elements `#picture-0`, …
         style: a style sheet besides that of all pages.
-        drawing: the picture, if any.
+        drawings: the pictures.
     """
     dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
     sheet = f"{root_style('light')}{dark}{_STYLE}{style}"
-    modules = [] if drawing is None else [_drawing_script(drawing)]
-    return offline_page(title=title, style=sheet, body=body, modules=modules)
+    return offline_page(title=title, style=sheet, body=body, modules=[_drawing_script(drawings)] if drawings else [])
 
 
-def _drawing_script(drawing: Drawing) -> str:
-    given = [base64.b64encode(each).decode("ascii") for each in drawing.payloads()]
-    plan, data, scripts = map(script_json, (drawing.plan(), given, drawing.scripts()))
+def _drawing_script(drawings: Sequence[Drawing]) -> str:
+    pictures = [
+        {"plan": each.plan(), "payloads": [base64.b64encode(part).decode("ascii") for part in each.payloads()]}
+        for each in drawings
+    ]
+    scripts: dict[str, str] = {}
+    for each in drawings:
+        scripts |= each.scripts()
     return f"""{draw_parts()}
 const bytes = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));
-await draw(document.getElementById("picture"), {plan}, {data}.map(bytes), {scripts});
+const scripts = {script_json(scripts)};
+for (const [number, {{ plan, payloads }}] of {script_json(pictures)}.entries())
+  await draw(document.getElementById(`picture-${{number}}`), plan, payloads.map(bytes), scripts);
 """
 
 

@@ -62,7 +62,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
         (
             "<main>",
             _heading(trace, view),
-            '<div id="picture"></div>',
+            '<div id="picture-0"></div>',
             _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
             "</main>",
@@ -72,7 +72,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
         _("Headlight: {text}", text=trace.text[:80]),
         body,
         _STYLE,
-        all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened),
+        [all_heads(weights, rows, keys, view.site_label, opened, only_opened=only_opened)],
     )
     return page.encode("utf-8")
 

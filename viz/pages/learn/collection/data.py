@@ -1,6 +1,5 @@
 """Compute what is seen small of a pinned view: a head, all heads, a step of the film, or two sentences compared."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -8,14 +7,15 @@ import numpy as np
 
 from viz.access import attention, findings, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.pages.learn.collection.drawing import Grid, Matrix, Seen, Step
+from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.selection.examples import ALL_EXAMPLES
 from viz.selection.option_names import PAGE_NAMES
 from viz.selection.pins import Pin
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
-from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
-from viz.text.token_text import display_tokens
+from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label, head_name, head_numbers
+from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -108,16 +108,25 @@ def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
     common = fitted.common
     label = said("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
     if long_texts.is_long(trace, common.site):
-        return Matrix(label, np.zeros((0, 0), np.float32), (), (), None)
+        return Matrix(label, None)
     opened = attention.opened_layer(trace, reader, common.site, common.layer, MatrixView.of(common))
     values = opened.values[min(common.head, len(opened.values) - 1)]
     top = float(values.max(initial=0.0)) if common.measure == "norms" else 1.0
     token, key = common.token, common.key_token
     row = None if token is None else opened.queries.index_of(token)
     column = None if key is None else opened.keys.index_of(key)
-    cell = None if row is None or column is None else (row, column)
-    shown = np.asarray(values, np.float32) / np.float32(top or 1.0)
-    return Matrix(label, shown, _read(opened.queries.labels), _read(opened.keys.labels), cell)
+    data = MatrixData(
+        values=np.asarray(values, np.float32),
+        row_tokens=opened.queries.labels,
+        column_tokens=opened.keys.labels,
+        scale=ColourScale.root(MEASURES[common.measure].number, top or 1.0),
+        title=label,
+        label=label,
+        row_name=said("query"),
+        column_name=said("key"),
+        file_name=head_name(common.site, common.layer, common.head),
+    )
+    return Matrix(label, data, Kept(row, column))
 
 
 def _grid(trace: "Trace", reader: "Reader") -> Seen:
@@ -127,7 +136,8 @@ def _grid(trace: "Trace", reader: "Reader") -> Seen:
         return Seen(name, trace.text, ())
     layers = range(trace.layers_of(found.site))
     weights = np.stack([trace.weights(found.site, layer).numpy() for layer in layers])
-    return Seen(name, trace.text, (Grid(name, weights, (found.layer, found.head)),))
+    rows, keys = trace.row_names(found.site), trace.axis_tokens(found.site)[1]
+    return Seen(name, trace.text, (Heads(name, weights, rows, keys, (found.layer, found.head)),))
 
 
 def _step(trace: "Trace", selection: "Selection") -> Seen:
@@ -143,12 +153,17 @@ def _step(trace: "Trace", selection: "Selection") -> Seen:
     if not long_texts.is_long(trace, site):
         layer = min(selection.common.layer, trace.layers_of(site) - 1)
         rows = trace.weights(site, layer, rows=[number])[:, 0].numpy()
-        heads = tuple(head_label(layer, head) for head in range(len(rows)))
         name_of_rows = said("Its row in every head of layer {layer}, {site}", layer=layer + 1, site=_WITHIN[site])
-        keys = _read(trace.axis_tokens(site)[1])
-        pictures = (*pictures, Matrix(name_of_rows, rows, heads, keys, None))
+        data = MatrixData(
+            values=rows,
+            row_tokens=head_numbers(len(rows)),
+            column_tokens=trace.axis_tokens(site)[1],
+            scale=ColourScale.root(said("weight"), 1.0),
+            title=name_of_rows,
+            label=name_of_rows,
+            row_name=said("head"),
+            column_name=said("key"),
+            file_name=f"rows layer{layer}",
+        )
+        pictures = (*pictures, Matrix(name_of_rows, data))
     return Seen(name, trace.text, pictures)
-
-
-def _read(tokens: Sequence[str]) -> tuple[str, ...]:
-    return tuple(display_tokens(tokens))

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from viz.pictures.offline import text_page
+from viz.pages.learn.collection.drawing import Seen
+from viz.pictures.offline import Drawing, text_page
 from viz.text.html import literal
 from viz.text.messages import ENGLISH, _, speaking
 
@@ -17,14 +18,24 @@ code { font-size: 0.8rem; opacity: 0.8; }
 """
 
 
+#: Bytes of a file without pictures, and of a number in one.
+_REST, _NUMBER = 150_000, 5
+
+
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A view in the file: its title, its picture as HTML of ours, its caption, and the query that reopens it."""
+    """A view in the file: its title, what is seen of it, its caption, and the query that reopens it."""
 
     title: str
-    picture: str
+    seen: Seen | None
     caption: str
     address: str
+
+
+def page_bytes(cards: Sequence[Card]) -> int:
+    """About how large the file is."""
+    numbers = (picture.size for card in cards if card.seen is not None for picture in card.seen.pictures)
+    return _REST + _NUMBER * sum(numbers)
 
 
 def page_file(cards: Sequence[Card], language: str = ENGLISH) -> bytes:
@@ -34,8 +45,9 @@ def page_file(cards: Sequence[Card], language: str = ENGLISH) -> bytes:
 
 
 def _page(cards: Sequence[Card]) -> str:
+    drawings: list[Drawing] = []
     body = "".join(
-        f"<figure><h2>{literal(card.title)}</h2>{card.picture}"
+        f"<figure><h2>{literal(card.title)}</h2>{_pictures(card, drawings)}"
         + (f"<figcaption>{literal(card.caption)}</figcaption>" if card.caption else "")
         + f"<p><code>{literal(card.address)}</code></p></figure>"
         for card in cards
@@ -43,4 +55,16 @@ def _page(cards: Sequence[Card]) -> str:
     heading = literal(_("A collection of views"))
     note = literal(_("Put what stands below a picture behind the address of Headlight, and the view opens there."))
     page = f"<h1>{heading}</h1><p>{note}</p><main>{body}</main>"
-    return text_page(_("Headlight: a collection of views"), page, _STYLE)
+    return text_page(_("Headlight: a collection of views"), page, _STYLE, drawings)
+
+
+def _pictures(card: Card, drawings: list[Drawing]) -> str:
+    """What is seen of a view as HTML; its drawings join the others."""
+    html = ""
+    for part in () if card.seen is None else card.seen.drawings():
+        if isinstance(part, str):
+            html += part
+        else:
+            html += f'<div id="picture-{len(drawings)}"></div>'
+            drawings.append(part)
+    return html

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.pages.learn.collection import data
-from viz.pages.learn.collection.page_file import Card, page_file
+from viz.pages.learn.collection.page_file import Card, page_bytes, page_file
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue, pins, state
 from viz.server.widgets import sent
@@ -48,9 +48,8 @@ def show(head: "DeltaGenerator") -> None:
             with st.container(border=True, key=f"pin-{number}"):
                 cards.append(_card(number, pin, kept))
     with export:
-        size = sum(len(card.picture) for card in cards) + 4_000
         inside = _("all views with their captions: one file that opens anywhere, offline")
-        make = partial(page_file, cards, language())
+        make, size = partial(page_file, cards, language()), page_bytes(cards)
         downloads.show_offer(Offer(_("HTML page"), inside, make, "headlight-collection.html", "text/html", size))
 
 
@@ -59,13 +58,13 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
     view = _selection(pin)
     title = data.title(pin, view)
     heading = st.container()
-    picture = ""
+    seen = None
     with frame.errors_shown(), st.skeleton(height=320):
         seen = long_work.awaited(data.task(pin, view), key=f"pin-{number}")
-        title, picture = seen.title, seen.html()
+        title = seen.title
     heading.markdown(f"**{plain(title)}**")
-    if picture:
-        st.html(picture)
+    if seen is not None:
+        seen.show(f"pin-picture-{number}")
     # Another view in this place has another field.
     key = f"pin-caption-{number}-{fingerprint(pins.encode([pin]))}"
     st.session_state.setdefault(key, pin.caption)
@@ -89,7 +88,7 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             ":material/delete:", key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
             args=(number,),
         )  # fmt: skip
-    return Card(shown(title), picture, pin.caption, f"/{tools.ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+    return Card(shown(title), seen, pin.caption, f"/{tools.ADDRESSES[pin.page]}?{urlencode(pin.params)}")
 
 
 def _open(view: "Selection", page: str) -> None:

@@ -26,7 +26,7 @@ def made(trace: Trace, view: OpenView = VIEW, **words: str) -> str:
 
 def payloads(page: str) -> list[tuple[dict[str, Any], list[np.ndarray]]]:
     """What the components of a page are given, in order."""
-    (listed,) = re.findall(r'(\["[A-Za-z0-9+/=",]*"\])\.map\(bytes\)', page)
+    (listed,) = re.findall(r'"payloads":(\["[A-Za-z0-9+/=",]*"\])', page)
     return [unpack(base64.b64decode(each)) for each in json.loads(listed)]
 
 

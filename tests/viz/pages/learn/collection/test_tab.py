@@ -1,13 +1,17 @@
 """The collection of pinned views."""
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.coreference.case_files import curated_cases
 from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.sent import sent_to
 from viz.access import models, traces
 from viz.pages.learn.collection import data
+from viz.pages.learn.collection.drawing import Heads, Matrix, Seen
 from viz.pages.learn.collection.page_file import Card, page_file
+from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.selection import pins
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pins import PAGES, Pin, decode, encode
@@ -38,7 +42,7 @@ def test_every_kind_of_view_stands_in_the_collection() -> None:
     others = [Pin(page, TEXT) for page in PAGES if page not in ("attention", "decoding", "coreference")]
     app = collection(HEAD, GRID, FILM, COMPARED, *others)
     shown = drawn(app)
-    assert shown.count('role="img"') == 4
+    assert (len(sent_to(app, "matrix_picture")), len(sent_to(app, "head_grid"))) == (4, 1)
     assert shown.count("Candidate") == 1
     assert shown.count("not drawn this small") == len(others)
     assert [field.value for field in app.text_input][:1] == [HEAD.caption]
@@ -101,12 +105,22 @@ def test_a_view_whose_model_or_text_will_not_do_leaves_the_others_alive() -> Non
     app.switch_page("viz/pages/learn/page.py").run()
     assert not app.exception
     assert len(app.error) == 2
-    assert 'role="img"' in drawn(app)
+    assert len(sent_to(app, "matrix_picture")) == 1
 
 
 def test_the_file_has_titles_pictures_and_captions_as_text_and_asks_for_nothing() -> None:
-    card = Card("L1 <i>", '<img src="data:image/png;base64,AA">', "<script>alert(1)</script>", "/?layer=1")
+    hostile = "</script><!--"
+    data = MatrixData(
+        values=np.ones((1, 1), np.float32), row_tokens=[hostile], column_tokens=[hostile], title=hostile, label=hostile,
+        scale=ColourScale.root("weight", 1.0),
+    )  # fmt: skip
+    weights = np.ones((1, 2, 1, 1), np.float32)
+    pictures = (Matrix(hostile, data), Heads(hostile, weights, [hostile], [hostile], (0, 1)))
+    card = Card("L1 <i>", Seen(hostile, hostile, pictures), "<script>alert(1)</script>", "/?layer=1")
     text = page_file([card]).decode()
+    assert [text.count(f'<div id="picture-{number}">') for number in range(3)] == [1, 1, 0]
+    assert text.count("</script") == text.count("<script") == 1
+    assert "<!--" not in text
     assert "&lt;script&gt;alert(1)" in text
     assert "L1 &lt;i&gt;" in text
     assert "default-src &#x27;none&#x27;" in text
