@@ -30,7 +30,6 @@ from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
 from viz.pages.decoding import branch_codes
-from viz.pages.learn.collection import drawing
 from viz.pages.masks_positions.masks import tab as masks
 from viz.pages.model_card import training_figures
 from viz.pages.why_attention import shortened
@@ -282,7 +281,6 @@ def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[
     [
         (shortened, "MAX_SHOWN", shortened.shortened),
         (masks, "MAX_LABEL", masks._shortened),
-        (drawing, "_LONGEST_LABEL", drawing._short),
     ],
 )
 def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
