@@ -16,6 +16,7 @@ def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
     from viz.selection import catalogue, state
+    from viz.selection.pages import PAGES
     from viz.server import memory
     from viz.text.messages import _
     from viz.ui import address_code, frame
@@ -32,14 +33,10 @@ def run() -> None:
     state.carry_to_page()
     # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
     pages = [
-        st.Page("viz/pages/learn/page.py", title=_("Learn"), url_path="learn"),
-        st.Page("viz/pages/attention/page.py", title=_("Attention"), default=True),
-        st.Page("viz/pages/decoding/page.py", title=_("Decode"), url_path="decode"),
-        st.Page("viz/pages/coreference/page.py", title=_("Compare"), url_path="compare"),
-        st.Page("viz/pages/atlas/page.py", title=_("Atlas"), url_path="atlas"),
-        st.Page("viz/pages/masks_positions/page.py", title=_("Masks & positions"), url_path="masks"),
-        st.Page("viz/pages/why_attention/page.py", title=_("Why attention?"), url_path="why"),
-        st.Page("viz/pages/model_card/page.py", title=_("Model"), url_path="model"),
+        st.Page(
+            f"viz/pages/{name}/page.py", title=_(page.title), url_path=page.address or None, default=not page.address
+        )
+        for name, page in PAGES.items()
     ]
     page = st.navigation(pages, position="top")
     # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.

@@ -5,7 +5,7 @@ from streamlit.util import calc_hash
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.ui.tools import ADDRESSES
+from viz.selection.pages import PAGES
 
 
 def app_of(**params: object) -> AppTest:
@@ -24,7 +24,7 @@ def folder_of(page: str) -> str:
 def run_page(app: AppTest, page: str) -> AppTest:
     """Run a page, by the name of its folder, as its address opens it: without a run of the first page before."""
     # `AppTest.switch_page` only knows the pages of a run before.
-    app._page_hash = calc_hash(ADDRESSES[page])
+    app._page_hash = calc_hash(next(known.address for section, known in PAGES.items() if section == page))
     return app.run()
 
 

@@ -22,6 +22,8 @@ NAME_CONTEXT: Final = "name of the language"
 #: Function → the places of its texts, counted from 1; the errors' classes are added by their names.
 PLURALS: Final = frozenset({"plural", "said_plural"})
 SINGULARS: Final = frozenset({"_", "said"})
+#: Where the choices of a person are described.
+_SELECTION: Final = ROOT / "viz" / "selection"
 _ERRORS_FILE: Final = ROOT / "model" / "errors.py"
 #: A text is a key or a pair of keys, one for 1 and one for other numbers.
 Text = str | tuple[str, str]
@@ -45,7 +47,10 @@ def error_names() -> frozenset[str]:
 def texts_of(path: Path) -> Iterator[Text]:
     """The texts of a file, in the order in which they stand there."""
     if path.suffix == ".py":
-        yield from python_texts(path.read_text(encoding="utf-8"))
+        source = path.read_text(encoding="utf-8")
+        if path.is_relative_to(_SELECTION):
+            yield from _options(source)
+        yield from python_texts(source)
     elif path.suffix == ".js":
         yield from texts_in(path.read_bytes())
     elif path.suffix == ".md":
@@ -66,6 +71,14 @@ def python_texts(source: str) -> Iterator[Text]:
             yield literals[0], literals[1]
         elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):
             yield literals[0]
+
+
+def _options(source: str) -> Iterator[str]:
+    """The options of each `Literal` that people read as they are named, with a capital letter: tabs, ways to look."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") == "Literal":
+            names = [part.value for part in ast.walk(node.slice) if isinstance(part, ast.Constant)]
+            yield from (name for name in names if isinstance(name, str) and name[:1].isupper() and not name.isupper())
 
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:

@@ -16,9 +16,8 @@ from typing import Final
 import streamlit as st
 
 from model.errors import CheckpointError
-from viz.selection.option_names import EXPERIMENT_NAMES
 from viz.server import limits
-from viz.text.messages import _
+from viz.text.messages import Message, _, said
 
 ROOT_VARIABLE: Final = "HEADLIGHT_CHECKPOINTS"
 DOWNLOADS_VARIABLE: Final = "HEADLIGHT_ALLOW_DOWNLOADS"
@@ -28,6 +27,22 @@ EXPERIMENTS: Final = "experiments"
 #: A session adds no more folders than this.
 MAX_ADDED: Final = 20
 _ADDED: Final = "catalogue/added"
+#: The small models of `checkpoints/experiments` that are known, by the names of their folders, to be translated.
+_EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
+    said("additive"),
+    said("convolutional"),
+    said("full"),
+    said("learned positions"),
+    said("no dropout"),
+    said("no positions"),
+    said("no residual"),
+    said("no smoothing"),
+    said("post norm"),
+    said("single head"),
+    said("sixteen heads"),
+    said("two heads"),
+    said("unscaled"),
+)
 _OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
 #: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
 _SETTLED: Final = 100_000_000
@@ -96,7 +111,7 @@ def label(name: str) -> str:
     if group != EXPERIMENTS or not own:
         return name
     words = own.replace("-", " ")
-    return _("Experiment: {name}", name=_(words) if words in EXPERIMENT_NAMES else words)
+    return _("Experiment: {name}", name=_(words) if words in _EXPERIMENT_NAMES else words)
 
 
 def models() -> dict[str, Path]:

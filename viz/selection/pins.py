@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from viz.selection.fields import MAX_TEXT_IN_URL
+from viz.selection.pages import PAGES, Section
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
 
@@ -19,10 +20,6 @@ MAX_PINS: Final = 12
 MAX_CAPTION: Final = 200
 #: Characters of all pins before they are compressed.
 MAX_JSON: Final = 40_000
-#: The pages, by the sections of the selection that say what is seen there.
-PAGES: Final = (
-    "attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card", "learn",
-)  # fmt: skip
 _SHARED: Final = frozenset({"model", "common"})
 #: Ways to look at a page, no part of the view; and the collection itself.
 _LEFT_OUT: Final = frozenset({"presented", "screen", "language", "pins", "picture_format", "picture_paper"})
@@ -33,12 +30,12 @@ class Pin:
     """A view that is kept.
 
     Attributes:
-        page: one of `PAGES`.
+        page: which.
         params: the parameters of its address that say what is seen.
         caption: what a person says of it.
     """
 
-    page: str
+    page: Section
     params: tuple[tuple[str, str], ...]
     caption: str = ""
 
@@ -48,12 +45,12 @@ class Pin:
         return parse(dict(self.params), Selection())
 
 
-def pin_of(selection: Selection, page: str, always: Mapping[str, str]) -> Pin:
+def pin_of(selection: Selection, page: Section, always: Mapping[str, str]) -> Pin:
     """The view of a page.
 
     Args:
         selection: what is chosen.
-        page: one of `PAGES`.
+        page: which.
         always: parameters that are named though they are as usual.
     """
     shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
@@ -93,8 +90,9 @@ def decode(code: str) -> tuple[Pin, ...]:
 def _read(view: object) -> Pin | None:
     if not (isinstance(view, list) and len(view) == 3):
         return None
-    page, params, caption = view
-    if page not in PAGES or not isinstance(params, dict) or not isinstance(caption, str):
+    name, params, caption = view
+    page = next((section for section in PAGES if section == name), None)
+    if page is None or not isinstance(params, dict) or not isinstance(caption, str):
         return None
     shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
     read = {name: value for name, value in params.items() if name in shown and isinstance(value, str)}

@@ -1,30 +1,18 @@
 """Offer, in the head of every page, what can be done with any view: undo, redo, pin, present."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz.pictures.page_tools import head_tools
 from viz.selection import pins, state
+from viz.selection.pages import PAGES, SECTIONS, Section
 from viz.text.messages import _
 from viz.ui import downloads, present
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
-
-#: Each page's name in addresses, by its folder, which is also its section of the selection.
-ADDRESSES: Final = {
-    "attention": "",
-    "decoding": "decode",
-    "coreference": "compare",
-    "atlas": "atlas",
-    "masks_positions": "masks",
-    "why_attention": "why",
-    "model_card": "model",
-    "learn": "learn",
-}
-_SECTIONS: Final = {address: section for section, address in ADDRESSES.items()}
 
 
 def show() -> None:
@@ -38,9 +26,9 @@ def show() -> None:
     )
 
 
-def open_page(page: str) -> None:
-    """Open a page, by its folder's name: called at the end of a callback, whose choices are then seen there."""
-    state.want_page(ADDRESSES[page])
+def open_page(section: Section) -> None:
+    """Open a page: called at the end of a callback, whose choices are then seen there."""
+    state.want_page(PAGES[section].address)
     st.rerun()
 
 
@@ -59,7 +47,7 @@ def _undo(by: int) -> None:
 
 def _view() -> pins.Pin:
     """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
-    selection, page = state.current(), _SECTIONS[state.page()]
+    selection, page = state.current(), SECTIONS[state.page()]
     if page == "decoding":
         selection = selection.changed(step=selection.decoding.step, head=selection.common.head)
     if page == "coreference":

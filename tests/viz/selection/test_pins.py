@@ -7,7 +7,8 @@ import zlib
 import pytest
 
 from viz.selection.fields import MAX_TEXT_IN_URL
-from viz.selection.pins import MAX_CAPTION, MAX_PINS, PAGES, Pin, decode, encode, fits, pin_of
+from viz.selection.pages import PAGES, Section
+from viz.selection.pins import MAX_CAPTION, MAX_PINS, Pin, decode, encode, fits, pin_of
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
@@ -77,6 +78,6 @@ def test_only_the_tab_of_the_collection_carries_it_in_its_address() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_view_of_every_page_can_be_kept(page: str) -> None:
+def test_a_view_of_every_page_can_be_kept(page: Section) -> None:
     pin = pin_of(Selection(), page, {"text": "Yes."})
     assert decode(encode([pin])) == (pin,)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from viz.selection.attention import ALL_HEADS
+from viz.selection.pages import Section
 from viz.text.messages import _, plural, said
 from viz.text.sites import CROSS, DECODER, ENCODER, SITES
 
@@ -40,7 +41,7 @@ class Lead:
     """
 
     name: str
-    page: str
+    page: Section
     choices: dict[str, object] = field(default_factory=dict)
 
 

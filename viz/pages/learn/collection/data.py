@@ -10,7 +10,7 @@ from viz.access.attention import MatrixView
 from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData
 from viz.selection.examples import ALL_EXAMPLES
-from viz.selection.option_names import PAGE_NAMES
+from viz.selection.pages import PAGES
 from viz.selection.pins import Pin
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
@@ -28,16 +28,6 @@ _WITHIN = {
     ENCODER: said("encoder self-attention"), DECODER: said("decoder self-attention"),
     CROSS: said("decoder cross-attention"),
 }  # fmt: skip
-_TABS = {
-    "attention": "attention_tab",
-    "decoding": "decoding_tab",
-    "coreference": "coreference_tab",
-    "atlas": "atlas_tab",
-    "masks_positions": "masks_tab",
-    "why_attention": "why_tab",
-    "model_card": "model_card_tab",
-    "learn": "learn_tab",
-}
 #: Candidates of a step that are listed.
 _CANDIDATES = 5
 
@@ -54,8 +44,8 @@ def task(pin: Pin, selection: "Selection") -> Task[Seen]:
 
 def title(pin: Pin, selection: "Selection") -> str:
     """What a view is called before it is drawn."""
-    tab = str(selection.value(_TABS[pin.page]))
-    return said("{page}: {tab}", page=PAGE_NAMES[pin.page], tab=said(tab))
+    tab = str(selection.value(PAGES[pin.page].tab))
+    return said("{page}: {tab}", page=PAGES[pin.page].title, tab=said(tab))
 
 
 def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> Seen:
@@ -64,7 +54,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
     Raises:
         HeadlightError: the model or the text of the view will not do.
     """
-    tab = selection.value(_TABS[pin.page])
+    tab = selection.value(PAGES[pin.page].tab)
     drawn = (pin.page, tab) in (("attention", "All heads"), ("decoding", "Film"), ("coreference", "Side by side"))
     if not drawn:
         return Seen(title(pin, selection), selection.common.text, ())
@@ -142,7 +132,7 @@ def _grid(trace: "Trace", reader: "Reader") -> Seen:
 
 def _step(trace: "Trace", selection: "Selection") -> Seen:
     if not trace.steps:
-        return Seen(said("{page}: {tab}", page=PAGE_NAMES["decoding"], tab=said("Film")), trace.text, ())
+        return Seen(said("{page}: {tab}", page=PAGES["decoding"].title, tab=said("Film")), trace.text, ())
     number = min(selection.decoding.step, len(trace.steps) - 1)
     step = trace.steps[number]
     candidates = tuple((each.token, float(np.exp(each.log_prob))) for each in step.candidates[:_CANDIDATES])

@@ -10,6 +10,7 @@ from viz.pages.learn.collection import data
 from viz.pages.learn.collection.page_file import Card, page_bytes, page_file
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue, pins, state
+from viz.selection.pages import PAGES, Section
 from viz.server.widgets import sent
 from viz.text.messages import _, language, said, shown
 from viz.ui import downloads, frame, long_work, tools
@@ -88,10 +89,10 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             ":material/delete:", key=f"pin-remove-{number}", help=_("Remove from the collection"), on_click=_remove,
             args=(number,),
         )  # fmt: skip
-    return Card(shown(title), seen, pin.caption, f"/{tools.ADDRESSES[pin.page]}?{urlencode(pin.params)}")
+    return Card(shown(title), seen, pin.caption, f"/{PAGES[pin.page].address}?{urlencode(pin.params)}")
 
 
-def _open(view: "Selection", page: str) -> None:
+def _open(view: "Selection", page: Section) -> None:
     state.put(view.changed(pins=state.current().learn.pins))
     tools.open_page(page)
 

@@ -2,21 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from jaxtyping import Float
 
 from viz.pages.learn.lessons.lesson import Found
 from viz.pictures.matrix_picture.component import MatrixData
+from viz.selection.pages import Section
 from viz.text.html import Column, Marked
 
 if TYPE_CHECKING:
     from model import Trace
-
-Page = Literal[
-    "attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card", "learn"
-]
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -100,10 +97,10 @@ Picture = Bars | Curves | Rows | Heads | MatrixData
 class FullPage:
     """The page that shows all of a view, and what is chosen there."""
 
-    page: Page
+    page: Section
     choices: Mapping[str, object] = field(default_factory=dict)
 
-    def on(self, page: Page, **choices: object) -> "FullPage":
+    def on(self, page: Section, **choices: object) -> "FullPage":
         """Another page with these choices beside the same."""
         return FullPage(page, {**self.choices, **choices})
 

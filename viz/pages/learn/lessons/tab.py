@@ -13,7 +13,7 @@ from viz.pages.learn.lessons.lesson import Lesson, Question, holds, lessons
 from viz.pages.learn.lessons.pictures import FullPage, View
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
-from viz.selection.option_names import PAGE_NAMES
+from viz.selection.pages import PAGES
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.ui import controls, frame, long_work, present, tools
@@ -187,7 +187,7 @@ def _found(view: View, claim: str) -> str:
 def _full_page(full: FullPage) -> None:
     """The button that opens the same view on the page that shows all of it."""
     st.button(
-        _("Open on the page {page}", page=PAGE_NAMES[full.page]),
+        _("Open on the page {page}", page=PAGES[full.page].title),
         key="lesson-full",
         icon=":material/open_in_new:",
         type="tertiary",

@@ -14,6 +14,7 @@ from viz.pages.why_attention.shortened import shortened
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
+from viz.selection.pages import Section
 from viz.text import html, messages, sites
 from viz.text.messages import _, plural, said, shown
 from viz.text.sites import file_name, head_name
@@ -23,6 +24,7 @@ from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
     from model import Trace
+
 
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5
@@ -209,7 +211,7 @@ def _map(opened: OpenHead, preset: str, site: str) -> None:
 def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
     """Buttons that choose this model and open another page with it, at the head that is shown here."""
     with st.container(horizontal=True):
-        pages = (
+        pages: tuple[tuple[str, str, Section], ...] = (
             (_("Attention page"), ":material/grid_view:", "attention"),
             (_("Film"), ":material/movie:", "decoding"),
         )
@@ -220,7 +222,7 @@ def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
             )  # fmt: skip
 
 
-def _open(page: str, preset: str, site: str, opened: OpenHead | None) -> None:
+def _open(page: Section, preset: str, site: str, opened: OpenHead | None) -> None:
     state.choose(checkpoint=_choice(preset).checkpoint)
     state.change(decoding_tab="Film")
     if opened is not None:

@@ -14,7 +14,8 @@ from viz.pages.learn.collection.page_file import Card, page_file
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.selection import pins
 from viz.selection.model_choice import ModelChoice
-from viz.selection.pins import PAGES, Pin, decode, encode
+from viz.selection.pages import PAGES
+from viz.selection.pins import Pin, decode, encode
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
 from viz.text.html import literal

@@ -1,0 +1,41 @@
+"""The one list of pages: each by its folder of `viz/pages`, which is also its section of the selection."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from viz.text.messages import Message, said
+
+Section = Literal[
+    "learn", "attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the app.
+
+    Attributes:
+        address: its name in addresses; "" for the page that opens first.
+        title: what it is called.
+        tab: the field of the selection that names its open tab.
+    """
+
+    address: str
+    title: Message
+    tab: str
+
+
+#: Section → page, in the order of the navigation.
+PAGES: Final[Mapping[Section, Page]] = {
+    "learn": Page("learn", said("Learn"), "learn_tab"),
+    "attention": Page("", said("Attention"), "attention_tab"),
+    "decoding": Page("decode", said("Decode"), "decoding_tab"),
+    "coreference": Page("compare", said("Compare"), "coreference_tab"),
+    "atlas": Page("atlas", said("Atlas"), "atlas_tab"),
+    "masks_positions": Page("masks", said("Masks & positions"), "masks_tab"),
+    "why_attention": Page("why", said("Why attention?"), "why_tab"),
+    "model_card": Page("model", said("Model"), "model_card_tab"),
+}
+#: Address → section.
+SECTIONS: Final[Mapping[str, Section]] = {page.address: section for section, page in PAGES.items()}
