@@ -212,7 +212,7 @@ def test_no_command_stands_where_these_tests_do_not_find_it() -> None:
 
 
 def test_what_bertviz_needs_is_what_the_advised_requirements_bring() -> None:
-    from viz.pages.attention.bertviz.view import missing_packages
+    from viz.pages.attention.bertviz.tab import missing_packages
 
     assert not missing_packages()
     assert {"bertviz", "ipython", "mpld3"} <= {

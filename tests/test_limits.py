@@ -30,10 +30,10 @@ from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
 from viz.pages.decoding import branch_codes
-from viz.pages.masks_positions.masks import tab as masks
-from viz.pages.model_card import training_figures
-from viz.pages.why_attention import shortened
-from viz.pages.why_attention.through_training import payload
+from viz.pages.masks_positions import masks
+from viz.pages.model_card import figures
+from viz.pages.why_attention import wording
+from viz.pages.why_attention.through_training import component
 from viz.selection import pins, url
 from viz.selection.selection import Selection
 from viz.server import limits
@@ -150,7 +150,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         "cannot be told apart",
     ),
     ("viz.pages.atlas.data", "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
-    ("viz.pages.masks_positions.masks.tab", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
+    ("viz.pages.masks_positions.masks", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
     ("viz.selection.url", "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
 ]
 
@@ -279,7 +279,7 @@ def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[
 @pytest.mark.parametrize(
     ("module", "name", "cut"),
     [
-        (shortened, "MAX_SHOWN", shortened.shortened),
+        (wording, "MAX_SHOWN", wording.shortened),
         (masks, "MAX_LABEL", masks._shortened),
     ],
 )
@@ -298,15 +298,15 @@ WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
     ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
     ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
     (
-        "viz.pages.why_attention.through_training.payload",
+        "viz.pages.why_attention.through_training.component",
         "MOST_SENT",
-        lambda n: not payload.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8)),
+        lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8)),
     ),
     ("model.description", "MAX_VALUE", lambda n: description._setting(("a", "x" * n))[1] == "x" * n),
     (
-        "viz.pages.model_card.training_figures",
+        "viz.pages.model_card.figures",
         "MAX_MARKED",
-        lambda n: "markers" in training_figures._line(curve(n), "a", "b", "red", in_legend=True).mode,
+        lambda n: "markers" in figures._line(curve(n), "a", "b", "red", in_legend=True).mode,
     ),
 ]
 

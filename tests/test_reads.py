@@ -49,14 +49,14 @@ OWN: Final = {
     "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pictures/offline.py",
-    "viz/pages/attention/bertviz/view.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/example_bank.py",
+    "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/tabs.py",
     "viz/ui/formulas.py", "viz/ui/page_style.py",
 }  # fmt: skip
 #: Where `open` is of what a person opens on a page.
 NO_FILES: Final = {
     "viz/pages/coreference/cause/effects.py": {"opened.open"},
     "viz/pages/coreference/measured/tab.py": {"opened.open"},
-    "viz/pages/decoding/sampling/cards.py": {"steps.open"},
+    "viz/pages/decoding/sampling.py": {"steps.open"},
     "viz/ui/frame.py": {"slot.open"},
 }
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from streamlit import App
 
+
 #: What the names of both packages begin with: nothing in the repository, `headlight.` where they are installed.
 _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.
@@ -28,7 +29,7 @@ MODULES: Final = (
     "viz.ui.tools",
     "viz.pages.attention.all_heads.tab",
     "viz.pages.attention.bertviz.tab",
-    "viz.pages.attention.circuits.tab",
+    "viz.pages.attention.circuits",
     "viz.pages.attention.origin.tab",
     "viz.pages.attention.take_away.tab",
 )

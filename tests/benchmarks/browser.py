@@ -26,7 +26,7 @@ from model import Trace, Transformer, Translator
 from model.checkpoint import save_checkpoint
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
-from viz.pages.attention.bertviz import view as bertviz_view
+from viz.pages.attention.bertviz import tab as bertviz_view
 from viz.selection.attention import BERTVIZ_VIEWS
 
 LAYERS = (0, 1, 2, 3, 2, 3)

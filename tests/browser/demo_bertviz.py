@@ -7,7 +7,7 @@ import streamlit as st
 import torch
 
 from model import Trace
-from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page
+from viz.pages.attention.bertviz.tab import bertviz_height, bertviz_page
 
 HOSTILE = (
     "</script><script>parent.document.title='broken out'</script>",

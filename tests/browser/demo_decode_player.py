@@ -8,8 +8,15 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from viz.pages.decoding.film.component import PlayerState, decode_player, wished
-from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+from viz.pages.decoding.film.component import (
+    PlayerCandidate,
+    PlayerData,
+    PlayerSpread,
+    PlayerState,
+    PlayerStep,
+    decode_player,
+    wished,
+)
 
 SOURCE = (
     *[

@@ -2,7 +2,7 @@
 
 from model import BeamTree, Trace
 from viz.access import models, traces
-from viz.pages.decoding.beam import data
+from viz.pages.decoding.data import searches
 from viz.selection.selection import Selection
 from viz.ui import long_work
 
@@ -14,4 +14,4 @@ def traced(text: str, selection: Selection) -> Trace:
 
 def tree_of(text: str, selection: Selection) -> BeamTree:
     """The tree of the beam search of a selection."""
-    return long_work.in_this_thread(data.searching(models.writer(selection.model), text, selection.decoding))
+    return long_work.in_this_thread(searches.searching(models.writer(selection.model), text, selection.decoding))

@@ -20,7 +20,7 @@ from tests.benchmarks.proof.models import Case
 from tests.benchmarks.proof.table import Measured
 from tests.browser.conftest import FLAGS, find_executable, streamlit_server
 from tests.paths import ROOT
-from viz.pages.attention.bertviz import view as bertviz_view
+from viz.pages.attention.bertviz import tab as bertviz_view
 from viz.selection.catalogue import ROOT_VARIABLE
 
 SECONDS: Final = 120

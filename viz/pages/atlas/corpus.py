@@ -13,8 +13,7 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models
 from viz.pages.atlas import data
-from viz.pages.atlas.data import Reading, StoredAtlas
-from viz.pages.atlas.lines import BadLine
+from viz.pages.atlas.data import BadLine, Reading, StoredAtlas
 from viz.selection import state
 from viz.selection.catalogue import checkpoint_root
 from viz.selection.model_choice import ModelChoice

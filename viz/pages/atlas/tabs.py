@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import findings
-from viz.pages.atlas import data, metric_texts
+from viz.pages.atlas import data, map_of_heads, metric_texts, table
 from viz.pages.atlas.layer_maps import tab as layer_maps
-from viz.pages.atlas.map_of_heads import tab as map_of_heads
-from viz.pages.atlas.table import tab as table
 from viz.pages.atlas.view import View, maps_of
 from viz.selection import state
 from viz.selection.atlas import CORPUS_METRICS, AtlasTab

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from viz.access import models
+from viz.pages.attention import circuits
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
-from viz.pages.attention.circuits import tab as circuits
 from viz.pages.attention.origin import tab as origin
 from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state

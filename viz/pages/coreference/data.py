@@ -1,26 +1,35 @@
-"""The sentences with pronouns of the coreference page, and all heads scored over a set of them."""
+"""Sentences with pronouns: all heads scored over a set, a pair in every head, and how far two models are apart."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from jaxtyping import Float
+
 from viz.access import findings
 from viz.selection.common import Measure
+from viz.selection.coreference import MARKS as ROLES
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.marks import Marks, word_spans
 from viz.text.messages import said
+from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
-    from model import Reader
+    from model import Reader, Trace
     from model.analysis.coreference.cases import PronounCase, PronounCases
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.pronoun_choice import PronounChoice
     from model.analysis.coreference.span_attention import Measure as ModelMeasure
+    from model.analysis.two_models import HeadDistances
+    from model.analysis.word_diff import WordSpan
     from model.sequence_translator import SequenceTranslator
+    from model.trace.axes import Axis
+
 
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: "Final[Mapping[Measure, ModelMeasure]]" = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
@@ -55,6 +64,66 @@ class Pair:
     def is_own(self) -> bool:
         """Whether a person wrote it: then nobody knows which German is right."""
         return not self.name
+
+
+MAX_WEIGHTS: Final = 64
+Positions = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two sentences: its trace, its marked words if all are marked, and the rows that are looked at."""
+
+    number: int
+    trace: "Trace"
+    case: "PronounCase | None"
+    rows: Positions = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Movement:
+    """How far every head moves toward the right antecedent; rollout has one "head".
+
+    Attributes:
+        values: (antecedent − distractor) in the first sentence + the same in the second.
+        parts: what is given to antecedent and distractor in each sentence.
+    """
+
+    values: Float[np.ndarray, "layer head"]
+    parts: Float[np.ndarray, "layer head sentence candidate"]
+
+    @property
+    def farthest(self) -> tuple[int, int]:
+        """Layer and head with the largest value."""
+        layer, head = np.unravel_index(int(self.values.argmax()), self.values.shape)
+        return int(layer), int(head)
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The mean of some query rows in every head of a layer; a rollout has one "head".
+
+    Attributes:
+        values: read-only.
+        labels: of the columns.
+        marked: role → the columns that hold it; empty where no column is a source token of the case.
+    """
+
+    values: Float[np.ndarray, "head column"]
+    labels: tuple[str, ...]
+    marked: Mapping[str, Positions]
+
+
+MAX_PAIRS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class HeadPicture:
+    """The weights of one head between the words of a text."""
+
+    weights: Float[np.ndarray, "row column"]
+    queries: "Axis"
+    keys: "Axis"
 
 
 def set_language(source: str) -> str:
@@ -137,3 +206,154 @@ def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["Cor
 
     key = ("coreference", reader.key, cases.digest, measure)
     return Task(key, len(cases.cases.cases), said("sentences"), compute)
+
+
+def pronoun_rows(trace: "Trace", reader: "Reader", case: "PronounCase", site: str) -> Positions | str:
+    """The query rows that speak for a pronoun: its own in the encoder, the one that predicts it in the decoder.
+
+    Where there is none, the reason.
+    """
+    from model.analysis.coreference import pronoun_rows
+
+    return pronoun_rows.pronoun_rows(reader, trace, case, site)
+
+
+def candidate_weights(
+    trace: "Trace", reader: "Reader", case: "PronounCase", site: str, rows: Positions, measure: Measure
+) -> Float[np.ndarray, "layer head candidate"] | str:
+    """From these rows to antecedent and distractor, by a measure, or why that cannot be said."""
+    from model.analysis.coreference.pronoun_rows import reads_sentence
+    from model.analysis.coreference.span_attention import read_case
+
+    if not (reads_sentence(trace, site) or site == CROSS):
+        return said("neither candidate is among the tokens that this attention looks at")
+    read = read_case(reader, case)
+    if isinstance(read, str):
+        return read
+    return _candidate_weights(trace, reader, site, rows, tuple(map(tuple, read.pieces[1:])), measure)
+
+
+def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Measure) -> Movement | str:
+    """How far the heads of an attention move, from the rows of both sides; or why that cannot be said."""
+    from model.analysis.coreference import pronoun_rows
+
+    weights = []
+    for side in sides:
+        if side.case is None:
+            return said("pronoun and candidates are not marked in both sentences")
+        of_side = candidate_weights(side.trace, reader, side.case, site, side.rows, measure)
+        if isinstance(of_side, str):
+            return of_side
+        weights.append(of_side)
+    return Movement(pronoun_rows.movement(*weights), np.stack(weights, axis=2))
+
+
+def movements(sides: "Sequence[Side]", reader: "Reader", measure: Measure) -> Mapping[str, Movement]:
+    """The same from the rows of the pronouns, of every attention in which both have some."""
+    of_site = {}
+    for site in sides[0].trace.sites:
+        looking = [own_rows(side, reader, site) for side in sides]
+        moved = movement(looking, reader, site, measure) if all(side.rows for side in looking) else ""
+        if not isinstance(moved, str):
+            of_site[site] = moved
+    return of_site
+
+
+def own_rows(side: Side, reader: "Reader", site: str) -> Side:
+    """The same side looking from the rows of its pronoun; from none where there are none."""
+    rows = "" if side.case is None else pronoun_rows(side.trace, reader, side.case, site)
+    return replace(side, rows=() if isinstance(rows, str) else rows)
+
+
+def opened_row(
+    trace: "Trace",
+    reader: "Reader",
+    case: "PronounCase | None",
+    site: str,
+    layer: int,
+    rows: Positions,
+    *,
+    measure: Measure,
+    whole_words: bool,
+) -> Row:
+    """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
+    from model.analysis.coreference import pronoun_rows
+    from model.analysis.coreference.span_attention import read_case
+    from model.trace import axes
+
+    values = pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
+    tokens = trace.axis_tokens(site)[1]
+    keys = axes.whole_words(tokens, trace.special_tokens) if whole_words else axes.single_tokens(tokens)
+    joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
+    joined.setflags(write=False)
+    holds_case = pronoun_rows.reads_sentence(trace, site) or site == CROSS
+    read = read_case(reader, case) if case is not None and holds_case else None
+    pieces = () if read is None or isinstance(read, str) else read.pieces
+    columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]
+    return Row(joined, keys.labels, dict(zip(ROLES, map(tuple, columns), strict=False)))
+
+
+@cached(max_entries=MAX_WEIGHTS)
+def _candidate_weights(
+    trace: "Trace",
+    reader: "Reader",
+    site: str,
+    rows: Positions,
+    candidates: tuple[Positions, ...],
+    measure: Measure,
+) -> Float[np.ndarray, "layer head candidate"]:
+    from model.analysis.coreference import pronoun_rows
+
+    weights = pronoun_rows.candidate_weights(reader, trace, site, rows, candidates, MEASURES[measure]).numpy()
+    weights.setflags(write=False)
+    return weights
+
+
+def sites_of(first: "Reader", second: "Reader") -> dict[str, str]:
+    """Attention of the first model → the one of the second that is compared with it."""
+    from model.analysis.two_models import sites_of
+
+    return sites_of(first, second)
+
+
+@cached(max_entries=MAX_PAIRS)
+def read_by_both(first: "Reader", second: "Reader", text: str) -> "tuple[Trace, Trace]":
+    """The traces whose heads are compared. Raises what the models do."""
+    from model.analysis.two_models import read_by_both
+
+    return read_by_both(first, second, text)
+
+
+def own_sentences() -> tuple[str, ...]:
+    """The sentences that ship."""
+    from model.analysis.corpus import OWN_CORPUS, read_text
+
+    return tuple(sentence.text for sentence in read_text(OWN_CORPUS))
+
+
+def distances(first: "Reader", second: "Reader", texts: Sequence[str], sites: tuple[str, str]) -> Task["HeadDistances"]:
+    """How far each head of an attention of the first model is from each of the second's."""
+
+    def compute(progress: Progress) -> "HeadDistances":
+        from model.analysis.two_models import head_distances
+
+        return head_distances(first, second, texts, sites, progress)
+
+    key = ("two models", first.key, second.key, tuple(texts), sites)
+    return Task(key, len(texts), said("sentences"), compute)
+
+
+def head_picture(trace: "Trace", site: str, layer: int, head: int) -> HeadPicture:
+    """A head's weights between whole words, special tokens left out."""
+    from model.analysis.two_models import words_of
+    from model.trace.axes import between
+
+    queries, keys = words_of(trace, site)
+    return HeadPicture(between(trace.weights(site, layer, [head]), queries, keys)[0].numpy(), queries, keys)
+
+
+def written_differences(first: str, second: str) -> tuple["WordSpan", ...]:
+    """What two models wrote, word by word."""
+    from model.analysis.word_diff import word_diff
+
+    return word_diff(first, second)

@@ -3,10 +3,9 @@
 import streamlit as st
 
 from viz.access import models
+from viz.pages.coreference import side_by_side, two_models
 from viz.pages.coreference.cause import tab as cause
 from viz.pages.coreference.measured import tab as measured
-from viz.pages.coreference.side_by_side import tab as side_by_side
-from viz.pages.coreference.two_models import tab as two_models
 from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.text.messages import _

@@ -1,19 +1,23 @@
-"""Two translations of one sentence side by side, and what an edit of a head does."""
+"""Figures of the decoding page: steps and branches, what a hypothesis looked at, the cache, and what steps cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float
+from jaxtyping import Float, Int, UInt8
 
 from viz import theme
 from viz.pictures.figures.axes import column_axis, full_axis, token_labels, whole_numbers
 from viz.pictures.figures.comparison import DIFFERENCE_FLOOR, Alignment
-from viz.pictures.figures.matrix import matrix, signed_scale
-from viz.text.messages import _
+from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
+from viz.text.messages import _, said, shown
 from viz.text.sites import head_numbers, layer_labels
+
+if TYPE_CHECKING:
+    from model import StepCost
 
 CURVES_HEIGHT, BARS_HEIGHT = 300, 290
 #: Changes of a log-probability smaller than this everywhere are drawn as the small changes they are.
@@ -27,6 +31,18 @@ class Written:
     name: str
     tokens: tuple[str, ...]
     probabilities: tuple[float, ...]
+
+
+#: What can be said of the keys and values of one position in one layer, by its code.
+LATER, REUSED, COMPUTED = range(3)
+STATES: Final = (said("not there yet"), said("reused from the cache"), said("computed in this step"))
+COLOURS: Final = (f"{theme.HEAD_COLOURS[7]}33", theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1])
+_SCALE: Final = Scale("", COLOURS, LATER, COMPUTED, ())
+#: The two ways to decode, by their names and colours.
+CACHED, RECOMPUTED = said("with the cache"), said("recomputed")
+WAY_COLOURS: Final = {CACHED: theme.HEAD_COLOURS[0], RECOMPUTED: theme.HEAD_COLOURS[1]}
+LABEL_HEIGHT: Final = 84
+HEIGHT: Final = 330
 
 
 def probability_curves(shown: Written, other: Written, leaves_at: int | None) -> go.Figure:
@@ -135,3 +151,135 @@ def effects_map(changes: Float[np.ndarray, "layer head"]) -> go.Figure:
         hover=_("{head} switched off", head="<b>%{y} %{x}</b>") + "<br>Δ log p %{customdata:+.4f}",
     )
     return figure.update_layout(xaxis_tickangle=0)
+
+
+def ancestor_heatmap(
+    weights: Float[np.ndarray, "row key"],
+    row_names: Sequence[str],
+    batch_rows: Sequence[int],
+    key_tokens: Sequence[str],
+) -> go.Figure:
+    """Weights of one head along a hypothesis' own ancestors: a row for each token that it wrote.
+
+    Args:
+        weights: none below 0 or above 1.
+        row_names: the token that each row read and the one that it wrote.
+        batch_rows: which row of the batch computed each of them, from 0; named from 1.
+        key_tokens: one for each column.
+    """
+    pairs = zip(token_labels(row_names), batch_rows, strict=True)
+    labels = [_("{name} · row {row}", name=name, row=row + 1) for name, row in pairs]
+    looks_at = _("looks at {key}", key="<b>%{x}</b>")
+    weight = _("weight {weight}", weight="%{customdata:.4f}")
+    return matrix(
+        weights,
+        np.sqrt(weights),
+        labels,
+        token_labels(key_tokens),
+        scale=WEIGHT_SCALE,
+        hover=f"<b>%{{y}}</b><br>{looks_at}<br>{weight}",
+    )
+
+
+def target_states(cost: "StepCost", rows: int) -> UInt8[np.ndarray, "position"]:
+    """The states of the target's positions in a step: those before are reused, and its own computed."""
+    positions, known = np.arange(rows), cost.reused_target_rows
+    computed = known + cost.new_target_rows
+    return np.where(positions < known, REUSED, np.where(positions < computed, COMPUTED, LATER)).astype(np.uint8)
+
+
+def source_states(step: int, positions: int) -> UInt8[np.ndarray, "position"]:
+    """The states of the source's positions: all are computed in the first step, and reused from then on."""
+    return np.full(positions, REUSED if step else COMPUTED, np.uint8)
+
+
+def cache_blocks(states: UInt8[np.ndarray, "position"], tokens: Sequence[str], num_layers: int) -> go.Figure:
+    """The keys and values of each position in each layer, a block each, in the colour of its state."""
+    rows = np.broadcast_to(states, (num_layers, len(states)))
+    labels = [_("Layer {number}", number=layer + 1) for layer in range(num_layers)]
+    hover = "<b>%{x}</b>, %{y}<br>" + _("key and value: {state}", state="%{customdata}")
+    figure = matrix(
+        np.array([_(state) for state in STATES])[rows], rows, labels, token_labels(tokens), scale=_SCALE, hover=hover
+    )
+    figure.data[0].showscale = False
+    figure.update_layout(height=num_layers * ROW_HEIGHT + LABEL_HEIGHT)
+    return figure
+
+
+def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
+    """Multiply-adds of one step, name of a part → (with the cache, recomputed), as bars below one another."""
+    names = list(parts)
+    count = _("{count} multiply-adds", count="%{x:,}")
+    bars = [
+        go.Bar(
+            x=[values[way] for values in parts.values()],
+            y=names,
+            orientation="h",
+            name=shown(name),
+            marker={"color": colour},
+            text=[rounded(values[way]) for values in parts.values()],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate=f"%{{y}}, {shown(name)}<br>{count}<extra></extra>",
+        )
+        for way, (name, colour) in enumerate(WAY_COLOURS.items())
+    ]
+    largest = max(max(values) for values in parts.values())
+    return go.Figure(
+        bars,
+        theme.figure_layout(HEIGHT)
+        | {
+            "barmode": "group",
+            "bargap": 0.28,
+            "yaxis": {"autorange": "reversed", "automargin": True, "ticks": "", "ticksuffix": "  ", "showgrid": False},
+            # Room for the number at the end of the longest bar.
+            "xaxis": _count_axis() | {"range": [0, largest * 1.22]},
+        },
+    )
+
+
+def cost_curve(
+    cached: Int[np.ndarray, "step"], recomputed: Int[np.ndarray, "step"], step: int, tokens: Sequence[str]
+) -> go.Figure:
+    """Multiply-adds of every step, with the cache and recomputed; the chosen step has a line."""
+    labels = token_labels(tokens)
+    numbers = np.arange(1, len(cached) + 1)
+    at_step = _("step {step}, writes {token}", step="%{x}", token="<b>%{customdata}</b>")
+    lines = [
+        go.Scatter(
+            x=numbers,
+            y=values,
+            name=shown(name),
+            mode="lines+markers" if len(values) <= 60 else "lines",
+            line={"color": WAY_COLOURS[name], "width": 2.5},
+            marker={"size": 6},
+            customdata=labels,
+            hovertemplate=f"{at_step}<br>{shown(name)}: %{{y:,}}<extra></extra>",
+        )
+        for name, values in ((CACHED, cached), (RECOMPUTED, recomputed))
+    ]
+    figure = go.Figure(
+        lines,
+        theme.figure_layout(HEIGHT)
+        | {
+            "yaxis": _count_axis() | {"rangemode": "tozero"},
+            "xaxis": {"title": {"text": _("step")}, "zeroline": False, "showgrid": False} | whole_numbers(len(cached)),
+        },
+    )
+    figure.add_vline(x=step + 1, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})
+    return figure
+
+
+def rounded(count: int) -> str:
+    """A count as people read it, with three digits and more: 940, 10.2 k, 5.77 M, 603 M, 13.4 G."""
+    if count < 1_000:
+        return str(count)
+    if count < 1_000_000:
+        return f"{count / 1e3:.1f} k"
+    if count < 1_000_000_000:
+        return f"{count / 1e6:.2f} M" if count < 99_500_000 else f"{count / 1e6:.0f} M"
+    return f"{count / 1e9:,.1f} G"
+
+
+def _count_axis() -> theme.PlotlySpec:
+    return {"title": {"text": _("multiply-adds")}, "zeroline": False, "exponentformat": "SI", "nticks": 6}

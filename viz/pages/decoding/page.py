@@ -1,16 +1,12 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
 from viz.access import models
-from viz.pages.decoding import opening, translation_controls, translations
-from viz.pages.decoding.attribution import tab as attribution
+from viz.pages.decoding import attribution, cost, opening, sampling, take_away, translation_controls, translations
 from viz.pages.decoding.beam import tab as beam
 from viz.pages.decoding.branches import tab as branches
-from viz.pages.decoding.cost import tab as cost
 from viz.pages.decoding.edit_attention import tab as edit_attention
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.logit_lens import tab as logit_lens
-from viz.pages.decoding.sampling import tab as sampling
-from viz.pages.decoding.take_away import tab as take_away
 from viz.selection import state
 from viz.selection.decoding import DecodingTab
 from viz.text.messages import _

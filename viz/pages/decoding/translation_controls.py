@@ -9,10 +9,9 @@ import streamlit as st
 from model.errors import TokenError
 from viz.access import models
 from viz.pages.decoding import notices, translations
-from viz.pages.decoding.branch_codes import Choice
-from viz.pages.decoding.branch_names import ORIGINAL, summary
+from viz.pages.decoding.branch_codes import ORIGINAL, Choice, summary
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.probabilities import percent
+from viz.pages.decoding.notices import percent
 from viz.selection import state
 from viz.server.widgets import sent
 from viz.text.messages import _

@@ -1,10 +1,7 @@
 """The masks as the model used them, and how it knows places."""
 
 from viz.access import models
-from viz.pages.masks_positions.masks import other_model as model_masks
-from viz.pages.masks_positions.masks import tab as masks
-from viz.pages.masks_positions.positions import other_model as model_positions
-from viz.pages.masks_positions.positions import tab as positions
+from viz.pages.masks_positions import masks, positions
 from viz.selection import state
 from viz.selection.masks_positions import MasksTab
 from viz.text.messages import _
@@ -24,7 +21,7 @@ with frame.errors_shown():
     abilities = models.abilities(state.current().model)
     is_sinusoidal = abilities.is_headlight and abilities.positions == "sinusoidal"
     tabs: list[frame.Tab[MasksTab]] = [
-        ("Masks", masks.show if abilities.is_headlight else model_masks.show),
-        ("Positional encodings", positions.show if is_sinusoidal else model_positions.show),
+        ("Masks", masks.show if abilities.is_headlight else masks.show_other),
+        ("Positional encodings", positions.show if is_sinusoidal else positions.show_other),
     ]
     frame.tabs("masks_tab", tabs, trace)

@@ -1,12 +1,11 @@
-"""What a checkpoint says of itself, as the cells of tables."""
+"""What a checkpoint says of itself, and what others measured elsewhere, as the cells of tables."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from viz.pages.model_card.measured_names import BETWEEN, shown_name
 from viz.text.html import Column
-from viz.text.messages import _, said, shown
+from viz.text.messages import Message, _, said, shown
 from viz.text.token_text import display_token
 from viz.ui import trace_tables
 
@@ -14,6 +13,91 @@ if TYPE_CHECKING:
     from model.config import TransformerConfig
     from model.nn.parameter_counts import ParameterCounts
     from model.training_record import Measurement, Metrics, Score, Training
+
+#: What stands between the parts of a name.
+BETWEEN: Final = " · "
+_PARTS: Final[tuple[Message, ...]] = (
+    said("accuracy"),
+    said("aer"),
+    said("babbling"),
+    said("baselines"),
+    said("best head"),
+    said("best known"),
+    said("both right"),
+    said("cases"),
+    said("chance"),
+    said("chosen on first half"),
+    said("chosen on second half"),
+    said("combinations"),
+    said("copied"),
+    said("cross selected"),
+    said("diagonal"),
+    said("drawn frames"),
+    said("first"),
+    said("frames"),
+    said("head"),
+    said("head averaged"),
+    said("heads"),
+    said("kinds"),
+    said("layer"),
+    said("links"),
+    said("names"),
+    said("nearest"),
+    said("nouns"),
+    said("numbers"),
+    said("pairs"),
+    said("part"),
+    said("predicted"),
+    said("right"),
+    said("rows"),
+    said("sentences"),
+    said("set"),
+    said("skipped"),
+    said("skipped because"),
+    said("sure"),
+    said("word in"),
+    said("word out"),
+    said("words"),
+)
+_KNOWN: Final = frozenset(_PARTS)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedResult:
+    """One English-to-German BLEU score: of what, trained on what, on which test set, by which BLEU and said where."""
+
+    system: str
+    trained_on: str
+    test_set: str
+    bleu: float
+    kind: str
+    source: str
+
+
+_TOKENISED, _MILLIONS = said("tokenised"), said("4.5 million pairs")
+_TABLE_2: Final = said("the paper, Table 2")
+
+PUBLISHED: Final = (
+    PublishedResult(
+        "Transformer-Tiny (Wu et al. 2021)",
+        said("Multi30k alone (29,000 captions)"),
+        "Multi30k test2016",
+        41.02,
+        _TOKENISED,
+        "github.com/LividWo/Revisit-MMT, README-baseline.md",
+    ),
+    PublishedResult(said("base (Vaswani et al. 2017)"), _MILLIONS, "newstest2014", 27.3, _TOKENISED, _TABLE_2),
+    PublishedResult(said("big (Vaswani et al. 2017)"), _MILLIONS, "newstest2014", 28.4, _TOKENISED, _TABLE_2),
+    PublishedResult(
+        said("JoeyNMT, 60.5 million parameters"),
+        "WMT14",
+        "newstest2014",
+        24.38,
+        "sacreBLEU",
+        "github.com/joeynmt/joeynmt, docs/source/benchmarks.rst",
+    ),
+)
+
 
 Rows = list[tuple[str, ...]]
 
@@ -26,6 +110,21 @@ SUBJECTS: Final = {
     "pronouns": said("Pronouns"),
 }
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One piece of a vocabulary as a table shows it."""
+
+    id: int
+    shown: str
+    kind: str
+
+
+def shown_name(name: str) -> str:
+    """A name, or a part of one, as people read it."""
+    parts = (part.replace("_", " ") for part in name.split(BETWEEN))
+    return BETWEEN.join(_(part) if part in _KNOWN else part for part in parts)
 
 
 def number(value: str | float | bool) -> str:
@@ -65,15 +164,6 @@ def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCou
     )
     columns = [Column(""), *(Column(name, is_number=True) for name, _, _ in shapes)]
     return columns, [(name, *values) for name, values in settings]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One piece of a vocabulary as a table shows it."""
-
-    id: int
-    shown: str
-    kind: str
 
 
 def pieces(vocabulary: Sequence[str], special_ids: Collection[int], byte_ids: Collection[int]) -> list[Piece]:

@@ -1,20 +1,22 @@
-"""Where a model's parameters lie: one bar a model, one colour a part."""
+"""Where a model's parameters lie, a bar a model; and a training run as curves over its steps."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from viz import theme
+from viz.pictures.figures.axes import whole_numbers
 from viz.text import sites
 from viz.text.html import visible
 from viz.text.messages import _, said, shown
 
 if TYPE_CHECKING:
     from model.nn.parameter_counts import ParameterCounts
+    from model.training_record import Curve, TrainingLog
 
 #: In the order in which they are stacked: as data pass through them.
 PART_LABELS: Final = {
@@ -41,6 +43,21 @@ SMALLEST_LABEL: Final = 0.07
 HEIGHT: Final = 440
 #: Room for the four lines that it has where a page is narrow.
 LEGEND_HEIGHT: Final = 96
+
+
+PANEL_HEIGHT: Final = 213
+#: Few points are marked, many would run into one another.
+MAX_MARKED: Final = 60
+
+
+class _Panel(NamedTuple):
+    """Curves over the same steps; where each has a name of its own, that stands in the legend."""
+
+    title: str
+    curves: list["Curve"]
+    hover: str
+    axis: theme.PlotlySpec
+    has_names: bool = False
 
 
 def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) -> go.Figure:
@@ -91,3 +108,51 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     figure.update_xaxes(theme.AXIS_TEXT)
     figure.update_yaxes(theme.AXIS_TEXT)
     return figure
+
+
+def training_curves(log: "TrainingLog") -> go.Figure | None:
+    """Those of loss, learning rate and BLEU of each dev set that were logged, below one another, over the same steps;
+    None if nothing was.
+    """
+    # "200μ" is how plotly would write a learning rate.
+    powers = {"rangemode": "tozero", "exponentformat": "power"}
+    every = (
+        _Panel(_("loss"), [log.loss], "%{y:.3f}", {"rangemode": "normal"}),
+        _Panel(_("learning rate"), [log.learning_rate], "%{y:.3e}", powers),
+        _Panel(_("BLEU"), list(log.bleu), "%{y:.2f}", {"rangemode": "tozero"}, has_names=True),
+    )
+    panels = [
+        panel._replace(curves=known) for panel in every if (known := [curve for curve in panel.curves if curve.steps])
+    ]
+    if not panels:
+        return None
+    figure = make_subplots(rows=len(panels), cols=1, shared_xaxes=True, vertical_spacing=0.09)
+    figure.update_layout(theme.figure_layout(PANEL_HEIGHT * len(panels)))
+    colours = iter(theme.HEAD_COLOURS * 2)
+    for row, panel in enumerate(panels, start=1):
+        for curve in panel.curves:
+            figure.add_trace(_line(curve, panel, next(colours)), row=row, col=1)
+        figure.update_yaxes(title_text=panel.title, zeroline=False, row=row, col=1, **panel.axis)
+    last = max(step for panel in panels for curve in panel.curves for step in curve.steps)
+    figure.update_xaxes(whole_numbers(last) | {"zeroline": False} | theme.AXIS_TEXT)
+    figure.update_yaxes(theme.AXIS_TEXT)
+    figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
+    top = list(figure.select_yaxes())[-1].domain[1]
+    figure.update_layout(
+        showlegend=panels[-1].has_names,
+        legend={"orientation": "h", "x": 0, "y": top + 0.005, "yanchor": "bottom"},
+    )
+    return figure
+
+
+def _line(curve: "Curve", panel: _Panel, colour: str) -> go.Scatter:
+    return go.Scatter(
+        x=list(curve.steps),
+        y=list(curve.values),
+        name=escape(visible(curve.name), quote=False) if panel.has_names else panel.title,
+        mode="lines+markers" if len(curve.steps) <= MAX_MARKED else "lines",
+        line={"color": colour, "width": 2},
+        marker={"size": 5},
+        showlegend=panel.has_names,
+        hovertemplate=f"{_('step {number}', number='%{x:,}')}<br>%{{fullData.name}} {panel.hover}<extra></extra>",
+    )

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from viz.access import models
-from viz.pages.model_card import architecture, other_model, tabs
+from viz.pages.model_card import tabs
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.text.messages import _
@@ -20,7 +20,7 @@ with frame.errors_shown():
     with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
         models.abilities(selection.model)
     every_tab: list[frame.Tab[ModelCardTab]] = [
-        ("Architecture", architecture.show),
+        ("Architecture", tabs.architecture),
         ("Vocabulary", tabs.vocabulary),
         ("Training data", tabs.training_data),
         ("Curves", tabs.curves),
@@ -29,5 +29,5 @@ with frame.errors_shown():
         ("Card", tabs.whole_card),
     ]
     model = selection.model
-    names = None if models.is_english_german(model) else other_model.TABS[models.kind(model)]
+    names = None if models.is_english_german(model) else tabs.OFFERED[models.kind(model)]
     frame.tabs("model_card_tab", [tab for tab in every_tab if names is None or tab[0] in names], selection)

@@ -5,28 +5,64 @@ is read as Markdown, which would fetch the pictures that a text names.
 """
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import InputTextError
 from viz.access import models
-from viz.pages.model_card import card, data, facts
-from viz.pages.model_card.example_bank import BANK, draw
-from viz.pages.model_card.published import PUBLISHED
-from viz.pages.model_card.training_figures import training_curves
+from viz.pages.model_card import data, facts
+from viz.pages.model_card.facts import PUBLISHED
+from viz.pages.model_card.figures import parameter_bars, training_curves
+from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
 from viz.text.html import Column, table
-from viz.text.messages import _, plural, said
+from viz.text.messages import _, plural, said, shown
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model.training_record import Measurement
 
+
 VOCABULARY_HEIGHT: Final = 420
+
+
+_OF_OTHERS: Final = said(
+    "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
+    "{within:,} that stand within one."
+)
+_OF_BOTH: Final = said(
+    "{shown:,} of {all:,} pieces, the same for English and German: {special:,} special, {bytes:,} bytes, {begin:,} "
+    "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
+    "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
+)
+
+
+_WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Architecture", "Vocabulary", "Card")
+#: Kind of model → the tabs of the model page: such a model brings no record of its training.
+OFFERED: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
+    "encoder": _WITH_TEXT,
+    "decoder": _WITH_TEXT,
+    "encoder-decoder": _WITH_TEXT,
+    "image": ("Architecture", "Card"),
+    None: ("Architecture",),
+}
+
+
+#: The section that says what a model can and cannot do.
+LIMITS = said("What to expect")
+
+
+NUM_DRAWN: Final = 20
+_LINES: Final = Path(__file__).with_name("example_sentences.txt").read_text(encoding="utf-8").splitlines()
+BANK: Final = tuple(line for line in _LINES if not line.startswith("#"))
 
 
 def vocabulary(selection: Selection) -> None:
@@ -63,17 +99,6 @@ def vocabulary(selection: Selection) -> None:
     }  # fmt: skip
     st.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
     number_controls.table_button(_("Pieces (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
-
-
-_OF_OTHERS: Final = said(
-    "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
-    "{within:,} that stand within one."
-)
-_OF_BOTH: Final = said(
-    "{shown:,} of {all:,} pieces, the same for English and German: {special:,} special, {bytes:,} bytes, {begin:,} "
-    "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
-    "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
-)
 
 
 def training_data(selection: Selection) -> None:
@@ -231,9 +256,9 @@ def whole_card(selection: Selection) -> None:
     if text is None:
         _missing("README.md", _("what to expect of it"))
         return
-    limits = card.section(text, card.LIMITS)
+    limits = card_section(text, LIMITS)
     if limits:
-        st.subheader(_(card.LIMITS), anchor=False)
+        st.subheader(_(LIMITS), anchor=False)
     for paragraph in limits:
         st.text(paragraph)
     if limits:
@@ -252,3 +277,88 @@ def _missing(name: str, what: str) -> None:
             what=what,
         )
     )
+
+
+def architecture(selection: Selection) -> None:
+    """A table and bars beside it; of a model from elsewhere two tables."""
+    if not models.abilities(selection.model).is_headlight:
+        _show_other(selection)
+        return
+    shapes = data.shapes(selection.model)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            st.html(table(*facts.configuration(shapes), label=_("Configuration, beside the paper's base and big")))
+        with st.container():
+            frame.chart(
+                parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
+                "parameters",
+                file_name("parameters", shapes[0][0]),
+                _("Parameters by part, one stacked bar a model: in millions, and as shares of the model"),
+            )
+    st.caption(
+        _(
+            "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same "
+            "as shares, so that a small model can be read too. *base* and *big* are the two models of *Attention Is "
+            "All You Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
+        )
+    )
+
+
+def _show_other(selection: Selection) -> None:
+    """The model in a table, its parameters by part, its settings, and a sentence for everything that it lacks."""
+    described = data.description(models.reader(selection.model))
+    name = models.name_of(selection.model)
+    with st.grid(2, min_column_width=330, gap="medium"):
+        with st.container():
+            st.html(
+                table([Column(_("Model")), Column(name)], described.rows, label=_("What {name} is made of", name=name))
+            )
+        with st.container():
+            total = sum(described.parts.values())
+            rows = [(part, facts.number(count), f"{count / total:.1%}") for part, count in described.parts.items()]
+            rows.append((_("Together"), facts.number(total), "100.0%"))
+            columns = [Column(_("Part")), Column(_("Parameters"), is_number=True), Column(_("Share"), is_number=True)]
+            st.html(table(columns, rows, label=_("Parameters by part")))
+            st.caption(_("What stands in two places, such as an embedding that is also the output, is counted once."))
+    if described.settings:
+        with st.expander(
+            plural(
+                "config.json: {count} setting unlike the usual one",
+                "config.json: {count} settings unlike the usual ones",
+                len(described.settings),
+            ),
+            key="card-settings",
+        ):
+            st.html(
+                table(
+                    [Column(_("Setting")), Column(_("Value"))], described.settings, label=_("Settings of config.json")
+                )
+            )
+    if described.lacks:
+        st.subheader(_("What cannot be shown of it"), anchor=False)
+        st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
+
+
+def card_section(card: str, title: str) -> list[str]:
+    """The paragraphs under a heading of any level, up to the next heading; lines that were broken are joined again.
+
+    There are none where the card has no such heading.
+    """
+    return [
+        " ".join(paragraph.split()) for paragraph in "\n".join(_lines(card, title)).split("\n\n") if paragraph.strip()
+    ]
+
+
+def _lines(card: str, title: str) -> Iterator[str]:
+    inside = fenced = False
+    for line in card.splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith("#") and not fenced:
+            inside = line.strip("# ").lower() == title.lower()
+        elif inside:
+            yield line.strip()
+
+
+def draw(seed: int) -> list[str]:
+    """Twenty sentences of the bank: the same for the same seed, everywhere."""
+    return Random(seed).sample(BANK, NUM_DRAWN)

@@ -1,10 +1,7 @@
 """The claims of the paper, tested on this machine: why dot products are scaled, why attention, and what breaks."""
 
-from viz.pages.why_attention.ablations import tab as ablations
-from viz.pages.why_attention.live_switches import tab as live_switches
-from viz.pages.why_attention.pooling import tab as pooling
+from viz.pages.why_attention import ablations, live_switches, pooling, table_one
 from viz.pages.why_attention.scores import tab as scores
-from viz.pages.why_attention.table_one import tab as table_one
 from viz.pages.why_attention.through_training import tab as through_training
 from viz.selection import state
 from viz.selection.why_attention import WhyTab

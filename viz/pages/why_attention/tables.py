@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from model.analysis.interventions.parts_off import PartScore
     from model.analysis.layer_kinds.times import LayerTimes
     from model.analysis.scoring.costs import ScoreCost
-    from viz.pages.why_attention.pooling.data import Regression
-    from viz.pages.why_attention.scores.data import Sample
+    from viz.pages.why_attention.data.claims import Regression, Sample
 
 
 def scores(samples: "Mapping[str, Sequence[Sample]]") -> bytes:

@@ -10,7 +10,7 @@ from model.errors import DataError
 from viz.access import models
 from viz.pages.coreference import data
 from viz.pages.coreference.data import curated_pairs
-from viz.pages.coreference.measured.file_formats import FORMATS
+from viz.pages.coreference.measured.tab import FORMATS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 

@@ -12,10 +12,8 @@ from tests.model.adapters import zoo
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.sent import charts, numbers, numbers_of
 from viz.access import models, traces
-from viz.pages.decoding.beam import data as beam_data
-from viz.pages.decoding.cost.figures import COMPUTED
-from viz.pages.decoding.data import branches
-from viz.pages.decoding.sampling import data as sampling_data
+from viz.pages.decoding.data import branches, searches
+from viz.pages.decoding.figures import COMPUTED
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.ui import long_work
@@ -82,7 +80,7 @@ def test_the_score_of_greedy_search_is_that_of_the_models_beam_of_one(app: AppTe
     reader = models.reader(selection.model)
     assert isinstance(reader, TextWriter)
     tree = reader.beam_tree(TEXT, 1, alpha)
-    assert beam_data.greedy_score(greedy, writer, alpha) == pytest.approx(tree.winner.score, abs=1e-4)
+    assert searches.greedy_score(greedy, writer, alpha) == pytest.approx(tree.winner.score, abs=1e-4)
 
 
 def test_beam_search_says_the_penalty_of_this_model_and_no_language(app: AppTest) -> None:
@@ -95,7 +93,7 @@ def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> No
     opened(app, checkpoint="ending", studio="Sampling", samples=6)
     cards = [element.value for element in app.html if element.value.startswith("<article")]
     selection = Selection().changed(checkpoint="ending", text=TEXT, num_samples=6)
-    samples = long_work.in_this_thread(sampling_data.drawing(models.writer(selection.model), TEXT, selection.decoding))
+    samples = long_work.in_this_thread(searches.drawing(models.writer(selection.model), TEXT, selection.decoding))
     cut = sum(one.token_ids[-1] not in ENDS for one in samples)
     assert cut < len(samples)
     assert sum("Cut at" in card for card in cards) == cut

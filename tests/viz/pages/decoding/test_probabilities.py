@@ -10,7 +10,7 @@ import pytest
 from tests.viz.pages.decoding.opening import app_at, opened
 from tests.viz.sent import sent_to
 from viz.access import models
-from viz.pages.decoding.probabilities import percent
+from viz.pages.decoding.notices import percent
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 

@@ -14,9 +14,8 @@ from tests.viz.reading import traced
 from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.branch_codes import Write
-from viz.pages.decoding.cost.data import step_costs
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.logit_lens.data import logit_lens
+from viz.pages.decoding.data.searches import logit_lens, step_costs
 from viz.selection.selection import Selection
 
 

@@ -1,6 +1,6 @@
 """The sentences that a model is tried on."""
 
-from viz.pages.model_card.example_bank import BANK, NUM_DRAWN, draw
+from viz.pages.model_card.tabs import BANK, NUM_DRAWN, draw
 
 
 def test_the_bank_holds_no_sentence_twice_and_none_of_the_classics() -> None:

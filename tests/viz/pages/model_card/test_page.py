@@ -14,7 +14,7 @@ from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy, run_page
-from viz.pages.model_card.example_bank import draw
+from viz.pages.model_card.tabs import draw
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
 

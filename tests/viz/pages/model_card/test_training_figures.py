@@ -5,8 +5,7 @@ import pytest
 from model.config import PRESETS
 from model.nn.parameter_counts import count_parameters
 from model.training_record import Curve, TrainingLog
-from viz.pages.model_card.figures import parameter_bars
-from viz.pages.model_card.training_figures import MAX_MARKED, training_curves
+from viz.pages.model_card.figures import MAX_MARKED, parameter_bars, training_curves
 
 HOSTILE = "<img src=https://evil.example/a.png> ![x](https://evil.example/b.png) \" onload='x"
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]

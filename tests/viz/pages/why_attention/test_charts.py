@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.pages.why_attention.charts import doubling_axis
+from viz.pages.why_attention.figures import doubling_axis
 
 
 @pytest.mark.parametrize(("count", "labelled"), [(5, 5), (6, 6), (7, 4), (12, 6), (13, 5)])

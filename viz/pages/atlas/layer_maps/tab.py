@@ -1,21 +1,52 @@
-"""Show all metrics as small maps, layer × head, the chosen one large."""
+"""All metrics as maps, layer × head: every one small, the chosen one large; a click chooses a map or a head."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
-from viz.pages.atlas import head_panel, tables
-from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
-from viz.pages.atlas.view import View
-from viz.pictures.head_grid.component import HeadChoice
+from viz.pages.atlas import head_panel, table
+from viz.pages.atlas.view import HeadMap, View
+from viz.pictures.component import Component
+from viz.pictures.head_grid.component import HeadChoice, Pair, hear_head
+from viz.pictures.payload import CHOSEN, hear
 from viz.selection import state
 from viz.text.messages import _
 from viz.text.sites import file_name
+from viz.theme import DIVERGING_INKS, SEQUENTIAL_INKS, Inks
 from viz.ui import number_controls
 
 if TYPE_CHECKING:
     from model.analysis.atlas.measure import Atlas
+
+
+_COMPONENT: Final = Component("pages/atlas/layer_maps/head_maps.js", "pages/atlas/layer_maps/head_maps.css")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HeadMaps:
+    """What is drawn.
+
+    Attributes:
+        maps: at least one, all of the same shape.
+        chosen: key of the one that is large.
+        selected: the head that is marked.
+        name: of the saved picture, without its ending.
+    """
+
+    maps: Sequence[HeadMap]
+    chosen: Annotated[str, CHOSEN]
+    selected: Annotated[Pair, CHOSEN]
+    name: Annotated[str, CHOSEN]
+    scale: Inks = SEQUENTIAL_INKS
+    centred: Inks = DIVERGING_INKS
+
+    def derived(self) -> dict[str, object]:
+        """Rows and columns of every map."""
+        layers, heads = self.maps[0].values.shape
+        return {"layers": layers, "heads": heads}
 
 
 def show(atlas: "Atlas", view: View) -> None:
@@ -37,6 +68,18 @@ def show(atlas: "Atlas", view: View) -> None:
                     "above it and cold below. Click a little map to enlarge it, a cell to open its head."
                 )
             )
-            number_controls.table_button(_("This map (CSV)"), partial(tables.one_metric, view.values), name)
+            number_controls.table_button(_("This map (CSV)"), partial(table.one_metric, view.values), name)
         with st.container():
             head_panel.show(atlas, view)
+
+
+def head_maps(
+    maps: HeadMaps, *, on_map: Callable[[str], object], on_head: Callable[[HeadChoice], object], key: str
+) -> None:
+    """Show all maps; `on_map` and `on_head` are called before the next run, with what a person chose."""
+    _COMPONENT.show(
+        maps,
+        key=key,
+        map=hear(on_map, str, key={head_map.key for head_map in maps.maps}),
+        head=hear_head(on_head, maps.maps[0].values.shape),
+    )

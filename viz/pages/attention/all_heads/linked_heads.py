@@ -13,13 +13,13 @@ import streamlit as st
 
 from viz.access import word_links
 from viz.access.word_links import Link
-from viz.pages.attention.all_heads.sentence_words import word_lines
 from viz.pages.attention.all_heads.word_picker import (
     NOTHING,
     Chosen,
     LinkQuestion,
     Words,
     link_question,
+    word_lines,
     word_picker,
 )
 from viz.pictures.head_grid.component import TileMetric
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
+
 
 #: So many heads are listed.
 MOST: Final = 6

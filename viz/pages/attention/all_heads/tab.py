@@ -1,32 +1,36 @@
 """Every head of one attention at a glance, and one of them opened."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
-from viz.access import attention, long_texts
-from viz.pages.attention.all_heads import grid, linked_heads, long_tiles, presented
-from viz.pages.attention.opened_head import panel
+from viz.access import attention, long_texts, models
+from viz.pages.attention.all_heads import grid, linked_heads
+from viz.pages.attention.opened_head import captions, panel
 from viz.pictures.head_grid.component import Ranking, TileMetric
 from viz.selection import state
-from viz.selection.attention import KEPT, ORDERS
+from viz.selection.attention import DRAWN_AS, KEPT, ORDERS
 from viz.selection.common import Measure
 from viz.text.messages import _
-from viz.ui import controls, frame, head_metrics, long_work, present
+from viz.ui import controls, frame, head_metrics, long_work, measures, present
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
 
 
+#: The grid, and each way to draw the open head.
+_SCREENS: Final = 1 + len(DRAWN_AS)
+
+
 @frame.fragment
 def show(trace: "Trace") -> None:
     """Which attention and which metric, and below it the grid of heads beside the head that is open."""
     if present.is_on():
-        presented.show(trace)
+        _show_presented(trace)
         return
     metric = ranking = None
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -52,7 +56,7 @@ def show(trace: "Trace") -> None:
         slots = {other: st.container() for other in trace.sites}
     is_long = long_texts.is_long(trace, site)
     if not is_long:
-        long_tiles.stop()
+        grid.stop_long()
         with slots[site]:
             grid.send(trace, site, measure)
     with pictures:
@@ -60,7 +64,7 @@ def show(trace: "Trace") -> None:
     if is_long:
         # After the open head, which a person need not wait for; and of this attention alone.
         with progress:
-            long_tiles.send(trace, site)
+            grid.send_long(trace, site)
         return
     for other in trace.sites:
         if other != site and not long_texts.is_long(trace, other):
@@ -111,3 +115,23 @@ def _show_pictures(
             panel.settings(trace, site)
         with st.container():
             panel.show(trace, site, addresses)
+
+
+def _show_presented(trace: "Trace") -> None:
+    """The screen on which the presentation is."""
+    site = state.current().common.site
+    controls.fit_measure(measures.offered(models.abilities(state.current().model)))
+    screen = present.steps(_SCREENS, "screen")
+    with st.container(key="below-a-sentence"):
+        captions.show_headline(trace)
+        if screen:
+            panel.picture(trace, site, DRAWN_AS[screen - 1])
+            return
+        measure = grid.measure_of(trace, site)
+        grid.draw(trace, site, measure, on_open=lambda: state.choose(screen=1))
+    with st.container(gap=None):
+        if long_texts.is_long(trace, site):
+            grid.send_long(trace, site)
+        else:
+            grid.stop_long()
+            grid.send(trace, site, measure)

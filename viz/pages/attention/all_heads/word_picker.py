@@ -1,17 +1,20 @@
-"""Show a text and its translation as words, of which a person chooses one that looks, and one looked at.
-
-Which heads link the two is asked below the words, where the script of the question marks them as well.
-"""
+"""The sentence in the head of the page as words that can be clicked, and the question which heads link two of them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from viz import theme
+from viz.access import chats, word_links
 from viz.pictures.component import Component
-from viz.pictures.focus import FocusAxis, Roles
+from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import CHOSEN, Tokens, read
 from viz.text.token_text import display_word
+from viz.ui import sentence
+
+if TYPE_CHECKING:
+    from model import Trace
+
 
 _FOLDER: Final = "pages/attention/all_heads"
 _WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")
@@ -57,6 +60,26 @@ class _Picked:
     looked_at: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class LinkQuestion:
+    """The question which heads link two words.
+
+    Attributes:
+        chosen: both words.
+        asked: what both are called in the question; None where nothing is chosen.
+        how: what a person can click.
+    """
+
+    chosen: Chosen
+    asked: Tokens | None
+    how: str
+    kept_colour: str = theme.HEAD_COLOURS[1]
+
+
+#: Of a text with more words a cell of the open head is kept instead.
+MAX_WORDS: Final = 1_000
+
+
 def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
     """The words that the browser says are chosen, if they exist: none, the one that looks, or both."""
     words = range(sum(len(line.words) for line in lines))
@@ -76,22 +99,34 @@ def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str
     _WORDS.show(words, key=key, chosen=take)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkQuestion:
-    """The question which heads link two words.
-
-    Attributes:
-        chosen: both words.
-        asked: what both are called in the question; None where nothing is chosen.
-        how: what a person can click.
-    """
-
-    chosen: Chosen
-    asked: Tokens | None
-    how: str
-    kept_colour: str = theme.HEAD_COLOURS[1]
-
-
 def link_question(question: LinkQuestion, *, key: str) -> None:
     """Show the question."""
     _QUESTION.show(question, key=key)
+
+
+def word_lines(trace: "Trace") -> list[WordLine]:
+    """The lines of `viz.ui.sentence` in words as `word_links` counts them; none where a line has no words, or all have
+    too many.
+    """
+    known, shown = word_links.words(trace), sentence.lines_of(trace)
+    sides: list[tuple[Side, slice]] = [("source", slice(known.num_source)), ("target", slice(known.num_source, None))]
+    lines = [
+        (known.labels[part], FocusAxis(side, groups=known.groups[part])) for side, part in sides if known.labels[part]
+    ]
+    if len(known.labels) > MAX_WORDS or len(lines) != len(shown):
+        return []
+    if trace.roles:
+        return [_chat_line(trace, shown[0].mark, known)]
+    return [_word_line(line, *known_line) for line, known_line in zip(shown, lines, strict=True)]
+
+
+def _chat_line(trace: "Trace", mark: str, known: word_links.Words) -> WordLine:
+    axis = FocusAxis("source" if known.num_source else "target", groups=known.groups)
+    return WordLine(mark, "", known.labels, (0,) * len(known.labels), axis, chats.spans(trace, known))
+
+
+def _word_line(line: sentence.Line, labels: tuple[str, ...], axis: FocusAxis) -> WordLine:
+    typed = tuple(line.text.split())
+    # What was typed, where the model has the same words: in its pieces rare signs stand as bytes.
+    words = typed if len(typed) == len(labels) else labels
+    return WordLine(line.mark, line.language, words, tuple(line.rare.pieces.get(label, 0) for label in labels), axis)

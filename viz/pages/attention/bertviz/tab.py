@@ -1,17 +1,37 @@
-"""bertviz's own views of the sentence."""
+"""bertviz's head view and model view of one attention, as a page that needs no network and runs no token as code.
 
+As bertviz ships them, its pages load three libraries from a CDN, hold the data twice, and let a token that contains
+`</script>` run as code. Here the libraries come from installed packages, and `viz.pictures.offline` makes the page.
+bertviz also gives one list of layers and heads to all three attentions, and fails where these differ: a page shows one
+attention.
+"""
+
+import importlib.util
+import json
+import re
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import numpy as np
 import streamlit as st
 
+from model.errors import InputTextError
+from viz.pictures.offline import Scheme, colours, offline_page, script_json
 from viz.selection import state
 from viz.text import messages, sites
 from viz.text.messages import _, said
+from viz.text.sites import file_name
+from viz.text.token_text import display_tokens
+from viz.theme import HEAD_COLOURS
 from viz.ui import controls, frame
 
 if TYPE_CHECKING:
     from model import Trace
+
 
 _HOW_TO_READ: Final = {
     "Head view": said(
@@ -31,12 +51,81 @@ _WHY_SO_SHORT: Final = said(
 )
 
 
+#: Beyond this bertviz, which draws one SVG line for every weight, takes seconds to appear.
+MAX_TOKENS: Final = 64
+
+_DECIMALS: Final = 3
+#: The widths of its columns of tokens and of the lines between them: bertviz's own, and here as wide as the longest
+#: token and as the page leaves. Where it leaves less than both need, what is drawn scrolls.
+_WIDTHS: Final = {
+    "const BOXWIDTH = 110;": """
+    const PAGE = document.documentElement.clientWidth - 24;
+    const RULER = document.createElement("canvas").getContext("2d");
+    RULER.font = `${TEXT_SIZE}px ${getComputedStyle(document.body).fontFamily}`;
+    const TOKENS = params.attention.flatMap((view) => [...view.left_text, ...view.right_text]);
+    const BOXWIDTH = Math.ceil(Math.max(110, ...TOKENS.map((token) => RULER.measureText(token).width + TEXT_SIZE)));""",
+    "const MATRIX_WIDTH = 115;": """
+    const MATRIX_WIDTH = Math.max(115, Math.min(600, PAGE - 2 * BOXWIDTH));
+    document.body.style.setProperty("--drawn", `${2 * BOXWIDTH + MATRIX_WIDTH}px`);""",
+}
+#: CSS pixels of bertviz's own drawing: rows of tokens, and what stands above, around and beside them.
+_HEAD_VIEW_ROW: Final = 22.5
+_HEAD_VIEW_REST: Final = 92
+_THUMBNAIL_ROW_OF_ONE_HEAD: Final = 84
+_THUMBNAIL_REST: Final = 10
+_DETAIL_ROW: Final = 18
+_DETAIL_REST: Final = 55
+_MODEL_VIEW_REST: Final = 38 + 32
+
+# d3 must be version 5: bertviz's handlers take (datum, index).
+_LIBRARIES: Final = (
+    ("xstatic.pkg.jquery", "data/jquery.slim.min.js", "XStatic-jQuery"),
+    ("mpld3", "js/d3.v5.min.js", "mpld3"),
+)
+
+# bertviz asks require.js for its libraries; they are on the page already. Its ten colours give way to the app's own.
+_SHIM: Final = """
+d3.schemeCategory10 = %s;
+window.require = window.requirejs = (names, start) => start(window.jQuery, window.d3);
+window.require.config = () => {};
+"""
+
+_STYLE: Final = """
+:root { color-scheme: %(scheme)s; }
+body { margin: 0; padding: 8px 4px; color: %(text)s; background: %(paper)s; font: 14px system-ui, sans-serif; }
+body > div { font-family: inherit !important; }
+select { font: inherit; color: inherit; background: %(field)s; border: 1px solid %(line)s; border-radius: 6px;
+         padding: 3px 6px; margin: 0 12px 12px 4px; }
+#save { position: absolute; top: 6px; right: 6px; }
+#save button { font: 12px system-ui, sans-serif; color: inherit; background: %(field)s; border: 1px solid %(line)s;
+               border-radius: 6px; padding: 3px 8px; margin-left: 4px; cursor: pointer; }
+select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
+#vis { overflow-x: auto; }
+#vis svg { min-width: var(--drawn, 340px); fill: %(paper)s; }
+#vis svg[viewBox] { min-width: 640px; max-width: 100%%; height: auto; }
+text { fill: %(text)s; unicode-bidi: isolate; }
+.background { fill: %(hover)s; }
+[tabindex]:focus { outline: none; }
+[tabindex]:focus-visible { outline: 2px dashed %(text)s; }
+/* The model view knows black and white; its own greys stand for the head that is open. */
+.attn_background { fill: %(paper)s; }
+.attn_background[fill="#222"], .attn_background[fill="#F5F5F5"] { fill: %(hover)s; }
+"""
+# Thin, translucent lines sink into a dark page; lightened, they are as clear there as on paper. In the model view there
+# are a hundred times as many lines, and blending them would take seconds.
+_DARK_LINES: Final = {
+    "Head view": "#vis line { stroke-width: 3px; mix-blend-mode: plus-lighter; }",
+    "Model view": "#vis line { stroke-width: 3px; }",
+}
+
+
+#: What bertviz calls the three attentions.
+_BERTVIZ_NAMES: Final = {"encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "cross"}
+
+
 @frame.fragment
 def show(trace: "Trace") -> None:
     """bertviz's head view or model view of one attention."""
-    # bertviz brings IPython with it; most visits never open this tab.
-    from viz.pages.attention.bertviz.view import bertviz_height, bertviz_page, missing_packages
-
     if missing := missing_packages():
         frame.note(
             _(
@@ -67,3 +156,144 @@ def _forget_addresses() -> None:
     """
     if forget := getattr(urlsplit, "cache_clear", None):
         forget()
+
+
+def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool) -> str:
+    """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
+
+    Give the iframe a fixed height (`bertviz_height`): at height "content" Streamlit adds a script of its own to the
+    page, which the page's policy refuses. Layers and heads count from 1 here, as everywhere on a page.
+
+    Args:
+        view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
+        layer: the one that the head view begins with, from 0.
+
+    Raises:
+        InputTextError: a side of this attention is longer than `MAX_TOKENS` tokens.
+    """
+    longest = _longest(trace, site)
+    if longest > MAX_TOKENS:
+        raise InputTextError(
+            "bertviz draws every weight as a line of its own and is offered up to {max_tokens} tokens; here are "
+            "{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length.",
+            max_tokens=MAX_TOKENS,
+            longest=longest,
+        )
+    markup, script = _split(_drawn_by_bertviz(trace, site, view))
+    if view == "Head view":
+        for narrow, wide in _WIDTHS.items():
+            assert narrow in script, "bertviz's script has another form than that of version 1.4.1"
+            script = script.replace(narrow, wide)
+    scheme: Scheme = "dark" if dark else "light"
+    name = escape(file_name("bertviz", site, view, sentence=trace.text))
+    return offline_page(
+        title=_("{view} of attention, drawn by bertviz", view=_(view)),
+        style=_STYLE % _palette(scheme) + (_DARK_LINES[view] if dark else ""),
+        body=f'<div id="save" data-name="{name}"></div>{markup.replace("Layer:", escape(_("Layer:")))}',
+        libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
+        script=_with_data_once(script, trace.row_names(site), layer),
+        entry="pages/attention/bertviz/bertviz_page.js",
+    )
+
+
+def _palette(scheme: Scheme) -> dict[str, str]:
+    own = colours(scheme)
+    names = {"text": "text", "paper": "background", "field": "secondary-background", "line": "border"}
+    palette = {name: own[f"--st-{of}-color"] for name, of in names.items()}
+    return palette | {"scheme": scheme, "hover": "#39425a" if scheme == "dark" else "#e2dfd4"}
+
+
+def missing_packages() -> list[str]:
+    """The packages that these views need and that are not installed, as pip names them."""
+    needed = {"bertviz": "bertviz", "IPython": "ipython"}
+    missing = [name for module, name in needed.items() if importlib.util.find_spec(module) is None]
+    return missing + [distribution for package, path, distribution in _LIBRARIES if _file_in(package, path) is None]
+
+
+def bertviz_height(trace: "Trace", site: str, view: str) -> int:
+    """CSS pixels that the page needs without scrolling."""
+    rows = _longest(trace, site)
+    if view == "Head view":
+        return int(rows * _HEAD_VIEW_ROW) + _HEAD_VIEW_REST
+    layers = trace.inputs[site]
+    thumbnail = rows * _THUMBNAIL_ROW_OF_ONE_HEAD / layers[0].num_heads + _THUMBNAIL_REST
+    return int(max(len(layers) * thumbnail, rows * _DETAIL_ROW + _DETAIL_REST)) + _MODEL_VIEW_REST
+
+
+def _longest(trace: "Trace", site: str) -> int:
+    return max(map(len, trace.axis_tokens(site)))
+
+
+def _drawn_by_bertviz(trace: "Trace", site: str, view: str) -> str:
+    """What bertviz returns, unchanged."""
+    # Here and not above, because they pull in IPython.
+    from bertviz.head_view import head_view
+    from bertviz.model_view import model_view
+
+    draw = head_view if view == "Head view" else model_view
+    drawn = draw(
+        **{f"{_BERTVIZ_NAMES[site]}_attention": [trace.weights(site, i)[None] for i in range(len(trace.inputs[site]))]},
+        encoder_tokens=display_tokens(trace.source_tokens),
+        decoder_tokens=display_tokens(trace.target_tokens),
+        prettify_tokens=False,
+        html_action="return",
+    )
+    return str(drawn.data)
+
+
+def _split(page: str) -> tuple[str, str]:
+    """bertviz's page as its markup (without the CDN's script) and its own script."""
+    without_cdn = re.sub(r'<script src="https://[^"]*"></script>', "", page)
+    # The last closing tag ends the script, whatever a token says.
+    markup, _, rest = without_cdn.partition('<script type="text/javascript">')
+    script, end, _ = rest.rpartition("</script>")
+    assert end, "bertviz's page has another form than that of version 1.4.1"
+    return markup, script
+
+
+def _with_data_once(script: str, row_names: Sequence[str], layer: int) -> str:
+    """The script with its data rounded and escaped, rows named as everywhere, and without the copy in a comment."""
+    start = re.search(r"const params = ", script)
+    assert start is not None, "bertviz's script has another form than that of version 1.4.1"
+    params, end = json.JSONDecoder().raw_decode(script, start.end())
+    # Drop what follows on the line: the comment "HACK: … is a template marker", in which the data stands again.
+    rest = _translated(script[script.index("\n", end) :])
+    for view in params["attention"]:
+        # In float64: a rounded float32 prints as 0.30000001192092896.
+        view["left_text"] = display_tokens(row_names)
+        view["attn"] = np.round(np.asarray(view["attn"], np.float64), _DECIMALS).tolist()
+    # Layers and heads are chosen by their place in these lists, so they may as well hold what people read.
+    for field in ("include_layers", "include_heads"):
+        if field in params:
+            params[field] = [number + 1 for number in params[field]]
+    if "layer" in params:
+        params["layer"] = params["include_layers"][layer]
+    return f"{script[: start.end()]}{script_json(params)};{rest}"
+
+
+def _translated(code: str) -> str:
+    """bertviz's code with the words that its model view writes in the language of the page."""
+    of_head = "'Layer ' + config.layers[layerIndex] + \", Head \" + config.heads[headIndex]"
+    template = script_json(_("Layer {layer}, Head {head}"))
+    numbers = '.replace("{layer}", config.layers[layerIndex]).replace("{head}", config.heads[headIndex])'
+    words = {'"Heads"': script_json(_("Heads")), '"Layers"': script_json(_("Layers")), of_head: template + numbers}
+    for english, own in words.items():
+        code = code.replace(f".text({english})", f".text({own})")
+    return code
+
+
+@cache
+def _libraries() -> tuple[str, ...]:
+    """jQuery and d3 as the installed packages carry them, without importing those (mpld3 would load matplotlib)."""
+    files = [_file_in(package, path) for package, path, _ in _LIBRARIES]
+    return tuple(file.read_text(encoding="utf-8") for file in files if file is not None)
+
+
+def _file_in(package: str, path: str) -> Path | None:
+    """A file of an installed package, which is not imported; None if there is none."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except ModuleNotFoundError:
+        spec = None
+    folders = [] if spec is None else list(spec.submodule_search_locations or [])
+    return next((file for folder in folders if (file := Path(folder) / path).is_file()), None)

@@ -1,18 +1,22 @@
-"""What stands around the picture of an open head: how it is read, what its numbers are, which part of it is drawn."""
+"""What stands around an open head: the headline above it, how it is read, what its numbers are, which part is drawn."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viz.access import attention, long_texts, models
+from viz.pictures.component import Component
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.selection.common import Common
 from viz.text import messages, sites
 from viz.text.messages import _, said, shown
-from viz.ui import controls, measures
+from viz.ui import controls, finding, measures
 from viz.ui.measures import MEASURES, Measure
 
 if TYPE_CHECKING:
     from model import Trace
+
 
 HOW_TO_READ: Final[dict[DrawnAs, str]] = {
     "Heatmap": said(
@@ -24,6 +28,28 @@ HOW_TO_READ: Final[dict[DrawnAs, str]] = {
         "alone, with a box a head beside the tokens they lead to; click it to keep that."
     ),
 }
+
+
+_CROSS_WINDOW: Final = said(
+    "Queries {first:,} to {last:,} of {count:,} and the keys as far along the source: more lines could not be told "
+    "apart. The slider and its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need "
+    "not add up to 1."
+)
+_SELF_WINDOW: Final = said(
+    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines could not be told apart. The slider and "
+    "its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
+)
+
+
+_COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """What is worth seeing: plain words and words that stand out by turns; whether it is a guess."""
+
+    suggestion: Sequence[str]
+    is_guess: bool
 
 
 def how_to_read(trace: "Trace", drawn_as: DrawnAs) -> str:
@@ -69,17 +95,6 @@ def of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) 
     return _(_CROSS_WINDOW if site == sites.CROSS else _SELF_WINDOW, **numbers)
 
 
-_CROSS_WINDOW: Final = said(
-    "Queries {first:,} to {last:,} of {count:,} and the keys as far along the source: more lines could not be told "
-    "apart. The slider and its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need "
-    "not add up to 1."
-)
-_SELF_WINDOW: Final = said(
-    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines could not be told apart. The slider and "
-    "its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
-)
-
-
 def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> str:
     """What the numbers are, with their formula, and what is left out or taken together, a line each."""
     meaning, formula = measure.explained_at(site)
@@ -101,3 +116,11 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
     if not measure.is_per_head:
         sentences.append(_("All heads are one here, so there is no head to choose."))
     return "  \n".join(sentences)
+
+
+def show_headline(trace: "Trace") -> None:
+    """The headline of the open head; a suggestion as long as a person has chosen nothing else."""
+    common = state.current().common
+    is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
+    suggestion = [] if is_chosen else finding.parts(trace)
+    _COMPONENT.show(Headline(suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")

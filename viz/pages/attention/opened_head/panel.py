@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from viz.access import attention, chats, long_texts, models
 from viz.access.attention import MatrixView
-from viz.pages.attention.opened_head import captions, headline, picture_panel
+from viz.pages.attention.opened_head import captions, picture_panel
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.pictures import focus
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
@@ -27,6 +27,7 @@ from viz.ui.measures import MEASURES, Measure
 if TYPE_CHECKING:
     from model import Trace
     from model.trace.axes import Axis
+
 
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
@@ -63,7 +64,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     """The chosen head of a site, or several, by the measure that is chosen. From the tiles at `addresses` the browser
     may draw it at once.
     """
-    headline.show(trace)
+    captions.show_headline(trace)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}

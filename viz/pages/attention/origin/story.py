@@ -3,22 +3,63 @@
 Everything here is plain data for `component.py`; the same row gives the same story.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from viz.pages.attention.origin.score_words import SCORES
-from viz.pages.attention.origin.step_words import steps
-from viz.text.messages import _
+from viz.text.messages import Message, _, plural, said
 from viz.text.numbers import signed
+from viz.text.sites import CROSS, DECODER
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model.analysis.metrics.derived_row import DerivedRow
+
+
+class ScoreWords(NamedTuple):
+    """What the first steps call a score, its formula, what they say of it (of `d_k` numbers), and its short form."""
+
+    title: Message
+    formula: str
+    text: Message
+    short: str
+
+
+SCORES: Final = {
+    "dot": ScoreWords(
+        said("One dot product"),
+        "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
+        said(
+            "A query and a key are {d_k} numbers each. Multiply them in pairs and add up: the two match if much of it "
+            "is positive. Click another key to follow it."
+        ),
+        "q · k",
+    ),
+    "additive": ScoreWords(
+        said("One additive score"),
+        "vᵀ tanh(q + k) = Σ vᵢ tanh(qᵢ + kᵢ)",
+        said(
+            "A query and a key are {d_k} numbers each. Add them in pairs, bend each sum by tanh, weigh it by vᵢ, which "
+            "was learned, and add up: the two match if much of it is positive. Click another key to follow it."
+        ),
+        "vᵀ tanh(q + k)",
+    ),
+    "general": ScoreWords(
+        said("One bilinear score"),
+        "qᵀ M k = Σ (qᵀM)ᵢ kᵢ",
+        said(
+            "A query and a key are {d_k} numbers each. Map the query by M, which was learned, multiply in pairs and "
+            "add up: the two match if much of it is positive. Click another key to follow it."
+        ),
+        "qᵀ M k",
+    ),
+}
+
 
 #: So many keys stand side by side with their numbers; of a longer text the strongest are drawn, the rest summed up.
 MAX_COLUMNS: Final = 24
@@ -210,3 +251,143 @@ def _numbers(values: ArrayLike) -> list[object]:
 
 def _number(value: float) -> float:
     return float(f"{value:.6g}")
+
+
+def steps(origin: Origin) -> list[dict[str, str]]:
+    """Title, formula and sentence of each of the seven steps."""
+    d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
+    sentences = (
+        (_(words.title), words.formula, _(words.text, d_k=d_k)),
+        (
+            _("The same for every key"),
+            f"{words.short}ⱼ",
+            _("The higher the bar, the better the key matches the query."),
+        ),
+        (
+            _scaling_title(origin),
+            _scaling_formula(origin),
+            _scaling_sentence(origin),
+        ),
+        (
+            _("Mask left out") if origin.looks_ahead else _("Mask"),
+            _("sⱼ = −∞ where the mask says no"),
+            _mask_sentence(origin),
+        ),
+        (_("Softmax"), "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)", _softmax_sentence(origin)),
+        (
+            _("Weights × values"),
+            "z = Σ αⱼ vⱼ",
+            _(
+                "Each key's value, {d_v} numbers from top to bottom, times its weight. Added up from left to right "
+                "they are the head's output z.",
+                d_v=d_v,
+            ),
+        ),
+        output_step(len(origin.real.head_output), *origin.parts.shape, has_projection=origin.has_projection),
+    )
+    return [{"title": title, "formula": formula, "text": text} for title, formula, text in sentences]
+
+
+def _scaling_formula(origin: Origin) -> str:
+    divisor, score = 1 / origin.real.scale, f"{SCORES[origin.score].short}ⱼ"
+    formula = f"{score} ÷ {divisor:.3g}" if origin.is_scaled else f"{score} ÷ 1"
+    is_paper = math.isclose(divisor**2, len(origin.real.query), rel_tol=1e-4)
+    if not (is_paper and origin.is_scaled):
+        return formula
+    return _("{formula}, since √{d_k} = {root:.3g}", formula=formula, d_k=len(origin.real.query), root=divisor)
+
+
+def _scaling_title(origin: Origin) -> str:
+    if origin.real.scale == 1:
+        return _("This model does not divide by √dₖ")
+    return _("Divide by √dₖ") if origin.is_scaled else _("Division by √dₖ left out")
+
+
+def _scaling_sentence(origin: Origin) -> str:
+    if origin.is_scaled and origin.added:
+        return origin.added
+    if origin.is_scaled:
+        return _("On the same ruler as above; the outline is what was there before.")
+    return _(
+        "The scores stay {times:.3g} times as large as the model's, which are outlined in blue.",
+        times=1 / origin.real.scale,
+    )
+
+
+def _mask_sentence(origin: Origin) -> str:
+    cut = int((~origin.real.allowed).sum())
+    if origin.looks_ahead:
+        return plural(
+            "The row looks ahead at {count} key written after it, marked ▲. While translating they do not exist yet; "
+            "the recording is complete, so their k and v are known.",
+            "The row looks ahead at {count} keys written after it, marked ▲. While translating they do not exist yet; "
+            "the recording is complete, so their k and v are known.",
+            cut,
+        )
+    if cut and origin.site != CROSS and _cuts_before(origin):
+        return plural(
+            "This mask is a window: a row may not look at what lies too far from it. {count} key cut off.",
+            "This mask is a window: a row may not look at what lies too far from it. {count} keys cut off.",
+            cut,
+        )
+    if cut:
+        return plural(
+            "A row may not look at what is written after it: {count} key cut off. exp(−∞) is 0, so no weight.",
+            "A row may not look at what is written after it: {count} keys cut off. exp(−∞) is 0, so no weight.",
+            cut,
+        )
+    if origin.site == DECODER:
+        return _("The last row: nothing is written after it, so nothing is cut off.")
+    return _("A text on its own has no padding, so the mask lets every key through and changes nothing.")
+
+
+def _cuts_before(origin: Origin) -> bool:
+    """Whether a key is cut off that stands before one that is not."""
+    allowed = origin.real.allowed.numpy()
+    return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
+
+
+def _softmax_sentence(origin: Origin) -> str:
+    if origin.other is None:
+        return _(
+            "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: "
+            "they add up to 1."
+        )
+    return _(
+        "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
+        "add up to 1. Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits.",
+        before=abs(origin.real.entropy),
+        after=abs(origin.other.entropy),
+    )
+
+
+def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> tuple[str, str, str]:
+    """Title, formula and sentence.
+
+    Args:
+        d_v: numbers that the head puts out.
+        heads, d_model: heads whose parts are added, and numbers of each part.
+        has_projection: whether Wᴼ follows.
+    """
+    if not has_projection:
+        text = _(
+            "No matrix follows: the {d_v} numbers are the context that the decoder reads; below, how long it is.",
+            d_v=d_v,
+        )
+        return _("The context"), "c = z", text
+    title = _("This head's part of the output")
+    if heads == 1:
+        text = _(
+            "Wᴼ turns the {d_v} numbers into {d_model}. There is no other head; below, how long its part is.",
+            d_v=d_v,
+            d_model=d_model,
+        )
+        return title, "z · Wᴼ", text
+    text = _(
+        "Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long each is. "
+        "They point in different directions, so lengths do not add up.",
+        d_v=d_v,
+        d_model=d_model,
+        heads=heads,
+    )
+    return title, _("z · Wᴼ (this head's rows)"), text

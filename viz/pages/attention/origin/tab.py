@@ -1,20 +1,52 @@
-"""Where the weights of one row come from: its story, the two switches, the proof, and the paper's alternative."""
+"""Where the weights of one row come from: seven pictures over the same keys, two switches, and the proof."""
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
 from viz.access import attention, models, traces
-from viz.pages.attention.origin.component import origin_story
-from viz.pages.attention.origin.story import Origin, strongest
+from viz.pages.attention.origin.story import Origin, story, strongest
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, FLAT, hear
 from viz.selection import state
 from viz.text.messages import _, said
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import DECODER, file_name, head_name
+from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
 from viz.ui import controls, finding, frame, token_labels
 
 if TYPE_CHECKING:
     from model import Trace
+
+
+_DIVIDED: Final = said(
+    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
+    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}** before and **{after:.2f}** after dividing."
+)
+_NOT_DIVIDED: Final = said(
+    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
+    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}**; this model does not divide."
+)
+
+
+_COMPONENT: Final = Component("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OriginPicture:
+    """The story, its colours, the key that is followed, and the name of the files it is saved in."""
+
+    story: Annotated[Mapping[str, object], FLAT]
+    followed: Annotated[int, CHOSEN]
+    name: Annotated[str, CHOSEN]
+    signed: Inks = DIVERGING_INKS
+    sequential: Inks = SEQUENTIAL_INKS
+    real_colour: str = HEAD_COLOURS[0]
+    other_colour: str = HEAD_COLOURS[1]
 
 
 @frame.fragment
@@ -143,13 +175,8 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
             st.markdown(_(measured, **numbers, after=spread.after))
 
 
-_DIVIDED: Final = said(
-    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
-    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
-    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}** before and **{after:.2f}** after dividing."
-)
-_NOT_DIVIDED: Final = said(
-    "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
-    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
-    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}**; this model does not divide."
-)
+def origin_story(origin: Origin, *, on_follow: Callable[[int], object], key: str, name: str = "origin") -> None:
+    """Show the story, saved in files called `name`; `on_follow` is called with the key that a person clicks."""
+    told = story(origin)
+    picture = OriginPicture(told, told.pop("followed"), name)
+    _COMPONENT.show(picture, key=key, follow=hear(on_follow, int, key=range(len(origin.key_tokens))))

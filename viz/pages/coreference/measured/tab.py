@@ -9,9 +9,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import models
-from viz.pages.coreference import data, pair_controls
-from viz.pages.coreference.measured import figures, findings, tables
-from viz.pages.coreference.measured.file_formats import FORMATS
+from viz.pages.coreference import data, figures, findings, pair_controls, tables
 from viz.pictures.figures.head_map import head_map, short_names
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
@@ -26,6 +24,7 @@ from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, nu
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
+
 
 SET_LABELS: Final = {"curated": said("Curated set"), "file": said("A file of yours")}
 #: How many bad lines of a file are listed.
@@ -57,6 +56,20 @@ DROPPED: Final = said(
     "those of the pronoun."
 )
 _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
+
+
+FORMATS: Final = said(
+    "| Ending | One line is |\n"
+    "|---|---|\n"
+    '| `.jsonl` | `{"sentence": "The cat ate the fish because it was hungry.", "pronoun": "it", '
+    '"antecedent": "The cat", "distractor": "the fish"}`; a phrase that stands twice: characters `[begin, end]` '
+    "instead. Optional: `id`, `group`, `pair` (the same for both of a minimal pair), `right` and `wrong` (German "
+    "sentences that differ in the pronoun), `control` (true where the pronoun stands for neither) |\n"
+    "| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |\n"
+    "| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, with tabs between them |\n"
+    "| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, the "
+    "two sentences of a pair below each other |"
+)
 
 
 @frame.fragment

@@ -1,18 +1,23 @@
 """Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
+from viz import theme
 from viz.access import models, texts, traces
 from viz.pages.decoding import opening
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.beam import data
+from viz.pages.decoding.beam import story
 from viz.pages.decoding.beam import story as beam_story
-from viz.pages.decoding.beam.component import beam_picture
-from viz.pages.decoding.beam.figures import ancestor_heatmap
+from viz.pages.decoding.data import searches
+from viz.pages.decoding.figures import ancestor_heatmap
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _
@@ -24,8 +29,46 @@ from viz.ui import controls, frame, long_work, number_controls, word_differences
 if TYPE_CHECKING:
     from model import BeamTree, Trace
 
+
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
+
+
+_COMPONENT: Final = Component("pages/decoding/beam/beam_picture.js", "pages/decoding/beam/beam_picture.css")
+_COLOURS: Final = {
+    "winner": theme.HEAD_COLOURS[0],
+    "rival": theme.HEAD_COLOURS[1],
+    "dropped": theme.HEAD_COLOURS[7],
+    "dark": theme.NIGHT,
+    "pale": theme.LIGHT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class BeamBox:
+    """A node of the tree as it is drawn: its numbers as texts, and its rows with and without dropped branches."""
+
+    parent: int | None
+    step: int
+    token: Token
+    total: str
+    score: str | None
+    badge: str
+    role: str
+    row: int
+    folded: int | None
+    fate: str
+
+
+@dataclass(frozen=True, slots=True)
+class BeamPicture:
+    """The tree; `chosen` is the node that is open, `name` that of saved pictures."""
+
+    nodes: Sequence[BeamBox]
+    chosen: Annotated[int, CHOSEN]
+    name: Annotated[str, CHOSEN]
+    roles: Mapping[str, Text]
+    colours: Mapping[str, str]
 
 
 @frame.fragment
@@ -33,7 +76,7 @@ def show(trace: "Trace") -> None:
     """The settings, the tree, greedy beside beam, and the hypothesis that is open."""
     _settings()
     selection = state.current()
-    task = data.searching(models.writer(selection.model), trace.text, selection.decoding)
+    task = searches.searching(models.writer(selection.model), trace.text, selection.decoding)
     tree = long_work.outcome(task, _("Search"), key="beam", start=True, patience=long_work.LONGER_PATIENCE)
     if tree is None:
         return
@@ -103,7 +146,7 @@ def _compare(text: str, tree: "BeamTree") -> None:
     writer = models.writer(state.current().model)
     greedy = traces.written(writer, text)
     total = sum(step.log_prob for step in greedy.steps)
-    score = data.greedy_score(greedy, writer, tree.alpha)
+    score = searches.greedy_score(greedy, writer, tree.alpha)
     of_greedy = (_("Greedy"), greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, rank, greedy.translation) for rank in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
@@ -190,7 +233,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
 
 def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = state.current()
-    trace = data.hypothesis_trace(models.writer(selection.model), text, tree.token_ids(index))
+    trace = searches.hypothesis_trace(models.writer(selection.model), text, tree.token_ids(index))
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:
@@ -217,3 +260,37 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
 
 def _choose(node: int) -> None:
     state.change(beam_node=node)
+
+
+def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], object], key: str, name: str) -> None:
+    """Show the tree; `on_choose` is called before the next run with the node that a person opened."""
+    picture = BeamPicture(_boxes(tree), chosen, name, story.ROLES, _COLOURS)
+    _COMPONENT.show(picture, key=key, node=hear(on_choose, int, node=range(len(tree.nodes))))
+
+
+def _boxes(tree: "BeamTree") -> list[BeamBox]:
+    roles, rows = story.roles(tree), story.rows(tree, range(len(tree.nodes)))
+    folded = story.rows(tree, story.living(tree))
+    return [
+        BeamBox(
+            parent=node.parent,
+            step=node.step,
+            token=node.token,
+            total=decimal(node.total),
+            score=None if node.score is None else decimal(node.score, 3),
+            badge=_badge(tree, node.index),
+            role=roles[node.index],
+            row=rows[node.index],
+            folded=folded.get(node.index),
+            fate=story.fate(tree, node.index),
+        )
+        for node in tree.nodes
+    ]
+
+
+def _badge(tree: "BeamTree", index: int) -> str:
+    score = tree.nodes[index].score
+    if score is None:
+        return ""
+    rank = story.finish_rank(tree, index)
+    return decimal(score, 3) if rank is None else f"{rank} · {decimal(score, 3)}"

@@ -1,24 +1,27 @@
 """The translations that a person made of one sentence: their tree, and two of them compared."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import streamlit as st
 
 from viz.access import models, texts
 from viz.pages.decoding import opening, translation_controls, translations
-from viz.pages.decoding.branch_codes import Choice, Write, path_of
-from viz.pages.decoding.branch_names import ORIGINAL, deed
-from viz.pages.decoding.branches import comparison, removal
+from viz.pages.decoding.branch_codes import ORIGINAL, Choice, Write, deed, path_of
+from viz.pages.decoding.branches import comparison
 from viz.pages.decoding.branches.comparison import Translation
-from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree
-from viz.pages.decoding.probabilities import percent
+from viz.pages.decoding.notices import percent
+from viz.pictures.component import Component
+from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.selection import state
+from viz.text import token_text
 from viz.text.messages import _, plural
 from viz.text.numbers import times_less
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
+from viz.theme import HEAD_COLOURS
 from viz.ui import frame
 from viz.ui.controls import plain
 
@@ -28,6 +31,17 @@ if TYPE_CHECKING:
 
 #: A translation is offered unasked where it takes at most so many more tokens, about.
 MAX_UNASKED: Final = 128
+
+
+_COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
+
+
+@dataclass(frozen=True, slots=True)
+class TreeAct:
+    """What a person wants, of which branch."""
+
+    what: Literal["show", "compare", "remove"]
+    branch: int
 
 
 @frame.fragment
@@ -73,6 +87,38 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
     )
 
 
+def _visible(text: str) -> str:
+    """Words as they can be shown, with the spaces between and before them."""
+    return " ".join(word and token_text.display_token(word) for word in text.split(" "))
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRow:
+    """A translation; number 0 is the model's own.
+
+    Attributes:
+        parent, start: the branch that it leaves, and the step at which it does; None and 0 for the model's own.
+        length: its steps.
+        deed: what was done.
+        words: its text in pieces with the spaces before them, each with whether the one that it leaves has the same
+            there.
+        log_prob: of all of it, in nats; None of a branch that is not written yet.
+    """
+
+    number: int
+    parent: int | None
+    start: int
+    length: int
+    name: str
+    deed: str
+    words: tuple[tuple[Annotated[str, _visible], bool], ...]
+    log_prob: LogProb | None
+
+    def derived(self) -> dict[str, object]:
+        """Whether all of it is known."""
+        return {"is_written": self.log_prob is not None}
+
+
 def tree_rows(
     made: Sequence[Choice], traces: Sequence["Trace | None"], vocabulary: Sequence[str], source_tokens: Sequence[str]
 ) -> list[BranchRow]:
@@ -107,7 +153,7 @@ def _act(act: TreeAct) -> None:
     if act.what == "show":
         translations.show(act.branch)
     elif act.what == "remove":
-        removal.remove(act.branch)
+        comparison.remove(act.branch)
     else:
         translations.compare(None if act.branch == state.current().decoding.compared_branch else act.branch)
         return
@@ -115,7 +161,7 @@ def _act(act: TreeAct) -> None:
 
 
 def _undo() -> None:
-    gone = removal.removed()
+    gone = comparison.removed()
     if gone is None:
         return
     others = gone.count - 1
@@ -135,7 +181,7 @@ def _undo() -> None:
 
 
 def _bring_back() -> None:
-    removal.bring_back()
+    comparison.bring_back()
     st.rerun()
 
 
@@ -183,3 +229,57 @@ def _offer(trace: "Trace") -> None:
 def _keep(step: int, action: Write) -> None:
     translations.add(step, action)
     st.rerun()
+
+
+def in_order(rows: Sequence[BranchRow]) -> list[BranchRow]:
+    """Every branch below the one that it leaves, those that leave it late above those that leave it early.
+
+    So no line to a branch crosses another one.
+    """
+    ordered: list[BranchRow] = []
+
+    def put(row: BranchRow) -> None:
+        ordered.append(row)
+        children = [child for child in rows if child.parent == row.number]
+        for child in sorted(children, key=lambda child: (-child.start, child.number)):
+            put(child)
+
+    put(rows[0])
+    return ordered
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchTree:
+    """The tree.
+
+    Attributes:
+        branches: number 0 first.
+        shown, against: the branch that the page shows, and the one that it is compared with.
+        step: of the branch shown.
+        name: of saved pictures, without their ending.
+        text_language: of the texts, as HTML names it; "" if unknown.
+    """
+
+    branches: Annotated[Sequence[BranchRow], LOCAL]
+    shown: int
+    against: int | None
+    step: int
+    name: str
+    text_language: str = ""
+    shown_colour: str = HEAD_COLOURS[0]
+    against_colour: str = HEAD_COLOURS[1]
+
+    def derived(self) -> dict[str, object]:
+        """The branches in the order in which they are drawn."""
+        return {"rows": [*map(encoded, in_order(self.branches))]}
+
+
+def branch_tree(tree: BranchTree, *, on_act: Callable[[TreeAct], object], key: str) -> None:
+    """Show the tree; `on_act` is called before the next run, with what a person wants."""
+
+    def take(act: TreeAct) -> None:
+        # The model's own translation stays.
+        if (act.what, act.branch) != ("remove", 0):
+            on_act(act)
+
+    _COMPONENT.show(tree, key=key, act=hear(take, TreeAct, branch=range(len(tree.branches))))

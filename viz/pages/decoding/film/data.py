@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.pages.decoding.film.payload import (
+from viz.pages.decoding.film.component import (
     ONE_ATTENTION,
     SOURCE_ALONE,
     TWO_ATTENTIONS,
@@ -20,6 +20,7 @@ from viz.text.sites import CROSS, DECODER
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
     from model.writer import Writer
+
 
 #: A class of forty looks at one each; one of the longest takes 3.4 MB.
 MAX_FILMS: Final = 48

@@ -9,10 +9,10 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import long_texts, models, texts
 from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.branch_names import ORIGINAL
+from viz.pages.decoding.branch_codes import ORIGINAL
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
-from viz.pages.decoding.probabilities import label_smoothing_note
+from viz.pages.decoding.notices import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
 from viz.text.html import word_changes
@@ -23,6 +23,7 @@ from viz.ui import formulas, frame, head_jobs, present
 if TYPE_CHECKING:
     from model import Trace
     from viz.selection.selection import Selection
+
 
 #: Seconds in which a film is on its way; what Streamlit has not sent when a run begins, it throws away.
 _SENT: Final = 0.02

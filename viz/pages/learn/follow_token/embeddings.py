@@ -1,28 +1,34 @@
-"""The neighbours of a token in the embedding matrix, and sums of embeddings: where the expected word really lies."""
+"""The neighbours of a token among the embeddings, sums of embeddings, what norms do to it, and tables of it as CSV."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import streamlit as st
 
-from viz.access import models
-from viz.pages.learn.follow_token import data, tables
+from viz.access import long_texts, models
+from viz.pages.learn.follow_token import data, figures
 from viz.selection import state
+from viz.selection.examples import BATCH_SENTENCES
 from viz.server.widgets import sent
 from viz.text import html
 from viz.text.html import Column
 from viz.text.messages import _, plural, said
+from viz.text.numbers import decimal
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
-from viz.ui import number_controls
+from viz.ui import frame, number_controls
 from viz.ui.controls import plain
+from viz.ui.trace_tables import cell, table
 
 if TYPE_CHECKING:
-    from model import Reader, Trace
-    from model.analysis.embedding_space import EmbeddingSpace, SumAnswer
+    from model import Reader, Trace, Translator
+    from model.analysis.embedding_space import EmbeddingSpace, Neighbour, SumAnswer
+    from model.analysis.residual_stream.additions import TokenPath
     from viz.selection.learn import Stack
+
 
 NEIGHBOURS: Final = 10
 NEAREST: Final = 8
@@ -86,7 +92,7 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
     )
     st.html(html.table(columns, rows, label=_("Neighbours of {token}", token=token)))
     name = file_name("neighbours", token)
-    number_controls.table_button(_("Table (CSV)"), partial(tables.neighbours, found, languages), name)
+    number_controls.table_button(_("Table (CSV)"), partial(_neighbours_csv, found, languages), name)
 
 
 def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> str:
@@ -201,3 +207,84 @@ def _take_example() -> None:
     chosen = sent("sum-examples")
     if isinstance(chosen, Sum):
         state.choose(sum_plus=chosen.plus, sum_minus=chosen.minus, sum_with=chosen.with_, sum_expected=chosen.expected)
+
+
+def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
+    """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
+    st.subheader(_("Which way a norm works"), anchor=False)
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        frame.note(_("The batch is drawn for sentences of at most {short} tokens.", short=long_texts.SHORT))
+        return
+    others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
+    batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
+    token = plain(display_token(batch.tokens[batch.row]))
+    own, first = batch.before[batch.row].numpy(), batch.before[:, 0].numpy()
+    st.caption(
+        _(
+            "The norm of self-attention in layer {layer} reads {num_tokens} tokens, this sentence and {num_others} "
+            "others; a row is a token. **Layer norm** works along each row: of the {size} numbers of “{token}” alone "
+            "it takes mean {mean} and deviation {std}, whatever else is in the batch, also for a single word being "
+            "written. **Batch norm** works along each column: of number 0 over all tokens, mean {column_mean} "
+            "and deviation {column_std}. Here without what is learned.",
+            layer=layer + 1,
+            num_tokens=len(batch.tokens),
+            num_others=len(others),
+            size=own.size,
+            token=token,
+            mean=decimal(own.mean()),
+            std=decimal(own.std()),
+            column_mean=decimal(first.mean()),
+            column_std=decimal(first.std()),
+        )
+    )
+    figure = figures.both_norms(
+        batch.tokens,
+        batch.row,
+        np.asarray(batch.before),
+        np.asarray(batch.layer_normed),
+        np.asarray(batch.batch_normed),
+    )
+    name = file_name("norms", stack, f"layer{layer}", sentence=trace.text)
+    frame.chart(figure, "follow-norms", name, _("The same batch before a norm, after layer norm and after batch norm"))
+
+
+def parts(path: "TokenPath") -> bytes:
+    """A row for each sub-layer: how long its addition is, its share of the sum, and how long the stream is then."""
+    titles = (
+        "stack",
+        "position",
+        "token",
+        "layer",
+        "part",
+        "length",
+        "share_of_sum",
+        "cosine_with_sum",
+        "stream_after",
+    )
+    rows = (
+        (
+            path.stack,
+            path.position,
+            cell(path.token),
+            layer,
+            addition.kind,
+            _length(addition.added),
+            addition.share,
+            addition.cosine,
+            _length(addition.after),
+        )
+        for layer, additions in enumerate(path.layers)
+        for addition in additions
+    )
+    return table(titles, rows)
+
+
+def _neighbours_csv(found: "Sequence[Neighbour]", languages: Sequence[str]) -> bytes:
+    """A row for each neighbour, the nearest first; without languages where none are known."""
+    seen = [languages[one.token_id] if languages else "" for one in found]
+    rows = ((one.token_id, cell(one.token), one.cosine, language) for one, language in zip(found, seen, strict=True))
+    return table(("token_id", "token", "cosine", "seen_in"), rows)
+
+
+def _length(vector: object) -> float:
+    return float(np.linalg.norm(np.asarray(vector)))

@@ -1,27 +1,121 @@
 """Follow one token, of the page that teaches: its path through all layers, and its place among all embeddings."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Final, Self
 
+import numpy as np
 import streamlit as st
+from jaxtyping import Float32
 
 from model.errors import TraceError
+from viz import theme
 from viz.access import models
-from viz.pages.learn.follow_token import data, embeddings, norms, tables
-from viz.pages.learn.follow_token.component import TokenLine, TokenLines, token_line, token_path
-from viz.pages.learn.follow_token.story import rows
+from viz.pages.learn.follow_token import data, embeddings
+from viz.pages.learn.follow_token.story import NAMES, Row, rows, stage_names
+from viz.pictures.component import Component
+from viz.pictures.payload import CHOSEN, Text, Token, Tokens, hear, read, rounded
 from viz.selection import state
-from viz.text.messages import _
+from viz.selection.learn import Stack
+from viz.text.messages import _, said
 from viz.text.numbers import scientific
 from viz.text.sites import file_name
+from viz.theme import DIVERGING_INKS, Inks
 from viz.ui import finding, frame, number_controls, sentence
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+    from torch import Tensor
 
     from model import Reader, Trace
-    from viz.selection.learn import Stack
+    from model.analysis.residual_stream.additions import TokenPath
+
+
+_FOLDER: Final = "pages/learn/follow_token"
+_LINE: Final = Component(f"{_FOLDER}/token_line.js", f"{_FOLDER}/token_line.css")
+_PATH: Final = Component(f"{_FOLDER}/token_path.js", f"{_FOLDER}/token_path.css")
+#: What a part is coloured as → its colour.
+COLOURS = {
+    "embedding": theme.HEAD_COLOURS[7],
+    "position": theme.HEAD_COLOURS[5],
+    "self": theme.HEAD_COLOURS[0],
+    "cross": theme.HEAD_COLOURS[1],
+    "feed_forward": theme.HEAD_COLOURS[2],
+    "norm": theme.HEAD_COLOURS[6],
+}
+#: What the stream begins with → what it is called; what the layers add has its names in `story`.
+_BEGIN_NAMES = {"embedding": said("Embedding"), "position": said("Position")}
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLine:
+    """The tokens that a stack reads; `mark` says what they are, `language` which they are in, "" if nobody knows."""
+
+    stack: Stack
+    mark: str
+    language: str
+    tokens: Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLines:
+    """What each stack reads, and the token that is chosen."""
+
+    lines: Sequence[TokenLine]
+    stack: Annotated[Stack, CHOSEN]
+    position: Annotated[int, CHOSEN]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPick:
+    """A token: the stack that reads it, and its position there."""
+
+    stack: Stack
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is added to the stream.
+
+    Attributes:
+        stage: at which it is.
+        kind: what it is coloured as.
+        length: its norm.
+        share: of the sum; None without a residual connection.
+        stream: the norm of the stream after it.
+    """
+
+    stage: int
+    kind: str
+    label: Text
+    length: Annotated[float, rounded(3)]
+    share: Annotated[float, rounded(4)] | None
+    stream: Annotated[float, rounded(3)]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PathPicture:
+    """The path and the steps of the open stage, whose vectors follow one another; `name` is that of saved pictures."""
+
+    token: Token
+    stages: Sequence[str]
+    parts: Sequence[Part]
+    rows: Sequence[Row]
+    stage: int
+    values: Float32[np.ndarray, "value"]
+    name: Annotated[str, CHOSEN]
+    colours: dict[str, str]
+    signed: Inks = DIVERGING_INKS
+
+    @classmethod
+    def of(cls, path: "TokenPath", stage: int, rows: Sequence[Row], name: str) -> Self:
+        """The picture of a path."""
+        vectors = [row.values for row in rows if row.values is not None]
+        values = np.concatenate(vectors).astype(np.float32) if vectors else np.zeros(0, np.float32)
+        return cls(path.token, stage_names(path), _parts(path), rows, stage, values, name, COLOURS)
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -94,10 +188,10 @@ def _path(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> No
     token_path(path, stage, rows(path, stage), on_open=_open, key="follow-path", name=name)
     with st.container(horizontal=True, vertical_alignment="center"):
         _badge(path.deviation, path.tolerance)
-        number_controls.table_button(_("Table (CSV)"), partial(tables.parts, path), name)
+        number_controls.table_button(_("Table (CSV)"), partial(embeddings.parts, path), name)
     if reader.abilities.is_headlight:
         layer = min(max(stage - 1, 0), len(path.layers) - 1)
-        norms.show(trace, models.translator(state.current().model), stack, position, layer)
+        embeddings.show_norms(trace, models.translator(state.current().model), stack, position, layer)
 
 
 @frame.fragment
@@ -119,3 +213,54 @@ def _badge(largest: float, bound: float) -> None:
 
 def _open(stage: int) -> None:
     state.change(followed_stage=stage)
+
+
+def token_line(shown: TokenLines, *, on_pick: Callable[[Stack, int], object], key: str) -> None:
+    """Show what each stack of the model reads as tokens; `on_pick` is called with another one."""
+
+    def take(value: object) -> None:
+        if (picked := read_token(value, shown.lines)) is not None:
+            on_pick(picked.stack, picked.position)
+
+    _LINE.show(shown, key=key, token=take)
+
+
+def read_token(value: object, lines: Sequence[TokenLine]) -> TokenPick | None:
+    """The token that the browser sent, if there is such a one."""
+    read_by = {line.stack: len(line.tokens) for line in lines}
+    picked = read(TokenPick, value, stack=read_by, position=range(max(read_by.values(), default=0)))
+    return picked if picked is not None and picked.position < read_by[picked.stack] else None
+
+
+def _parts(path: "TokenPath") -> list[Part]:
+    begin = _norm(path.begin)
+    vectors = {"embedding": path.embedding, "position": path.positional}
+    from_input = [
+        Part(0, kind, _BEGIN_NAMES[kind], _norm(vector), None, begin)
+        for kind, vector in vectors.items()
+        if vector is not None
+    ]
+    return (from_input or [Part(0, "embedding", said("Embedding layer"), begin, None, begin)]) + [
+        Part(
+            stage=number,
+            kind=addition.kind,
+            label=NAMES[addition.kind],
+            length=_norm(addition.added),
+            share=addition.share if addition.has_skip else None,
+            stream=_norm(addition.after),
+        )
+        for number, layer in enumerate(path.layers, start=1)
+        for addition in layer
+    ]
+
+
+def _norm(vector: "Tensor") -> float:
+    return float(np.linalg.norm(vector))
+
+
+def token_path(
+    path: "TokenPath", stage: int, rows: Sequence[Row], *, on_open: Callable[[int], object], key: str, name: str
+) -> None:
+    """Show the path and the steps of the open stage; `on_open` is called with the stage that a person opens."""
+    stages = range(len(path.layers) + 2)
+    _PATH.show(PathPicture.of(path, stage, rows, name), key=key, stage=hear(on_open, int, stage=stages))

@@ -13,6 +13,9 @@ from operator import eq, ge, gt, le, lt, ne
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from viz.text.messages import _, shown
+from viz.ui.controls import plain
+
 #: What a view has found: numbers and words, by their names.
 Found = Mapping[str, float | str]
 
@@ -82,6 +85,13 @@ class Lesson:
     steps: tuple[Step, ...]
 
 
+class _Literal(str):
+    """A word of the model, every sign of which is shown as it is."""
+
+    def __format__(self, spec: str) -> str:
+        return plain(str(self))
+
+
 @cache
 def lessons() -> Mapping[str, Lesson]:
     """Every lesson by its name, in the order of the numbers that their files begin with."""
@@ -137,3 +147,36 @@ def holds(claim: str, found: Found) -> bool:
         return bool(_COMPARISONS[comparison](found[name], right))
     except KeyError as lacking:
         raise LessonFileError(f"{claim}: the view finds {sorted(found)}, not {lacking}.") from lacking
+
+
+def filled(text: str, found: Found) -> str:
+    """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally."""
+    return filled_plainly(
+        text, {name: _Literal(shown(value)) if isinstance(value, str) else value for name, value in found.items()}
+    )
+
+
+def filled_plainly(text: str, found: Found) -> str:
+    """The same where nobody reads Markdown.
+
+    Raises:
+        LessonFileError: the text names what the view does not find, or writes it as what it is not.
+    """
+    try:
+        return _(text).format_map({name: _in_words(value) for name, value in found.items()})
+    except (KeyError, ValueError) as error:
+        raise LessonFileError(f"“{text}” cannot be filled from {sorted(found)}: {error}.") from error
+
+
+def is_right(option: str, question: Question, found: Found) -> bool:
+    """Whether an option, as its file has it, is the answer: what a view has found is compared in English."""
+    return option.format_map(found) == str(found[question.answer])
+
+
+def right_answer(question: Question, found: Found) -> str:
+    """What the view has found to be the answer, as the option reads that is right."""
+    return str(_in_words(found[question.answer]))
+
+
+def _in_words(value: float | str) -> float | str:
+    return shown(value) if isinstance(value, str) else value

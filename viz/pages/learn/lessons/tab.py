@@ -5,17 +5,31 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import models
-from viz.pages.learn.lessons import data, wording
+from viz.access import attention, models
+from viz.pages.learn.lessons import data, figures
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.drawing import draw
-from viz.pages.learn.lessons.lesson import Lesson, Question, holds, lessons
-from viz.pages.learn.lessons.pictures import FullPage, View
+from viz.pages.learn.lessons.lesson import (
+    Lesson,
+    Question,
+    filled,
+    filled_plainly,
+    holds,
+    is_right,
+    lessons,
+    right_answer,
+)
+from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Heads, Picture, Rows, View
+from viz.pictures.component import ignore
+from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
+from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
+from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
+from viz.text.html import table
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
+from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, present, tools
 from viz.ui.controls import plain
 
@@ -109,7 +123,7 @@ def _step(lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        st.markdown(wording.filled(step.text, view.found))
+        st.markdown(filled(step.text, view.found))
         is_open = step.question is None or _answered(step.question, view, number)
         if is_open:
             _claims(step.claims, view)
@@ -125,24 +139,24 @@ def _step(lesson: Lesson, number: int) -> None:
 
 def _answered(question: Question, view: View, number: int) -> bool:
     """The question, and after an answer whether the model bears it out; whether it has been answered."""
-    options = [wording.filled_plainly(option, view.found) for option in question.options]
+    options = [filled_plainly(option, view.found) for option in question.options]
     labels = {0: "", **dict(enumerate(map(plain, options), 1))}
     chosen = state.current().learn.answer
     if chosen > len(options):
         state.change(answer=0)
         chosen = 0
-    st.markdown(f"**{wording.filled(question.ask, view.found)}**")
+    st.markdown(f"**{filled(question.ask, view.found)}**")
     st.pills(
         _("Your prediction"), list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
         format_func=labels.__getitem__, on_change=state.take, args=("answer", _number), label_visibility="collapsed",
     )  # fmt: skip
     if not chosen:
         return False
-    because = wording.filled(question.because, view.found)
-    if wording.is_right(question.options[chosen - 1], question, view.found):
+    because = filled(question.because, view.found)
+    if is_right(question.options[chosen - 1], question, view.found):
         st.success(_("**Right.** {because}", because=because), icon=":material/check:")
     else:
-        answer = wording.answer(question, view.found)
+        answer = right_answer(question, view.found)
         if not answer.endswith((".", "?", "!")):
             answer = _("{answer}.", answer=answer)
         told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
@@ -203,3 +217,46 @@ def _open_full_page(full: FullPage) -> None:
         state.choose(text=full.choices["text"])
     state.change(**full.choices)
     tools.open_page(full.page)
+
+
+def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str) -> None:
+    """Draw a picture.
+
+    Args:
+        picture: what is drawn.
+        choice: the model that lessons run on.
+        key: of the widget.
+        name: of saved files.
+        alt: what the picture shows, for those who hear it.
+    """
+    match picture:
+        case Bars():
+            frame.chart(figures.bars(picture), key, file_name(name), alt)
+        case Curves():
+            frame.chart(figures.curves(picture), key, file_name(name), alt)
+        case Rows():
+            with st.container(key=key):
+                st.html(table(picture.columns, picture.rows, label=alt))
+        case Heads():
+            _heads(picture, choice, key)
+        case MatrixData():
+            matrix_picture(picture, Kept(), on_keep=ignore, key=key)
+
+
+def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
+    trace, site = picture.trace, picture.site
+    tiles = attention.head_tiles(trace, models.reader(choice), site).tiles
+    address = attention.tiles_key(trace, site)
+    rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
+    send_tiles(
+        tiles,
+        Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address),
+        key=f"{key}-tiles",
+    )
+    grid = Grid(
+        address=address,
+        shape=trace.shapes[site],
+        selected=None if picture.selected is None else HeadChoice(*picture.selected),
+        name=file_name(site, "all heads", sentence=trace.text),
+    )
+    head_grid(grid, on_open=ignore, key=key)

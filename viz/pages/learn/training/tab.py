@@ -1,20 +1,71 @@
 """Training, of the page that teaches: what a model is trained towards, how fast, and what it reads meanwhile."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
-from viz.pages.learn.training import forcing, schedule, smoothing
+from viz import theme
+from viz.access import models
+from viz.pages.learn.training import data, figures
+from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
+from viz.pictures.component import Component
+from viz.pictures.payload import fingerprint, read
+from viz.pictures.player.exchange import play
 from viz.selection import state
-from viz.text.messages import _
-from viz.ui import controls, frame, sentence
+from viz.text.messages import _, said
+from viz.text.numbers import signed
+from viz.text.sites import file_name
+from viz.text.token_text import display_token
+from viz.ui import controls, finding, frame, sentence, token_labels
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
 
+
 VIEWS = ("Label smoothing", "Warm-up", "Teacher forcing")
+
+
+_FOLDER: Final = "pages/learn/training"
+_COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.css")
+
+
+@dataclass(frozen=True)
+class FilmsState:
+    """The position at which both films stand, from 0."""
+
+    step: int
+
+
+#: The paper's models: name → d_model and the warm-up's steps (§5.3, Table 3).
+PAPER: Final[dict[str, tuple[int, int]]] = {
+    said("base, d_model 512"): (512, 4_000),
+    said("big, d_model 1,024"): (1_024, 4_000),
+}
+FORMULA: Final = r"$lr = d_\text{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cdot warmup^{-1.5})$"
+#: Steps over which schedules are drawn: as many as the paper trained its base model.
+LAST: Final = 100_000
+SHOWN: Final = 30_000
+
+
+_TOO_SURE: Final = said(
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is surer than "
+    "it should be: the gradient lowers the right token (p − target = {gradient}). Loss: {smoothed:.3f} smoothed, "
+    "{one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is {times:,.0f} times as "
+    "likely as any other."
+)
+_NOT_SURE: Final = said(
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is not yet as "
+    "sure as it should be: the gradient raises the right token (p − target = {gradient}). Loss: {smoothed:.3f} "
+    "smoothed, {one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is "
+    "{times:,.0f} times as likely as any other."
+)
 
 
 def show(head: "DeltaGenerator") -> None:
@@ -30,10 +81,196 @@ def _show(trace: "Trace") -> None:
     with row:
         view = controls.segmented("training_view", _("Part of training"), {name: _(name) for name in VIEWS})
     if view == "Warm-up":
-        schedule.show(row)
+        _show_schedule(row)
     elif frame.for_translators(_("A target and a reference need a model that writes translations.")):
         return
     elif view == "Label smoothing":
-        smoothing.show(trace, row)
+        _show_smoothing(trace, row)
     else:
-        forcing.show(trace, row)
+        _show_forcing(trace, row)
+
+
+def _shown(step: ForcedStep | FreeStep) -> dict[str, object]:
+    """A step with its tokens as they are drawn."""
+    return {name: display_token(value) if isinstance(value, str) else value for name, value in asdict(step).items()}
+
+
+@dataclass(frozen=True, slots=True)
+class TwoFilms:
+    """The steps of both films; `name` is that of saved pictures, without step and ending."""
+
+    forced: Sequence[Annotated[ForcedStep, _shown]]
+    free: Sequence[Annotated[FreeStep, _shown]]
+    name: str
+    apart: str = theme.HEAD_COLOURS[1]
+
+
+def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> FilmsState | None:
+    """Show both films, where the page wants them; return where they stand once a person has moved them."""
+    steps = range(max(len(runs.forced), len(runs.free)))
+    return play(
+        _COMPONENT,
+        TwoFilms(runs.forced, runs.free, name),
+        asked=asked,
+        read=partial(read, FilmsState, step=steps),
+        digest=fingerprint(runs.key),
+        key=key,
+    )
+
+
+def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
+    """The reference, and both runs as films that stand at the same position."""
+    translator = models.any_translator(state.current().model)
+    link = finding.of(trace).link
+    step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
+    proposed = data.other_translation(translator, trace, step)
+    reference = controls_row.text_input(
+        _("Reference translation, which the decoder is made to read"),
+        key=state.bind("forced_reference", state.current().learn.forced_reference or proposed.text),
+        on_change=state.take,
+        args=("forced_reference",),
+    )
+    typed = reference if reference != proposed.text else ""
+    runs = data.two_runs(translator, trace, typed or proposed)
+    last = max(len(runs.forced), len(runs.free)) - 1
+    step = state.current().learn.forced_step
+    moved = two_films(
+        runs,
+        FilmsState(runs.parting if step is None else min(step, last)),
+        key="two-films",
+        name=file_name("teacher forcing", sentence=trace.text),
+    )
+    if moved is not None and moved.step != step:
+        state.change(forced_step=moved.step)
+    st.markdown(_forcing_in_words(runs))
+    st.caption(
+        _(
+            "Left to right the positions, one a step; arrow keys move both films, Space plays them. In training the "
+            "decoder reads the reference, whatever it would have written: all positions can be computed at once, and "
+            "a mistake harms no later one. On its own it reads what it wrote. **Framed** is what it would have "
+            "written and was not asked for, and in the lower film what it reads that the reference has not."
+        )
+    )
+
+
+def _forcing_in_words(runs: data.TwoRuns) -> str:
+    if not runs.differ:
+        return _(
+            "The two never part: on its own the model writes the reference. Over the reference the loss is {loss:.3f} "
+            "nats a token.",
+            loss=runs.loss,
+        )
+    forced = runs.forced[runs.parting]
+    return _(
+        "They part at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; it "
+        "writes “{written}”, and from there on reads other words. Over the reference the loss is {loss:.3f} nats a "
+        "token.",
+        number=runs.parting + 1,
+        asked=plain(forced.asked),
+        probability=forced.probability,
+        written=plain(runs.free[runs.parting].written),
+        loss=runs.loss,
+    )
+
+
+def _show_schedule(controls_row: "DeltaGenerator") -> None:
+    """Two sliders, the schedule, and below it what the chosen model was trained with."""
+    with controls_row:
+        width = controls.slider("schedule_width", "d_model", 64, 2_048)
+        warmup = controls.slider("schedule_warmup", _("Warm-up, steps"), 100, 20_000)
+    chosen = data.paper_schedule(width, warmup, SHOWN)
+    peak = (width * warmup) ** -0.5
+    paper = {name: data.paper_schedule(*numbers, SHOWN) for name, numbers in PAPER.items()}
+    frame.chart(
+        figures.schedule_curves(chosen, paper, warmup),
+        "schedule",
+        file_name("schedule", str(width), str(warmup)),
+        _("The learning rate over the steps, for the chosen numbers and for the paper's models."),
+    )
+    st.markdown(
+        _(
+            "{formula}: the rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then falls "
+            "as 1/√step, to {rate:.2e} at {last:,}.",
+            formula=FORMULA,
+            warmup=warmup,
+            peak=peak,
+            rate=chosen[1][-1],
+            last=SHOWN,
+        )
+    )
+    st.caption(
+        _(
+            "The first {shown:,} of the {last:,} steps that the paper trained its base model (§5.2). Dotted: the end "
+            "of the warm-up. A wider model gets a lower rate, a longer warm-up a lower peak.",
+            shown=SHOWN,
+            last=LAST,
+        )
+    )
+    own = data.trained_schedule(state.current().model)
+    name = plain(models.name_of(state.current().model))
+    if own is None:
+        frame.note(_("No log of its training lies beside {name}, so its own schedule is not known.", name=name))
+        return
+    st.subheader(_("How {name} was trained", name=name), anchor=False)
+    frame.chart(
+        figures.trained_curve(own.steps, own.values),
+        "trained-schedule",
+        file_name("trained schedule"),
+        _("The learning rate of the chosen model's training over its steps."),
+    )
+    st.caption(
+        _(
+            "The highest rate of its log is {rate:.1e}. Where the line starts anew, a stage began: every "
+            "stage has a warm-up of its own.",
+            rate=max(own.values),
+        )
+    )
+
+
+def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
+    """The step and ε, the model beside both targets, and in which direction a step of training would go."""
+    with controls_row:
+        labels = token_labels.step_labels(trace)
+        step = controls.token("smoothed_step", _("Step"), labels, default=data.least_sure_step(trace))
+        hundredths = controls.slider("smoothing", _("ε, in hundredths"), 0, 40)
+    translator = models.any_translator(state.current().model)
+    found = data.smoothed_step(translator, trace, step, hundredths)
+    frame.chart(
+        figures.target_dots(found),
+        "smoothed-target",
+        file_name("smoothed target", str(step), sentence=trace.text),
+        _("What the model gives each token, beside the one-hot and the smoothed target."),
+    )
+    st.markdown(_smoothing_in_words(found, hundredths))
+    st.caption(
+        _(
+            "One row a token, the right one first; the right token is the one that the model wrote, as if its "
+            "translation were the reference. The axis has powers of ten, so that the small share can be seen that "
+            "smoothing gives to every token of the vocabulary; what is exactly 0 stands at the left edge."
+        )
+    )
+
+
+def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
+    loss, token = found.loss, plain(found.tokens[0].lstrip("▁") or found.tokens[0])
+    if not hundredths:
+        return _(
+            "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. Without "
+            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient raises the right token, however sure the model "
+            "is, and never lets go.",
+            token=token,
+            probability=loss.probability,
+            target=loss.target,
+            one_hot=loss.one_hot,
+        )
+    return _(
+        _TOO_SURE if loss.gradient > 0 else _NOT_SURE,
+        token=token,
+        probability=loss.probability,
+        target=loss.target,
+        gradient=signed(loss.gradient, 4),
+        smoothed=loss.smoothed,
+        one_hot=loss.one_hot,
+        least=loss.least,
+        times=exp(loss.best_margin),
+    )

@@ -13,7 +13,7 @@ from jaxtyping import Float
 from model.errors import CheckpointError, DataError
 from model.folder_files import cannot_be_read, read_file
 from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
-from viz.pages.why_attention.through_training.payload import FilmView, pack_view
+from viz.pages.why_attention.through_training.component import FilmView, pack_view
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue
 from viz.server.caches import FileState, cached

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,19 +11,27 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.pages.why_attention import tables
-from viz.pages.why_attention.through_training import data, names, own_film
+from viz.pages.why_attention.through_training import component, data
 from viz.pages.why_attention.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
-from viz.pages.why_attention.through_training.component import FilmState, training_film
-from viz.pages.why_attention.through_training.payload import FilmView, cut, is_too_large, rows_note
+from viz.pages.why_attention.through_training.component import (
+    FilmState,
+    FilmView,
+    cut,
+    is_too_large,
+    rows_note,
+    training_film,
+)
 from viz.selection import catalogue, state
 from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown
 from viz.text.sites import CROSS, NAMES, file_name, head_label
 from viz.text.sites import label as site_label
-from viz.ui import controls, frame, head_jobs, number_controls
+from viz.ui import controls, frame, head_jobs, number_controls, uploads
+from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+
 
 #: Pieces of a run's settings that say what was trained.
 _TOLD: Final[Mapping[str, Message]] = {
@@ -34,17 +43,31 @@ _TOLD: Final[Mapping[str, Message]] = {
 }
 
 
+_SLOT: Final = "training-film/own"
+_FIELD: Final = "training-film-file"
+COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The film that is open, with its file's name, and what was wrong with a file that was chosen after it."""
+
+    name: str = ""
+    film: data.OpenFilm | None = None
+    error: str = ""
+
+
 @frame.fragment
 def show(trace: object) -> None:
     """The choices, the film, what heads have become and when, and a film of one's own."""
-    opened, row = own_film.opened(), st.container(horizontal=True)
+    opened, row = own_film(), st.container(horizontal=True)
     if opened is None and (films := data.listed()):
         with row:
             path = films[_training(films)]
         try:
             opened = data.at(path)
         except HeadlightError as error:
-            st.error(controls.plain(error.message), icon=":material/error:")
+            st.error(plain(error.message), icon=":material/error:")
     if opened is None:
         frame.note(
             _(
@@ -53,10 +76,10 @@ def show(trace: object) -> None:
             )
         )
     else:
-        with st.spinner(_("Reading the film …")) if own_film.opened() else nullcontext():
+        with st.spinner(_("Reading the film …")) if own_film() else nullcontext():
             data.arrived(opened, data.opens_on(opened).site)
         _film(opened, row)
-    own_film.show()
+    _show_own_film()
 
 
 def _training(films: Mapping[str, Path]) -> str:
@@ -91,7 +114,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
         key="training-film",
         name=file_name("training", site, sentence=opened.film.sentences[sentence].source),
         finding=_finding(opened, here),
-        threshold=ALIGNED if metric in names.ALIGNS else data.job_threshold(site, metric),
+        threshold=ALIGNED if metric in component.ALIGNS else data.job_threshold(site, metric),
     )
     if shown is not None:
         _keep(opened, view, shown)
@@ -126,7 +149,7 @@ def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
     labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
     chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
     sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
-    lines = {name: names.TEXTS[name].name for name in names.TEXTS if name in offered}
+    lines = {name: component.TEXTS[name].name for name in component.TEXTS if name in offered}
     return chosen, sentence, controls.dropdown("film_metric", _("Lines"), lines, width=165) if lines else ""
 
 
@@ -164,12 +187,12 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
     for arrival in data.arrived(opened, found.site):
         if (arrival.layer, arrival.head, arrival.metric) == (found.layer, found.head, found.metric):
             numbers |= {"when": _when(arrival, steps), "step": steps[0]}
-            if arrival.metric in names.ALIGNS:
+            if arrival.metric in component.ALIGNS:
                 return _(
                     "{head} comes to look at the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} at "
                     "step {step:,}.",
                     **numbers,
-                    word=shown(names.TEXTS[arrival.metric].name).lower(),
+                    word=shown(component.TEXTS[arrival.metric].name).lower(),
                 )
             return _(
                 "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}.",
@@ -179,7 +202,7 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
     return _(
         "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}.",
         **numbers,
-        name=shown(names.TEXTS[found.metric].name).lower(),
+        name=shown(component.TEXTS[found.metric].name).lower(),
         step=steps[found.frame],
     )
 
@@ -204,7 +227,7 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
     rows = [
         [
             head_label(one.layer, one.head),
-            names.ALIGNS.get(one.metric) or head_jobs.NAMES[one.metric][0],
+            component.ALIGNS.get(one.metric) or head_jobs.NAMES[one.metric][0],
             f"{one.value:.2f}",
             _when(one, steps),
         ]
@@ -237,7 +260,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
         else ""
     )
     st.caption(
-        controls.plain(
+        plain(
             _(
                 "A film of a training{told}. Frames: {total}, up to step {steps:,}, closest together at first. "
                 "Sentences: {num_sentences}; at each frame the model reads them with a translation that is given, and "
@@ -253,3 +276,52 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
             )
         )
     )
+
+
+def own_film() -> data.OpenFilm | None:
+    """The film that this session has opened, if it has."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    return None if loaded is None else loaded.film
+
+
+def _show_own_film() -> None:
+    """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    if loaded is not None and loaded.error:
+        st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
+    with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
+        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most())
+        uploads.field(label, key=_FIELD, on_change=_take)
+        if loaded is not None and loaded.film is not None:
+            st.caption(plain(_("Shown is {name}.", name=loaded.name)))
+            st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
+        st.caption(
+            _(
+                "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A "
+                "training that was stopped goes on with its film."
+            )
+        )
+        st.code(COMMAND, language="sh", wrap_lines=True)
+
+
+def _take() -> None:
+    file = st.session_state[_FIELD]
+    if file is None:
+        _forget()
+        return
+    try:
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file), file.name))
+        _open_anew()
+    except HeadlightError as error:
+        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)
+
+
+def _forget() -> None:
+    st.session_state.pop(_SLOT, None)
+    _open_anew()
+
+
+def _open_anew() -> None:
+    """What was chosen in another film says nothing of this one: it opens on what is most worth seeing."""
+    flags = ("film_site", "film_sentence", "film_head", "film_step", "film_metric")
+    state.change(**{f"{name}_chosen": False for name in flags})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.viz.sent import caught, unpack
-from viz.pages.atlas.layer_maps.component import HeadMaps, head_maps
+from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
 from viz.pages.atlas.view import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack

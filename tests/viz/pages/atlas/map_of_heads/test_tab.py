@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from viz.pages.atlas.map_of_heads.tab import open_point
+from viz.pages.atlas.map_of_heads import open_point
 from viz.selection import state
 
 

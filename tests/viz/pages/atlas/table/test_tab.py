@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from viz.pages.atlas.table.tab import open_row
+from viz.pages.atlas.table import open_row
 from viz.selection import state
 
 

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
-from viz.pages.attention.bertviz import view as bertviz_view
+from viz.pages.attention.bertviz import tab as bertviz_view
 from viz.selection.attention import BERTVIZ_VIEWS
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.text.sites import SITES

@@ -12,8 +12,8 @@ from model.errors import InputTextError
 from model.trace.trace import Trace
 from tests.browser.demo_bertviz import SHAPES, InventedTrace, Layer, as_trace
 from tests.paths import ROOT
-from viz.pages.attention.bertviz import view as bertviz_view
-from viz.pages.attention.bertviz.view import MAX_TOKENS, bertviz_height, bertviz_page
+from viz.pages.attention.bertviz import tab as bertviz_view
+from viz.pages.attention.bertviz.tab import MAX_TOKENS, bertviz_height, bertviz_page
 from viz.selection.attention import BERTVIZ_VIEWS
 from viz.text.sites import SITES
 

@@ -61,7 +61,7 @@ def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest
 
 
 def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.pages.attention.circuits.tab.MOST_TOKENS", 3)
+    monkeypatch.setattr("viz.pages.attention.circuits.MOST_TOKENS", 3)
     app.run()
     assert not app.exception
     assert len(charts(app)) == 1

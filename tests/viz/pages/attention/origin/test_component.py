@@ -4,7 +4,7 @@ import pytest
 
 from tests.viz.pages.attention.origin.invented import origin_of
 from tests.viz.sent import caught
-from viz.pages.attention.origin.component import origin_story
+from viz.pages.attention.origin.tab import origin_story
 
 
 def test_the_fingerprint_ignores_the_followed_key(monkeypatch: pytest.MonkeyPatch) -> None:

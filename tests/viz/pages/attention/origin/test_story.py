@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.pages.attention.origin.invented import origin_of
-from viz.pages.attention.origin.step_words import steps
-from viz.pages.attention.origin.story import MAX_COLUMNS, changed, shown_keys, story, strongest, summary
+from viz.pages.attention.origin.story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
 
 
 def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pages.coreference.measured import figures
+from viz.pages.coreference import figures
 
 
 def test_a_ladder_puts_the_most_accurate_head_first_and_keeps_its_interval() -> None:

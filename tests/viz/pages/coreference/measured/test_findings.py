@@ -7,7 +7,7 @@ import torch
 
 from model.analysis.coreference.measure import CoreferenceScores
 from model.analysis.metrics.head_names import LayerHead
-from viz.pages.coreference.measured import findings
+from viz.pages.coreference import findings
 
 
 @pytest.mark.parametrize(("low", "said"), [(0.02, "A head beats"), (-0.01, "No head reliably beats")])

@@ -16,8 +16,7 @@ from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.sent import charts, numbers_of
-from viz.pages.coreference import data
-from viz.pages.coreference.measured import findings
+from viz.pages.coreference import data, findings
 from viz.pictures.figures.head_map import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.coreference import PAIR_SETS

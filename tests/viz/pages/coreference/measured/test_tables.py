@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from model.analysis.coreference.measure import CoreferenceScores
-from viz.pages.coreference.measured import tables
+from viz.pages.coreference import tables
 
 
 def read(content: bytes) -> list[dict[str, str]]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pages.coreference.side_by_side.figures import form_bars, mark_columns, movement_map
+from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:

@@ -5,8 +5,8 @@ import io
 
 import numpy as np
 
-from viz.pages.coreference.side_by_side import tables
-from viz.pages.coreference.side_by_side.data import Row
+from viz.pages.coreference import tables
+from viz.pages.coreference.data import Row
 
 
 def test_tables_count_from_zero_and_name_roles() -> None:

@@ -14,7 +14,7 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
-from viz.pages.coreference.two_models import data, tab, tables
+from viz.pages.coreference import data, tables, two_models
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.ui.long_work import in_this_thread
@@ -109,7 +109,7 @@ def test_a_click_opens_the_head_of_its_row_and_nothing_else(
     reader = open_reader(folders / "gpt2")
     found = in_this_thread(data.distances(reader, reader, [TEXT], ("decoder.self", "decoder.self")))
     chosen: list[dict[str, int]] = []
-    monkeypatch.setattr(tab, "sent", lambda *_: sent)
+    monkeypatch.setattr(two_models, "sent", lambda *_: sent)
     monkeypatch.setattr("viz.selection.state.change", lambda **values: chosen.append(values))
-    tab._open_cell("key", found)
+    two_models._open_cell("key", found)
     assert chosen == ([{"layer": 0, "head": 3}] if opens else [])

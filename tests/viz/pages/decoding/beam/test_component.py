@@ -4,7 +4,7 @@ import pytest
 
 from tests.viz.pages.decoding.beam.by_hand import by_hand
 from tests.viz.sent import caught
-from viz.pages.decoding.beam.component import beam_picture
+from viz.pages.decoding.beam.tab import beam_picture
 
 
 def test_the_browser_gets_every_node_with_its_numbers_and_the_places_of_those_returned(

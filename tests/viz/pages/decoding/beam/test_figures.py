@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pages.decoding.beam.figures import ancestor_heatmap
+from viz.pages.decoding.figures import ancestor_heatmap
 
 
 def test_rows_of_the_heatmap_name_what_went_in_what_came_out_and_the_row_of_the_batch() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from tests.viz.sent import caught, unpack
-from viz.pages.decoding.branches.component import BranchRow, BranchTree, TreeAct, branch_tree, in_order
+from viz.pages.decoding.branches.tab import BranchRow, BranchTree, TreeAct, branch_tree, in_order
 from viz.pictures.payload import pack
 
 

@@ -9,7 +9,7 @@ import pytest
 from model.decoding.session import DecodingSession
 from tests.viz.pages.decoding.viewer import Viewer
 from viz.pages.decoding import translations
-from viz.pages.decoding.branches import comparison, removal
+from viz.pages.decoding.branches import comparison
 
 
 def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances: list[DecodingSession]) -> None:
@@ -17,10 +17,10 @@ def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(partial(translations.write, step, (token_id,)))
     before, ids = viewer.selection, viewer.ids
-    viewer.run(lambda: removal.remove(1))
+    viewer.run(lambda: comparison.remove(1))
     assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
     advances.clear()
-    viewer.run(removal.bring_back)
+    viewer.run(comparison.bring_back)
     assert viewer.selection == before
     assert viewer.ids == ids
     assert advances == []
@@ -31,7 +31,7 @@ def test_when_another_branch_is_removed_the_one_shown_stays() -> None:
     for token_id in (40, 41):
         viewer.run(partial(translations.write, 3, (token_id,)))
     ids = viewer.ids
-    viewer.run(lambda: removal.remove(1))
+    viewer.run(lambda: comparison.remove(1))
     assert viewer.selection.decoding.branch == 1
     assert viewer.ids == ids
 

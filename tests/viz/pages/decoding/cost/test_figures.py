@@ -7,8 +7,8 @@ from model import TransformerConfig, decoder_sizes, step_cost
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
 from viz.access import models
-from viz.pages.decoding.cost import data
-from viz.pages.decoding.cost.figures import (
+from viz.pages.decoding.data import searches
+from viz.pages.decoding.figures import (
     COMPUTED,
     LATER,
     REUSED,
@@ -38,7 +38,7 @@ def test_the_source_is_computed_in_the_first_step_only() -> None:
 
 def test_blocks_agree_with_the_rows_that_the_model_counts(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
-    for step, cost in enumerate(data.step_costs(trace, models.translator(chosen.model))):
+    for step, cost in enumerate(searches.step_costs(trace, models.translator(chosen.model))):
         target, source = target_states(cost, len(trace.steps)), source_states(step, len(trace.source_ids))
         assert (target == COMPUTED).sum() == cost.new_target_rows
         assert (target == REUSED).sum() == cost.reused_target_rows

@@ -7,8 +7,8 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
-from viz.pages.decoding.cost import data
-from viz.pages.decoding.cost.tab import PARTS
+from viz.pages.decoding.cost import PARTS
+from viz.pages.decoding.data import searches
 from viz.selection.selection import Selection
 
 
@@ -18,7 +18,7 @@ def app(chosen: Selection) -> AppTest:
 
 
 def test_the_parts_are_those_that_the_model_counts(chosen: Selection) -> None:
-    cost = data.step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
+    cost = searches.step_costs(traced(TEXT, chosen), models.translator(chosen.model))[1]
     assert sum(getattr(cost.cached, part) for part in PARTS) == cost.cached.total
     assert sum(getattr(cost.recomputed, part) for part in PARTS) == cost.recomputed.total
 
@@ -27,7 +27,7 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
     opened(app, step=3)
     own, memory, bars, curve = charts(app)
     trace = traced(TEXT, chosen)
-    costs = data.step_costs(trace, models.translator(chosen.model))
+    costs = searches.step_costs(trace, models.translator(chosen.model))
     assert own["data"][0]["z"] != memory["data"][0]["z"]
     assert curve["layout"]["shapes"][0]["x0"] == 4
     tables = " ".join(element.value for element in app.html)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.pages.decoding.film.payload import PlayerCandidate, PlayerSpread, PlayerStep
+from viz.pages.decoding.film.component import PlayerCandidate, PlayerSpread, PlayerStep
 
 CANDIDATES = tuple(PlayerCandidate(100 + i, f"c{i}", -0.5 * (i + 1)) for i in range(20))
 STEPS = (

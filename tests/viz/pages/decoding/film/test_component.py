@@ -12,13 +12,13 @@ from tests.viz.sent import caught
 from viz.pages.decoding.film.component import (
     Draw,
     Force,
+    PlayerData,
     PlayerState,
     clamp,
     decode_player,
     read_state,
     read_wish,
 )
-from viz.pages.decoding.film.payload import PlayerData
 from viz.pictures.payload import encoded
 from viz.pictures.player.exchange import Command
 
@@ -98,8 +98,14 @@ def player_page() -> None:
     import numpy as np
     import streamlit as st
 
-    from viz.pages.decoding.film.component import PlayerState, decode_player
-    from viz.pages.decoding.film.payload import PlayerCandidate, PlayerData, PlayerSpread, PlayerStep
+    from viz.pages.decoding.film.component import (
+        PlayerCandidate,
+        PlayerData,
+        PlayerSpread,
+        PlayerState,
+        PlayerStep,
+        decode_player,
+    )
 
     steps = tuple(PlayerStep(7, "b", -0.5, 0.7, 1, (PlayerCandidate(7, "b", -0.5),)) for _ in range(4))
     numbers = np.zeros((4, 1), np.float32)

@@ -12,9 +12,8 @@ import streamlit as st
 from model import Translator
 from tests.viz.pages.decoding.film.invented import SPREAD, STEPS
 from tests.viz.sent import caught
-from viz.pages.decoding.film.component import PlayerState, decode_player
+from viz.pages.decoding.film.component import PlayerData, PlayerSpread, PlayerState, decode_player
 from viz.pages.decoding.film.data import film
-from viz.pages.decoding.film.payload import PlayerData, PlayerSpread
 
 CROSS = np.full((2, 3, 3, 2), 0.25, np.float32)
 SELF = np.tril(np.full((2, 3, 3, 3), 0.5, np.float32))

@@ -11,8 +11,7 @@ from tests.patience import PATIENCE
 from tests.viz import page_run
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
-from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished
-from viz.pages.decoding.film.payload import PlayerData
+from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerData, PlayerState, Wished
 from viz.selection.catalogue import ROOT_VARIABLE
 
 Wish = Draw | Force

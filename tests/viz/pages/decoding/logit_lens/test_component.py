@@ -6,15 +6,15 @@ from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
 from tests.viz.sent import caught, unpack
 from viz.access import models
-from viz.pages.decoding.logit_lens import data
-from viz.pages.decoding.logit_lens.component import LensTable, lens_table, level_names
+from viz.pages.decoding.data import searches
+from viz.pages.decoding.logit_lens.tab import LensTable, lens_table, level_names
 from viz.pictures.payload import pack
 from viz.selection.selection import Selection
 
 
 def test_cells_hold_the_five_best_and_mark_what_was_written(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
-    lens = data.logit_lens(trace, models.writer(chosen.model))
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
     header = unpack(pack(LensTable.of(lens, trace.target_tokens, step=2, name="x")))[0]
     assert header["levels"] == level_names(3) == ["Input", "Layer 1", "Layer 2 = output"]
     assert (header["step"], header["read"][0], len(header["cells"])) == (2, "<s>", 3)

@@ -7,7 +7,7 @@ from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import models
-from viz.pages.decoding.logit_lens import data
+from viz.pages.decoding.data import searches
 from viz.pages.decoding.logit_lens.tab import deviation
 from viz.selection.selection import Selection
 
@@ -19,14 +19,14 @@ def app(chosen: Selection) -> AppTest:
 
 def test_the_last_level_is_what_the_model_said(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
-    lens = data.logit_lens(trace, models.writer(chosen.model))
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
     assert deviation(trace, lens) < 1e-5
     assert tuple(best[0] for best in lens.tokens[-1]) == trace.predicted_tokens
 
 
 def test_a_deviation_is_the_largest_difference_of_any_step(chosen: Selection) -> None:
     trace = traced(TEXT, chosen)
-    lens = data.logit_lens(trace, models.writer(chosen.model))
+    lens = searches.logit_lens(trace, models.writer(chosen.model))
     probabilities = lens.chosen_probabilities.clone()
     probabilities[-1, 1] += 0.25
     changed = type(lens)(**{**vars(lens), "chosen_probabilities": probabilities})
@@ -39,9 +39,9 @@ def test_another_translation_of_the_same_text_has_a_lens_of_its_own(chosen: Sele
     session.force(own.steps[0].token_id + 1)
     session.run()
     forced = session.trace()
-    lens = data.logit_lens(forced, models.writer(chosen.model))
+    lens = searches.logit_lens(forced, models.writer(chosen.model))
     assert lens.chosen_ids == tuple(step.token_id for step in forced.steps)
-    assert lens.chosen_ids != data.logit_lens(own, models.writer(chosen.model)).chosen_ids
+    assert lens.chosen_ids != searches.logit_lens(own, models.writer(chosen.model)).chosen_ids
     assert deviation(forced, lens) < 1e-5
     # A forced token is not what the last layer said.
     assert lens.token_ids[-1, 0, 0] != lens.chosen_ids[0]

@@ -3,7 +3,7 @@
 from model import SampledTranslation
 from tests.viz.pages.decoding.opening import TEXT
 from viz.access import models
-from viz.pages.decoding.sampling import data
+from viz.pages.decoding.data import searches
 from viz.selection.selection import Selection
 from viz.ui import long_work
 
@@ -15,4 +15,4 @@ def drawn(token_ids: tuple[int, ...], text: str = "x") -> SampledTranslation:
 
 
 def samples_of(selection: Selection) -> tuple[SampledTranslation, ...]:
-    return long_work.in_this_thread(data.drawing(models.writer(selection.model), TEXT, selection.decoding))
+    return long_work.in_this_thread(searches.drawing(models.writer(selection.model), TEXT, selection.decoding))

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from re import findall
 
-from viz.pages.decoding.sampling.cards import Card, card_html, steps_html
+from viz.pages.decoding.sampling import Card, card_html, steps_html
 from viz.text.html import Marked
 
 CARD = Card(

@@ -11,7 +11,7 @@ from model.trace.steps import Candidate, DecodingStep
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.pages.decoding.sampling.drawing import drawn, samples_of
 from tests.viz.reading import traced
-from viz.pages.decoding.sampling.tab import grouped, why_derailing
+from viz.pages.decoding.sampling import grouped, why_derailing
 from viz.selection.decoding import NO_FILTER
 from viz.selection.selection import Selection
 from viz.text.html import visible

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.paths import ROOT
-from viz.pages.learn.architecture.component import BOXES, Opened
 from viz.pages.learn.architecture.data import Shape
-from viz.pages.learn.architecture.words import lead, notes
+from viz.pages.learn.architecture.tab import BOXES, Opened, lead, notes
 from viz.pictures.payload import read
 from viz.selection.selection import FIELDS, Selection
 

@@ -7,9 +7,18 @@ import pytest
 
 from tests.paths import ROOT
 from viz.access import models
-from viz.pages.learn.lessons import data, wording
+from viz.pages.learn.lessons import data
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.lesson import Question, Step, holds, lessons
+from viz.pages.learn.lessons.lesson import (
+    Question,
+    Step,
+    filled,
+    filled_plainly,
+    holds,
+    is_right,
+    lessons,
+    right_answer,
+)
 from viz.pages.learn.lessons.pictures import View
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_choice import ModelChoice
@@ -61,9 +70,9 @@ def test_exactly_one_option_is_right_and_the_verdict_reads_as_it_does(view: View
     for place, question in QUESTIONS.items():
         found = view(*place).found
         with messages.speaking(language):
-            options = [wording.filled_plainly(option, found) for option in question.options]
-            right = [wording.is_right(option, question, found) for option in question.options]
-            verdict = wording.answer(question, found)
+            options = [filled_plainly(option, found) for option in question.options]
+            right = [is_right(option, question, found) for option in question.options]
+            verdict = right_answer(question, found)
         assert right.count(True) == 1, place
         assert verdict == options[right.index(True)], place
         assert len(set(options)) == len(options) > 1, place
@@ -71,7 +80,7 @@ def test_exactly_one_option_is_right_and_the_verdict_reads_as_it_does(view: View
 
 def test_an_answer_is_not_what_always_stands_first(view: Views) -> None:
     """Who always chose the first option would else be right."""
-    first = [wording.is_right(one.options[0], one, view(*place).found) for place, one in QUESTIONS.items()]
+    first = [is_right(one.options[0], one, view(*place).found) for place, one in QUESTIONS.items()]
     assert 0.2 < sum(first) / len(first) < 0.8
 
 
@@ -79,7 +88,7 @@ def _told(name: str, number: int, computed: View) -> list[str]:
     """What a person reads beside the picture."""
     lesson, step = lessons()[name], step_of(name, number)
     texts = [messages._(lesson.title), messages._(lesson.section), messages._(step.title), shown(computed.caption)]
-    texts.append(wording.filled(step.text, computed.found))
+    texts.append(filled(step.text, computed.found))
     if step.question is not None:
-        texts += [wording.filled(text, computed.found) for text in (step.question.ask, step.question.because)]
+        texts += [filled(text, computed.found) for text in (step.question.ask, step.question.because)]
     return texts

@@ -6,7 +6,7 @@ import pytest
 
 from model.errors import HeadlightError
 from viz.access import models
-from viz.pages.learn.lessons import data, wording
+from viz.pages.learn.lessons import data, lesson
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import holds, lessons
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -26,7 +26,7 @@ def test_every_step_can_be_told_or_says_what_is_lacking(
         except HeadlightError:
             continue
         assert {holds(claim, found) for claim in step.claims} <= {True, False}
-        assert "{" not in wording.filled(step.text, found)
+        assert "{" not in lesson.filled(step.text, found)
         if step.question is not None:
             assert step.question.answer in found
-            assert "{" not in wording.filled(step.question.because, found)
+            assert "{" not in lesson.filled(step.question.because, found)

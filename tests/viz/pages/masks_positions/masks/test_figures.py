@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model import Translator
-from viz.pages.masks_positions.masks.figures import (
+from viz.pages.masks_positions.figures import (
     ALLOWED,
     BOTH,
     COLOURS,
@@ -17,7 +17,7 @@ from viz.pages.masks_positions.masks.figures import (
     mask_heatmap,
     reasons,
 )
-from viz.pages.masks_positions.masks.tab import SiteMask
+from viz.pages.masks_positions.masks import SiteMask
 
 SENTENCE = "The animal was tired."
 

@@ -8,7 +8,7 @@ from model.errors import InputTextError
 from tests.viz.page_run import healthy
 from tests.viz.pages.masks_positions.opening import opened
 from tests.viz.sent import charts
-from viz.pages.masks_positions.masks.tab import MAX_COMPANIONS, companions
+from viz.pages.masks_positions.masks import MAX_COMPANIONS, companions
 
 
 def test_blank_lines_are_no_sentences() -> None:

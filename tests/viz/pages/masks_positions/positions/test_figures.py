@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.positions.sinusoids import Likeness
-from viz.pages.masks_positions.positions.figures import (
+from viz.pages.masks_positions.figures import (
     MAX_POINTS,
     dimension_curve,
     encoding_heatmap,

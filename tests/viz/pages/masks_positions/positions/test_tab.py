@@ -10,8 +10,8 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.masks_positions.opening import at_positions
 from tests.viz.reading import traced
 from tests.viz.sent import charts
-from viz.pages.masks_positions.positions.data import OWN_BASE
-from viz.pages.masks_positions.positions.tab import MIN_POSITIONS
+from viz.pages.masks_positions.data import OWN_BASE
+from viz.pages.masks_positions.positions import MIN_POSITIONS
 from viz.selection.selection import Selection
 from viz.ui.controls import BASES
 

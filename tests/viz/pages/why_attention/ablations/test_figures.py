@@ -1,7 +1,7 @@
 """The points of each seed."""
 
-from viz.pages.why_attention.ablations.data.measured import Row, SetResult
-from viz.pages.why_attention.ablations.figures import seed_points
+from viz.pages.why_attention.data.ablations import Row, SetResult
+from viz.pages.why_attention.figures import seed_points
 
 
 def row(preset: str, differences: dict[int, float], claimed: float | None = None, paper: float | None = None) -> Row:

@@ -73,12 +73,12 @@ def test_an_address_with_models_and_a_layer_that_are_not_there_opens(app: AppTes
 def test_a_sentence_that_is_too_long_leaves_the_table(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     # The page's own model reads as much as these do: only they refuse.
     from model.errors import InputTextError
-    from viz.pages.why_attention.ablations.data import compared
+    from viz.pages.why_attention.data import ablations
 
     def refuse(*_: object) -> None:
         raise InputTextError("The sentence has 200 tokens; at most 128 can be read.")
 
-    monkeypatch.setattr(compared, "trace", refuse)
+    monkeypatch.setattr(ablations, "trace", refuse)
     at(app, "Ablations", text=TEXT)
     until(app, lambda app: "200 tokens" in said(app))
     assert not app.multiselect

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from model.analysis.ablations.outputs import FEW_WORDS, OTHERS, Repetition, SharedWords
-from viz.pages.why_attention.ablations import texts
-from viz.pages.why_attention.ablations.data.compared import Measured, Output
-from viz.pages.why_attention.ablations.data.measured import Row, SetResult
+from viz.pages.why_attention import wording
+from viz.pages.why_attention.data.ablations import Measured, Output, Row, SetResult
 
 SOUND = Measured(
     Output("no-positions", "x", 40.0),
@@ -21,7 +20,7 @@ SOUND = Measured(
 
 
 def test_numbers_of_sentences_are_those_that_are_measured() -> None:
-    assert (texts.OTHERS, texts.FEW_WORDS) == (OTHERS, FEW_WORDS)
+    assert (wording.OTHERS, wording.FEW_WORDS) == (OTHERS, FEW_WORDS)
 
 
 @pytest.mark.parametrize(
@@ -36,19 +35,19 @@ def test_numbers_of_sentences_are_those_that_are_measured() -> None:
     ],
 )
 def test_shared_words_are_told_with_their_order(words: SharedWords, said: str) -> None:
-    assert texts.findings(replace(SOUND, words=words), "full") == said
+    assert wording.findings(replace(SOUND, words=words), "full") == said
 
 
 def test_what_is_broken_is_told_and_nothing_else() -> None:
     broken = replace(SOUND, repetition=Repetition("▁Ich", 64), has_ended=False, same_backwards=True, stunted=20)
-    said = texts.findings(broken, "full")
+    said = wording.findings(broken, "full")
     for part in ("“Ich” 64 times in a row", "does not end by itself", "the very same", "20 of 20 other sentences"):
         assert part in said
-        assert part not in texts.findings(SOUND, "full")
+        assert part not in wording.findings(SOUND, "full")
 
 
 def test_the_reference_is_told_as_such_with_the_same_trials() -> None:
-    said = texts.findings(replace(SOUND, output=Output("full", "x", 100.0)), "full")
+    said = wording.findings(replace(SOUND, output=Output("full", "x", 100.0)), "full")
     assert "compared with it" in said
     assert "writes something else" in said
     assert "None of 20" in said
@@ -64,10 +63,10 @@ def test_differences_smaller_than_their_spread_are_named() -> None:
         row("additive", (-2.0, 0.6)),
         row("post-norm", (0.1, float("nan"))),
     ]
-    assert texts.within_spread(rows, "dev") == ("gru",)
-    assert texts.within_spread(rows, "other") == ()
+    assert wording.within_spread(rows, "dev") == ("gru",)
+    assert wording.within_spread(rows, "other") == ()
 
 
 def test_a_single_run_has_no_spread() -> None:
-    assert texts.spread(20.04, float("nan")) == "20.0"
-    assert texts.spread(-2.04, 0.3, is_difference=True) == "−2.0 ± 0.3"
+    assert wording.spread(20.04, float("nan")) == "20.0"
+    assert wording.spread(-2.04, 0.3, is_difference=True) == "−2.0 ± 0.3"

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at, said, started, until
 from tests.viz.sent import charts
-from viz.pages.why_attention.live_switches import data
+from viz.pages.why_attention.data import ablations
 
 
 def opened(app: AppTest, **choices: object) -> AppTest:
@@ -43,11 +43,11 @@ def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatc
             self.text = text
 
     monkeypatch.setattr("model.analysis.interventions.parts_off.read_text", lambda path: list(map(Line, corpus)))
-    monkeypatch.setattr(data, "SENTENCES", len(corpus))
+    monkeypatch.setattr(ablations, "SENTENCES", len(corpus))
     opened(app)
     assert "whole model's own translations" in said(app)
     started(app, "parts-off")
     until(app, lambda app: charts(app))
     (bars,) = charts(app)[-1]["data"]
-    assert len(bars["y"]) == len(data.PARTS)
+    assert len(bars["y"]) == len(ablations.PARTS)
     assert ">BLEU<" in said(app)

@@ -6,13 +6,13 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at, said
 from tests.viz.sent import charts, numbers_of
-from viz.pages.why_attention.pooling import data
+from viz.pages.why_attention.data import claims
 
 
 def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
     at(app, "Pooling")
-    assert app.slider(key="pooling_width").value == data.best_width() / 100
-    assert min(data.errors()) < min(data.errors()[0], data.errors()[-1])
+    assert app.slider(key="pooling_width").value == claims.best_width() / 100
+    assert min(claims.errors()) < min(claims.errors()[0], claims.errors()[-1])
     assert "sigma" not in app.query_params
 
 

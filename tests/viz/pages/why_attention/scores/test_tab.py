@@ -11,7 +11,8 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at, said, started, until
 from tests.viz.sent import charts
-from viz.pages.why_attention.scores import data, figures
+from viz.pages.why_attention.data import claims
+from viz.pages.why_attention.scores import figures
 
 
 def weights_of(app: AppTest, panel: int) -> np.ndarray:
@@ -81,7 +82,7 @@ def test_costs_are_measured_when_asked_for_and_tell_a_size_that_does_not_fit(
 
 
 def test_a_line_is_the_median_of_the_rows(app: AppTest) -> None:
-    samples = {name: [data.sample(name, width) for width in (2, 1024)] for name in data.NAMES}
+    samples = {name: [claims.sample(name, width) for width in (2, 1024)] for name in claims.NAMES}
     entropy = figures.entropy_curve(samples, 64).data[0]
     assert list(entropy.y) == [sample.entropy.median for sample in samples["dot"]]
     assert entropy.y[1] < 0.1 < entropy.y[0]

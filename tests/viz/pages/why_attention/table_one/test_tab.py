@@ -11,7 +11,8 @@ from model.analysis.layer_kinds import times
 from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at, said, started, until
 from tests.viz.sent import charts, numbers_of
-from viz.pages.why_attention.table_one import data, figures
+from viz.pages.why_attention import figures
+from viz.pages.why_attention.data import claims
 
 
 def test_a_wider_kernel_lets_influence_come_further(app: AppTest) -> None:
@@ -19,7 +20,7 @@ def test_a_wider_kernel_lets_influence_come_further(app: AppTest) -> None:
     before = [int((numbers_of(one) > 0).sum()) for one in charts(app)[2]["data"]]
     healthy(app.select_slider(key="kernel_width").set_value(7).run())
     after = [int((numbers_of(one) > 0).sum()) for one in charts(app)[2]["data"]]
-    assert len(before) == data.LAYERS
+    assert len(before) == claims.LAYERS
     assert all(wide > narrow for narrow, wide in zip(before, after, strict=True))
     assert before == sorted(before)
 

@@ -13,7 +13,7 @@ from tests.viz.page_run import healthy
 from tests.viz.pages.why_attention.opening import at
 from tests.viz.pages.why_attention.through_training.invented import saved
 from tests.viz.sent import sent_to
-from viz.pages.why_attention.through_training import data, own_film
+from viz.pages.why_attention.through_training import data, tab
 from viz.text.sites import CROSS, SITES
 
 #: Source and target tokens, layers, heads, frames, and whether words are linked.
@@ -83,7 +83,7 @@ def test_a_film_of_one_token_is_drawn_at_every_attention_or_a_sentence_says_why_
 ) -> None:
     at(app, "Through training")
     made = data.read(saved(tmp_path / "a.npz", film(size)), "a.npz")
-    app.session_state[own_film._SLOT] = own_film._Loaded("a.npz", made)
+    app.session_state[tab._SLOT] = tab._Loaded("a.npz", made)
     app.run()
     for site in SITES:
         healthy(app.selectbox(key="film_site").set_value(site).run())

@@ -143,7 +143,7 @@ def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTe
 
 
 def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.pages.why_attention.through_training.payload.MOST_SENT", 10)
+    monkeypatch.setattr("viz.pages.why_attention.through_training.component.MOST_SENT", 10)
     at(filmed, TAB)
     assert "more than are sent" in filmed.info[0].value
 

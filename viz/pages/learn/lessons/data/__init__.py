@@ -8,7 +8,6 @@ from viz.pages.learn.lessons.data import (
     claims,
     embeddings,
     experiments,
-    functions,
     heads,
     layer_kinds,
     masks,
@@ -18,7 +17,7 @@ from viz.pages.learn.lessons.data import (
     search,
     stream,
     training,
-)  # fmt: skip
+)
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
 from viz.server.background_jobs import Progress, Task
@@ -34,7 +33,7 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         rows.row, rows.two_rows, rows.derived, rows.unscaled, rows.head_output, rows.sharp_and_soft,
         rows.two_heads, rows.averaged, rows.unmasked,
         heads.opened, heads.grid, heads.jobs, heads.parts, heads.links, heads.followed,
-        functions.pooling, functions.saturation,
+        layer_kinds.pooling, layer_kinds.saturation,
         masks.mask, masks.shifted, masks.padding,
         outputs.without_heads, outputs.without_each, outputs.without_part,
         outputs.hidden_words, outputs.three_interventions,

@@ -7,8 +7,8 @@ import numpy as np
 
 from model.errors import DataError
 from viz.access import models, traces
-from viz.pages.learn.lessons.data.names import PRESETS
 from viz.pages.learn.lessons.data.outputs import differing
+from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from model.analysis.ablations.results import AblationResults
     from model.analysis.ablations.table import Reading
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Characters of a translation without an end that are shown.
 _LONGEST = 160

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz.access import attention, head_jobs
-from viz.pages.learn.lessons.data.names import head_of
+from viz.pages.learn.lessons.data.shipped import head_of
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from viz.access import head_verdict, word_links
-from viz.pages.learn.lessons.data.names import head_of
-from viz.pages.learn.lessons.data.row_facts import word_of_key
+from viz.pages.learn.lessons.data.shipped import head_of, word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.background_jobs import Progress
 from viz.text.html import Column, Marked

@@ -6,7 +6,7 @@ import numpy as np
 
 from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment
-from viz.pages.learn.lessons.data.names import PRESETS
+from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.pictures import Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.text.html import Column
@@ -16,6 +16,7 @@ from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Pairs of dimensions of which a table is made.
 PAIRS: Final = 6

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from viz.access import attention
-from viz.pages.learn.lessons.data.row_facts import of_weights
+from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.text.html import Column
 from viz.text.messages import Message, said

@@ -1,16 +1,40 @@
 """The model that lessons run on, and the words and heads that their files name."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
 
 from model.errors import TraceError
 from viz.access import findings, head_jobs, traces, word_links
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection.model_choice import ModelChoice
-from viz.text.sites import CROSS, ENCODER, SITES
+from viz.text.messages import Message, said
+from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
+from viz.text.token_text import spoken
 
 if TYPE_CHECKING:
     from model import Trace, Translator
+
+#: A small model, by its folder → what it lacks or has instead.
+PRESETS: Final[Mapping[str, Message]] = {
+    "full": said("full"),
+    "single-head": said("single head"),
+    "two-heads": said("two heads"),
+    "sixteen-heads": said("sixteen heads"),
+    "unscaled": said("unscaled"),
+    "no-positions": said("no positions"),
+    "learned-positions": said("learned positions"),
+    "no-residual": said("no residual"),
+    "post-norm": said("post norm"),
+    "no-dropout": said("no dropout"),
+    "no-smoothing": said("no smoothing"),
+    "convolutional": said("convolutional"),
+    "gru": said("gru"),
+}
+
 
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
@@ -74,6 +98,36 @@ class Shipped:
             if label.strip(".,!?") == word and known.is_source(index) == (site in (ENCODER, CROSS)):
                 return known.groups[index]
         raise _no_word(word, trace)
+
+
+def head_of(site: str, layer: int, head: int) -> Message:
+    """A head, counted from 0, with its site: "cross L4 H2"."""
+    return said("{site} {head}", site=NAMES[site].short, head=head_label(layer, head))
+
+
+def of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
+    """What a row of weights says: its largest, by tokens and by words, its sum, and over how many keys it spreads."""
+    tokens = trace.axis_tokens(site)[1]
+    order = np.argsort(-weights)
+    entropy = float(-(weights * np.log2(np.maximum(weights, 1e-12))).sum())
+    return {
+        "top": spoken(tokens[order[0]]),
+        "top_word": word_of_key(trace, site, int(order[0])),
+        "weight": float(weights[order[0]]),
+        "second": spoken(tokens[order[1]]),
+        "second_weight": float(weights[order[1]]),
+        "sum": float(weights.sum()),
+        "entropy": entropy,
+        "keys_used": 2**entropy,
+        "keys": len(tokens),
+    }
+
+
+def word_of_key(trace: "Trace", site: str, key: int) -> str:
+    """The word that a key is part of; a token that is part of none, as it is."""
+    words = word_links.words(trace)
+    at = words.at(key, is_source=not site.endswith("self") or site.startswith("encoder"))
+    return spoken(trace.axis_tokens(site)[1][key]) if at is None else words.labels[at].strip(".,!?")
 
 
 def _no_word(word: str, trace: "Trace") -> TraceError:

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from model.errors import CheckpointError
 from viz.access import models
 from viz.pages.learn.lessons.data.experiments import experiment
-from viz.pages.learn.lessons.data.names import PRESETS
+from viz.pages.learn.lessons.data.shipped import PRESETS
 from viz.pages.learn.lessons.data.stream import run_again
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 from viz.text.messages import said

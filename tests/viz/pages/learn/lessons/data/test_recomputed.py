@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from viz.pages.learn.lessons.data import claims, functions, heads, layer_kinds, masks, positions, rows, search, stream
+from viz.pages.learn.lessons.data import claims, heads, layer_kinds, masks, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
 
@@ -311,7 +311,7 @@ def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped
 
 
 def test_pooling_weighs_each_known_value_by_a_softmax_of_its_distance(shipped: Shipped) -> None:
-    view = functions.pooling(shipped, width=20, query=250)
+    view = layer_kinds.pooling(shipped, width=20, query=250)
     assert isinstance(view.picture, Curves)
     ((keys, values),) = view.picture.points.values()
 

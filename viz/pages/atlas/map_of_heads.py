@@ -1,0 +1,67 @@
+"""Show heads as points, near ones of which look at the same tokens."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from viz.pages.atlas import data, head_panel, metric_texts, table
+from viz.pages.atlas.figures import head_scatter
+from viz.pages.atlas.view import View
+from viz.selection import state
+from viz.server.widgets import sent
+from viz.text.messages import _, shown
+from viz.text.sites import file_name
+from viz.ui import frame, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """Heads as points, near ones of which look alike."""
+    common = state.current().common
+    distances = data.distances(atlas, view.site)
+    name = file_name("atlas", "map of heads", view.site, view.read_off)
+    # A new key with every head: plotly's own selection would make a second click on a head undo the first.
+    key = f"atlas-places-{common.layer}-{common.head}"
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            st.plotly_chart(
+                head_scatter(
+                    atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
+                    view.values,
+                    distances,
+                    name=shown(metric_texts.TEXTS[view.key].name).lower(),
+                    shown=[view.shown(value) for value in view.values.flat],
+                    selected=(common.layer, common.head),
+                ),
+                key=key,
+                on_select=partial(open_point, key, view.values.shape),
+                selection_mode="points",
+                config=frame.chart_config(name),
+                alt=_("Heads as points; those that look alike lie near one another"),
+            )
+            st.caption(
+                _(
+                    "A point is a head, the lighter, the higher the metric chosen above. Heads that look at the same "
+                    "tokens lie near one another, by the root of the Jensen–Shannon divergence of their weights; the "
+                    "directions mean nothing. The plane holds "
+                    "{share_held:.0%} of the squared distances; the nearest heads that are named on hover are those "
+                    "of the full distances. Click a point to open its head.",
+                    share_held=data.share_held(atlas, view.site),
+                )
+            )
+            make = partial(table.distances, distances, view.values.shape[1])
+            number_controls.table_button(_("All distances (CSV)"), make, name)
+        with st.container():
+            head_panel.show(atlas, view)
+
+
+def open_point(key: str, shape: tuple[int, int]) -> None:
+    """Open the head of a point that was clicked, if what the browser says names one."""
+    match sent(key, "selection", "points"):
+        # plotly hands back a list as it was, or as an object of its positions.
+        case [{"customdata": [int(layer), int(head), *_] | {"0": int(layer), "1": int(head)}}, *_]:
+            if 0 <= layer < shape[0] and 0 <= head < shape[1]:
+                state.change(layer=layer, head=head)

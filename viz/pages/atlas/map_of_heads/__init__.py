@@ -1,1 +1,0 @@
-"""The tab with heads as points, near ones of which look alike."""

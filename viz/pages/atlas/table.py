@@ -1,0 +1,98 @@
+"""All metrics of all heads of a site as a table, whose rows open heads; and what an atlas is as CSV.
+
+In files sites are named as in arrays, layers and heads count from 0.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.pages.atlas import head_panel
+from viz.pages.atlas.view import View
+from viz.selection import state
+from viz.server.widgets import sent
+from viz.text import sites
+from viz.text.messages import _, shown
+from viz.text.sites import file_name
+from viz.ui import number_controls
+from viz.ui.trace_tables import digits, table
+
+if TYPE_CHECKING:
+    from model.analysis.atlas.measure import Atlas
+
+
+def show(atlas: "Atlas", view: View) -> None:
+    """All metrics of all heads of the site; a row opens its head."""
+    layers, heads = view.values.shape
+    common = state.current().common
+    columns: dict[str, list[float | None] | list[str]] = {
+        _("Head"): [sites.head_label(*head) for head in np.ndindex(layers, heads)],
+    }
+    numbers = {}
+    for metric in view.maps:
+        name = shown(metric.name)
+        columns[name] = [None if np.isnan(value) else float(value) for value in metric.values.flat]
+        numbers[name] = st.column_config.NumberColumn(format=f"%.{metric.decimals}f", help=shown(metric.unit) or None)
+    st.session_state["atlas-table"] = {"selection": {"rows": [common.layer * heads + common.head]}}
+    st.dataframe(
+        columns,
+        height=420,
+        hide_index=True,
+        column_config=numbers,
+        key="atlas-table",
+        on_select=partial(open_row, layers, heads),
+        selection_mode="single-row-required",
+        alt=_("All metrics of all heads of this attention"),
+    )
+    st.caption(
+        _("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
+    )
+    make = partial(all_metrics, atlas, sites.SITES)
+    number_controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))
+    with st.container(border=True):
+        head_panel.show(atlas, view)
+
+
+def open_row(layers: int, heads: int) -> None:
+    """Open the head of the row that was chosen, if there is such a row."""
+    match sent("atlas-table", "selection", "rows"):
+        case [int(row), *_] if 0 <= row < layers * heads:
+            layer, head = divmod(row, heads)
+            state.change(layer=layer, head=head)
+
+
+def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
+    """One metric at one site: a row for each layer, a column for each head, nothing where there is no metric."""
+    rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
+    return table(("layer", *(f"head_{head}" for head in range(values.shape[1]))), rows)
+
+
+def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
+    """Every metric of every head: a row for each head of the model."""
+    indices = list(np.ndindex(*atlas.mean_outputs.shape[:3]))
+    columns = digits(np.stack([values.ravel() for values in atlas.metrics.values()], axis=1))
+    rows = (
+        (sites[site], layer, head, *_known(numbers))
+        for (site, layer, head), numbers in zip(indices, columns, strict=True)
+        if _is_there(atlas, sites[site], layer, head)
+    )
+    return table(("site", "layer", "head", *atlas.metrics), rows)
+
+
+def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
+    of_layers = atlas.heads.get(site, ())
+    return layer < len(of_layers) and head < of_layers[layer]
+
+
+def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
+    """How far heads of a site are from one another: a row and a column for each, named layer.head."""
+    names = [f"{index // heads}.{index % heads}" for index in range(len(values))]
+    return table(("layer.head", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
+
+
+def _known(numbers: Sequence[str]) -> list[str]:
+    return ["" if number == "nan" else number for number in numbers]

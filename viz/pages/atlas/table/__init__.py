@@ -1,1 +1,0 @@
-"""The tab with all metrics of all heads as a table."""

@@ -1,0 +1,146 @@
+"""QK and OV, of the attention page: what the open head would look at and write, by its weights alone."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import models
+from viz.pages.attention import data
+from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.selection import state
+from viz.text import html, sites
+from viz.text.messages import _, said
+from viz.text.sites import file_name
+from viz.text.token_text import display_token
+from viz.ui import controls, finding, frame, long_work
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.head_circuits import HeadCircuits
+
+
+#: So many tokens are named as what a head writes, and so many pairs as those that it links.
+WRITTEN, PAIRS = 5, 10
+#: A longer sentence has no table and no map.
+MOST_TOKENS: Final = 64
+_WRITES: Final = (
+    html.Column(said("Looks at")),
+    html.Column(said("Writes most")),
+    html.Column(said("Itself"), is_number=True),
+)
+_OV_OF_ENCODER: Final = said(
+    "OV: the value of each token times W_O, the tokens that it is likest to, whatever sentence it stands in. Itself: "
+    "the token's own place among {num_vocabulary:,}; 1 where the head copies it."
+)
+_OV_OF_DECODER: Final = said(
+    "OV: the value of each token times W_O, by logits, whatever sentence it stands in. Itself: the token's own place "
+    "among {num_vocabulary:,}; 1 where the head copies it."
+)
+_LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """What the head writes of each token of the sentence, how much it copies, and what it looks at."""
+    with frame.loading():
+        abilities = models.abilities(state.current().model)
+    if frame.lacking(abilities, "circuits"):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site = controls.site(trace.sites)
+        layers, heads = trace.shapes[site]
+        layer, head = controls.layer(layers), controls.head(heads)
+    writer = models.writer(state.current().model)
+    with frame.loading(_("Reading the weights of the head …")):
+        circuits = data.circuits(writer, site, layer, head)
+    vocabulary, label = models.vocabulary(writer), sites.head_label(layer, head, site)
+    name = file_name("qk-ov", label, sentence=trace.text)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        with st.container():
+            _writes(trace, circuits, vocabulary, site, label)
+        with st.container():
+            copying = long_work.outcome(data.copying(writer, site), _("Measure every head"), key="copying", start=True)
+            if copying is not None:
+                _copying(copying, layer, head, label, name)
+            _links(trace, circuits, vocabulary, site, layer, label, name)
+
+
+def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...], site: str, label: str) -> None:
+    """OV: a row for each token of the sentence that can be looked at."""
+    ids = trace.target_ids if site == sites.DECODER else trace.source_ids
+    written = circuits.most_written(list(dict.fromkeys(ids))[:MOST_TOKENS], WRITTEN)
+    names = {each.token: display_token(vocabulary[each.token]) for each in written}
+    most = {each.token: ", ".join(display_token(vocabulary[token]) for token in each.most) for each in written}
+    rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in written]
+    st.html(html.table(_WRITES, rows, label=_("What the head writes of each token")))
+    _rows, key = finding.kept(trace)
+    if key is not None and key < len(ids) and (kept := ids[key]) in names:
+        st.markdown(
+            _(
+                "When {label} looks at “{names}”, it writes most: **{most}**.",
+                label=label,
+                names=plain(names[kept]),
+                most=plain(most[kept]),
+            )
+        )
+    how = _OV_OF_ENCODER if site == sites.ENCODER else _OV_OF_DECODER
+    st.caption(_(how, num_vocabulary=len(vocabulary)))
+
+
+def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) -> None:
+    """How much each head of the attention copies."""
+    figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head))
+    frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
+    own = f"{copying[layer, head]:+.2f}".replace("-", "−")
+    st.caption(
+        _(
+            "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token (Elhage et "
+            "al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens like it; "
+            "cold: against them.",
+            own=own,
+            label=label,
+        )
+    )
+
+
+def _links(
+    trace: "Trace",
+    circuits: "HeadCircuits",
+    vocabulary: tuple[str, ...],
+    site: str,
+    layer: int,
+    label: str,
+    name: str,
+) -> None:
+    """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
+    st.markdown(_("**QK: what {label} would look at by tokens alone**", label=label))
+    rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
+    if max(len(rows), len(columns)) <= MOST_TOKENS:
+        weights = circuits.weights(trace, site, layer).numpy()
+        figure = matrix(
+            weights,
+            np.sqrt(weights),
+            token_labels(rows),
+            token_labels(columns),
+            scale=WEIGHT_SCALE,
+            hover="<b>%{y}</b> → %{x}<br>%{customdata:.4f}",
+        )
+        frame.chart(
+            figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
+        )
+    st.caption(
+        _(
+            "The weights if every token came as it is embedded, without position and without what layers before add. "
+            "Where the head's own map in “All heads” is another, it looks by what those layers have told it."
+        )
+    )
+    with st.expander(_("The {pairs} pairs of tokens with the highest score", pairs=PAIRS), key="qk-pairs"):
+        pairs = [
+            (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
+            for pair in circuits.best_pairs(PAIRS)
+        ]
+        st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most")))

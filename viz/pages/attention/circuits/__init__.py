@@ -1,1 +1,0 @@
-"""The tab with what the open head would do with tokens alone."""

@@ -1,0 +1,337 @@
+"""Draw what heads do with pronouns: in the sentences of a pair, over a whole set, and in two models."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz import theme
+from viz.pages.coreference.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
+from viz.pictures.figures.head_map import frame_cells
+from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.text.messages import _
+from viz.text.numbers import signed
+from viz.text.sites import head_label, head_numbers, layer_labels
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_names import HeadName
+
+#: Pixels of a layer, of the smallest map, and of a bar.
+LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
+#: With more heads than this, numbers no longer fit into the cells.
+MAX_NUMBERED: Final = 12
+
+
+HEIGHT: Final = 330
+#: Margins smaller than this everywhere are drawn as the small ones they are.
+MARGIN_FLOOR: Final = 0.01
+#: The baselines by name, with their colours and dashes.
+LINES: Final[Mapping[str, tuple[str, str]]] = {
+    NEAREST: (theme.HEAD_COLOURS[1], "solid"),
+    FIRST: (theme.HEAD_COLOURS[3], "dash"),
+    CHANCE: (theme.HEAD_COLOURS[7], "dot"),
+    MEAN_OF_HEADS: (theme.HEAD_COLOURS[5], "dashdot"),
+}
+
+
+#: With more cells than this, marks that can be clicked would make the picture slow.
+MOST_CELLS: Final = 2_500
+
+
+def movement_map(
+    values: Float[np.ndarray, "layer head"],
+    parts: Float[np.ndarray, "layer head sentence candidate"],
+    names: Sequence[str],
+    *,
+    number: str,
+    averaged: bool,
+    opened: tuple[int, int],
+    bound: float,
+) -> go.Figure:
+    """Layer × head: warm where a head moves to the right antecedent, cold where it moves away. Cells can be clicked.
+
+    Args:
+        values: how far each head moves.
+        parts: the weights that it is made of, on hover.
+        names: of the heads, layer by layer, on hover.
+        number: what a weight is called.
+        averaged: whether the one column is all heads of a layer.
+        opened: the layer and head to be framed.
+        bound: the colours reach to ± this, the same for all attentions.
+    """
+    layers, heads = values.shape
+    figure = matrix(
+        values,
+        values,
+        layer_labels(layers),
+        [_("all heads")] if averaged else head_numbers(heads),
+        scale=signed_scale(_("movement"), values, floor=bound),
+        hover="",
+    )
+    heatmap = figure.data[0]
+    if heads <= MAX_NUMBERED:
+        heatmap.update(text=[[signed(value) for value in row] for row in values], texttemplate="%{text}")
+    heatmap.update(hoverinfo="skip", hovertemplate=None)
+    figure.add_trace(_cells(values, parts, names, number))
+    layer, head = opened
+    frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
+    figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
+    return figure
+
+
+def _cells(
+    values: Float[np.ndarray, "layer head"],
+    parts: Float[np.ndarray, "layer head sentence candidate"],
+    names: Sequence[str],
+    number: str,
+) -> go.Scatter:
+    custom = [
+        [*cell, name, signed(float(values[cell]), 4), *(f"{part:.4f}" for part in parts[cell].ravel())]
+        for cell, name in zip(np.ndindex(values.shape), names, strict=True)
+    ]
+    hover = (
+        "<b>%{customdata[2]}</b>",
+        _("movement {value}", value="%{customdata[3]}"),
+        _("{number} on antecedent / distractor", number=number),
+        _("first sentence {values}", values="%{customdata[4]} / %{customdata[5]}"),
+        _("second sentence {values}", values="%{customdata[6]} / %{customdata[7]}"),
+    )
+    return _marks(values.shape, custom, "<br>".join(hover), size=40)
+
+
+def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, size: int) -> go.Scatter:
+    """A transparent mark on each cell of a map: plotly reports clicks on points, not on cells."""
+    rows, columns = np.indices(shape).reshape(2, -1).tolist()
+    return go.Scatter(
+        x=columns,
+        y=rows,
+        customdata=custom,
+        mode="markers",
+        marker={"size": size, "symbol": "square", "opacity": 0},
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+        xaxis="x2",
+        yaxis="y2",
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
+    """How probable each German pronoun is at one step; the one that is written is dark and says so."""
+    forms = list(probabilities)
+    plain = [escape(form, quote=False) for form in forms]
+    labels = [f"<b>{text}</b>" if form == written else text for form, text in zip(forms, plain, strict=True)]
+    figure = go.Figure(
+        go.Bar(
+            x=list(probabilities.values()),
+            y=list(range(len(forms))),
+            orientation="h",
+            marker={"color": [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]},
+            text=[
+                _("{value:.3f} written", value=value) if form == written else f"{value:.3f}"
+                for form, value in probabilities.items()
+            ],
+            textposition="outside",
+            cliponaxis=False,
+            customdata=labels,
+            hovertemplate=_("{form}: probability {value}", form="%{customdata}", value="%{x:.4f}") + "<extra></extra>",
+        ),
+        theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
+    )
+    figure.update_xaxes(range=[0, 1.8], visible=False, fixedrange=True)
+    figure.update_yaxes(
+        tickmode="array",
+        tickvals=list(range(len(forms))),
+        ticktext=labels,
+        tickfont={"size": 14},
+        range=[len(forms) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+        automargin=True,
+        fixedrange=True,
+    )
+    return figure
+
+
+def mark_columns(figure: go.Figure, columns: Sequence[int], *, rows: int, colour: str, dash: str) -> None:
+    """Frame columns of a matrix, each run of neighbours as one."""
+    starts = [column for column in columns if column - 1 not in columns]
+    ends = [column for column in columns if column + 1 not in columns]
+    for start, end in zip(starts, ends, strict=True):
+        frame_cells(figure, (0, rows - 1), (start, end), {"color": colour, "width": 2, "dash": dash})
+
+
+def head_ladder(
+    names: Sequence[str],
+    value: Float[np.ndarray, "head"],
+    low: Float[np.ndarray, "head"],
+    high: Float[np.ndarray, "head"],
+    baselines: Mapping[str, float],
+) -> go.Figure:
+    """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
+    order = np.argsort(-value, kind="stable")
+    ranked = [names[i] for i in order]
+    points = go.Scatter(
+        x=ranked,
+        y=value[order],
+        mode="markers",
+        marker={"size": 8, "color": theme.HEAD_COLOURS[0]},
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": (high - value)[order],
+            "arrayminus": (value - low)[order],
+            "thickness": 1.5,
+            "width": 3,
+            "color": theme.HEAD_COLOURS[4],
+        },
+        customdata=[[names[i], low[i], high[i]] for i in order],
+        hovertemplate=_(
+            "<b>{head}</b><br>accuracy {accuracy} ({low} to {high})",
+            head="%{customdata[0]}",
+            accuracy="%{y:.3f}",
+            low="%{customdata[1]:.3f}",
+            high="%{customdata[2]:.3f}",
+        )
+        + "<extra></extra>",
+    )
+    lines = [
+        {"type": "line", "layer": "below", "xref": "paper", "x0": 0, "x1": 1, "y0": height, "y1": height}
+        | {"line": {"color": LINES[name][0], "dash": LINES[name][1], "width": 2}}
+        for name, height in baselines.items()
+    ]
+    return go.Figure(
+        points,
+        theme.figure_layout(HEIGHT)
+        | {
+            "xaxis": {
+                # Of categories plotly names as many as have room beside one another, every second on a narrow page.
+                "type": "category",
+                "categoryorder": "array",
+                "categoryarray": ranked,
+                "tickangle": -90,
+                "tickfont": {"size": 12},
+                "range": [-0.8, len(order) - 0.2],
+                "showgrid": False,
+                "zeroline": False,
+                "automargin": True,
+            },
+            "yaxis": {"title": {"text": _("accuracy")}, "tickformat": ".0%", "zeroline": False},
+            # Across the whole picture, which of a single head has no two points to lead a line between.
+            "shapes": lines,
+        },
+    )
+
+
+def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str]) -> go.Figure:
+    """Accuracy in each group of sentences: a row a group, a column a head."""
+    values = np.stack([of_group.ravel() for of_group in groups.values()])
+    ticks = tuple((share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+    figure = matrix(
+        values,
+        values,
+        [escape(group or _("(no group)"), quote=False) for group in groups],
+        list(names),
+        scale=Scale(_("accuracy"), theme.DIVERGING, 0.0, 1.0, ticks),
+        hover=_(
+            "<b>{group}</b>, <b>{head}</b><br>accuracy {share}", group="%{y}", head="%{x}", share="%{customdata:.1%}"
+        ),
+    )
+    figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
+    return figure
+
+
+def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> go.Figure:
+    """How far the model prefers the right pronoun in each sentence, from the least to the most; wrong ones orange."""
+    order = np.argsort(margins, kind="stable")
+    right, wrong = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
+    bars = go.Bar(
+        x=np.arange(1, len(order) + 1),
+        y=margins[order],
+        marker={"color": [right if margins[i] > 0 else wrong for i in order]},
+        customdata=[escape(_cut(sentences[i]), quote=False) for i in order],
+        hovertemplate=_("{sentence}<br>margin {margin} nats", sentence="%{customdata}", margin="%{y:+.2f}")
+        + "<extra></extra>",
+    )
+    return go.Figure(
+        [bars],
+        theme.figure_layout(HEIGHT)
+        | {
+            "bargap": 0.15,
+            "xaxis": {"title": {"text": _("sentence, by margin")}, "showgrid": False, "zeroline": False},
+            "yaxis": {"title": {"text": _("log p(right) − log p(wrong)")}, "zeroline": True},
+        },
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 120 else f"{text[:119]}…"
+
+
+def distance_map(
+    distances: Float[np.ndarray, "first second"],
+    first: "Sequence[HeadName]",
+    second: "Sequence[HeadName]",
+    *,
+    matching: Sequence[tuple[int, int]],
+    opened: tuple[int, int],
+) -> go.Figure:
+    """A row for each head of the first model, a column for each of the second's, to be clicked if not too many.
+
+    Args:
+        distances: in bits, 0 to 1; the nearer, the lighter.
+        first, second: the heads.
+        matching: cells of the best one-to-one matching, which get a dot.
+        opened: the cell of the two heads that are shown, which gets a ring.
+    """
+    rows, columns = ([head_label(head.layer, head.head) for head in heads] for heads in (first, second))
+    top = max(float(distances.max(initial=0.0)), 0.05)
+    ticks = tuple((-part * top, f"{part * top:.2f}") for part in (0, 0.25, 0.5, 0.75, 1))
+    figure = matrix(
+        distances,
+        -distances,
+        rows,
+        columns,
+        scale=Scale(_("bits"), theme.SEQUENTIAL, -top, 0.0, ticks),
+        hover=_hover("%{y}", "%{x}", "%{customdata:.3f}"),
+    )
+    dots = go.Scatter(
+        x=[column for _, column in matching],
+        y=[row for row, _ in matching],
+        mode="markers",
+        marker={"size": 6, "color": theme.HEAD_COLOURS[1], "line": {"width": 1, "color": theme.NIGHT}},
+        hoverinfo="skip",
+        xaxis="x2",
+        yaxis="y2",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+    ring = go.Scatter(
+        x=[opened[1]],
+        y=[opened[0]],
+        mode="markers",
+        marker={"size": 17, "symbol": "circle-open", "color": theme.HEAD_COLOURS[2], "line": {"width": 3}},
+        hoverinfo="skip",
+        xaxis="x2",
+        yaxis="y2",
+    )
+    cells = [] if distances.size > MOST_CELLS else [_distance_cells(distances, rows, columns)]
+    return go.Figure([*figure.data, dots, ring, *cells], figure.layout)
+
+
+def _hover(first: str, second: str, bits: str) -> str:
+    """Both heads and how far they are apart, each as a name of plotly's."""
+    return _("<b>{first}</b> and <b>{second}</b><br>{bits} bits apart", first=first, second=second, bits=bits)
+
+
+def _distance_cells(
+    distances: Float[np.ndarray, "first second"], rows: Sequence[str], columns: Sequence[str]
+) -> go.Scatter:
+    custom = [[*at, float(distances[at]), rows[at[0]], columns[at[1]]] for at in np.ndindex(distances.shape)]
+    return _marks(
+        distances.shape, custom, _hover("%{customdata[3]}", "%{customdata[4]}", "%{customdata[2]:.3f}"), size=16
+    )

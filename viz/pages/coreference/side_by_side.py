@@ -1,0 +1,426 @@
+"""Compare two sentences: what the model makes of a pronoun in each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from viz.access import models
+from viz.pages.coreference import data, pair_controls, tables
+from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
+from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
+from viz.pages.coreference.marked_sentence import ROLES, legend, marked_sentence
+from viz.pages.coreference.pair_controls import NAMES
+from viz.pictures.figures.comparison import align, difference_heatmap, row_difference
+from viz.pictures.figures.heads import head_rows
+from viz.selection import state
+from viz.selection.coreference import MARKS
+from viz.server.widgets import sent
+from viz.text.messages import _, in_a_row, said, with_and, with_commas
+from viz.text.numbers import signed
+from viz.text.sites import file_name, head_label
+from viz.text.token_text import display_token
+from viz.ui import controls, frame, head_jobs, measures, number_controls, sentence, token_labels
+from viz.ui.controls import plain
+from viz.ui.measures import MEASURES
+from viz.ui.sentence import Line
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.coreference.cases import PronounCase
+    from model.analysis.coreference.pronoun_choice import PronounChoice
+
+
+CONTROL: Final = said("A control: the pronoun stands for neither word, so that no head can be right.")
+DROPPED: Final = said(
+    "A control without a pronoun: the subject is left out, as Chinese may do. Marked as “pronoun” is the predicate "
+    "that lacks it, the place from which one looks; the antecedent is what the subject would be."
+)
+
+
+TOKEN_FIELDS: Final = ("token", "other_token")
+#: Of the first and of the second sentence: the label of the choice of a row, what a picture shows, what it has alone.
+_LOOK_FROM: Final = (said("First sentence: look from"), said("Second sentence: look from"))
+_ROWS_OF: Final = (
+    said("First sentence: {measure} from the chosen token, one row a head, layer {layer}"),
+    said("Second sentence: {measure} from the chosen token, one row a head, layer {layer}"),
+)
+_ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Where the map of all heads stands, what was found in it, and the choice of what it shows."""
+
+    picture: DeltaGenerator
+    found: DeltaGenerator
+    choice: DeltaGenerator
+
+
+_MAP: Final = "movement"
+#: Of shares a head moves at most so far: from one candidate altogether to the other, in both sentences.
+MOST: Final = 2.0
+#: Other movements that are smaller than this everywhere are drawn as the small ones they are.
+FLOOR: Final = 0.1
+#: Whether heads move and not layers, and whether by shares → what is said of the one that moves farthest.
+_FARTHEST: Final = {
+    (True, True): said("**{head} moves farthest of {count} heads: {value}** of {most:g} at most."),
+    (True, False): said("**{head} moves farthest of {count} heads: {value}**."),
+    (False, True): said("**{head} moves farthest of {count} layers: {value}** of {most:g} at most."),
+    (False, False): said("**{head} moves farthest of {count} layers: {value}**."),
+}
+
+
+@frame.fragment
+def show() -> None:
+    """The choice of a pair, the map of all heads beside its translations, and the rows of one layer."""
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    pair = pair_controls.chosen_pair(row)
+    if pair is None:
+        texts = [state.current().common.text, pair_controls.second_sentence(row)]
+    else:
+        texts = [case.sentence for case in pair.cases]
+    if not texts[1]:
+        _read(0, texts[0], st.container())
+        return
+    with st.grid(2, min_column_width=430, gap="medium"):
+        picture, words = st.container(), st.container()
+    with words:
+        found = st.container()
+        slots = [st.container() for _ in texts]
+        below, written = st.container(), st.container()
+    # Side by side they need more room than a column has.
+    choice = st.container(horizontal=True, vertical_alignment="bottom")
+    # A sentence that cannot be read must not hide the one before it.
+    shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
+    with picture:
+        cases, guesses = _own_cases(texts, row) if pair is None else (list(pair.cases), [False] * len(texts))
+    with below:
+        if all(cases):
+            st.html(legend(is_guess=any(guesses)))
+        if pair is not None and pair.is_control:
+            st.caption(_(DROPPED if pair.cases[0].is_dropped else CONTROL))
+    sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
+    choices = [
+        _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
+        for side, (_, line), is_guess in zip(sides, shown, guesses, strict=True)
+    ]
+    looking, site = show_all(sides, Slots(picture, found, choice))
+    with written:
+        _show_choices(sides, choices)
+    show_rows(looking, site)
+
+
+def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
+    """The trace of a sentence, and the element that shows it, to be marked."""
+    with slot:
+        line = st.empty()
+        trace = sentence.read(text, f"trace-{number}")
+        source, written = _lines(trace)
+        line.html(marked_sentence(source, {}, written, None))
+        # The sentences of a set are in the language that the model reads, or English.
+        for caution in () if state.current().coreference.pair else sentence.cautions(source):
+            st.caption(caution)
+    return trace, line
+
+
+def _lines(trace: "Trace") -> tuple[Line, Line | None]:
+    """What was read, and what was written for it, if anything was."""
+    source, *written = sentence.lines_of(trace)
+    return source, written[0] if written else None
+
+
+def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[PronounCase | None], list[bool]]":
+    """A case for each of one's own sentences, None where words are missing, and whether its candidates are a guess."""
+    own = pair_controls.marked_words(texts, row)
+    marks = [one.marks for one in own]
+    cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
+    for name, mark, case in zip(NAMES, marks, cases, strict=True):
+        if case is None and None not in mark.positions:
+            st.warning(
+                _(
+                    "In the {sentence} one word plays two roles. Pronoun, antecedent and distractor must be three "
+                    "words: click another one.",
+                    sentence=name,
+                ),
+                icon=":material/warning:",
+            )
+        elif case is None:
+            missing = with_and(
+                ROLES[role].name for role, word in zip(MARKS, mark.positions, strict=True) if word is None
+            )
+            st.info(
+                _(
+                    "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads "
+                    "are below in any case.",
+                    missing=missing,
+                    sentence=name,
+                ),
+                icon=":material/ads_click:",
+            )
+    return cases, [one.is_guess for one in own]
+
+
+def _mark(trace: "Trace", case: "PronounCase", line: DeltaGenerator, *, is_guess: bool) -> "PronounChoice | None":
+    """Mark the words of a case in both lines; the choice of its German pronoun is returned, if there is one."""
+    spans = dict(zip(MARKS, case.spans, strict=True))
+    model = state.current().model
+    choice = pronoun_choice(models.any_translator(model), case) if models.is_english_german(model) else None
+    source, written = _lines(trace)
+    pronoun = None if choice is None or isinstance(choice.pronoun, str) else choice.pronoun.span
+    line.html(marked_sentence(source, spans, written, pronoun, is_guess=is_guess))
+    return choice
+
+
+def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None]") -> None:
+    """How probable each German pronoun was where the model wrote one."""
+    if not any(choices):
+        return
+    st.markdown(
+        f"**{_('The pronoun that it writes')}**",
+        help=_(
+            "How probable each German pronoun was in the place of the written one, given the words before it. They "
+            "need not add up to 1, for other words could follow as well."
+        ),
+    )
+    with st.grid(2, min_column_width=200, gap="small"):
+        for side, choice in zip(sides, choices, strict=True):
+            with st.container():
+                if side.case is not None and choice is not None:
+                    _show_choice(side, side.case, choice)
+
+
+def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> None:
+    if isinstance(choice.pronoun, str):
+        st.caption(
+            _(
+                "Which German word stands for “{pronoun}” cannot be told: {reason}.",
+                pronoun=plain(case.pronoun_text),
+                reason=plain(choice.pronoun),
+            )
+        )
+        return
+    frame.chart(
+        form_bars(choice.probabilities, choice.pronoun.text),
+        f"forms-{side.number}",
+        file_name("pronoun", sentence=side.trace.text),
+        _(
+            "Probability of each German pronoun at that step: {probabilities}",
+            probabilities=with_commas(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
+        ),
+    )
+
+
+def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
+    """The map of all heads, and the rows that it looks from; these are returned, with the attention that is chosen."""
+    first, reader = sides[0].trace, models.reader(state.current().model)
+    with slots.choice:
+        before = st.container(width="content")
+        controls.measure(measures.offered(models.abilities(state.current().model)))
+    moved = data.movements(sides, reader, state.current().common.measure)
+    if (found := farthest(moved)) is not None:
+        state.propose(**dict(zip(("site", "layer", "head"), found, strict=True)))
+    state.put(state.current().for_model(first.shapes))
+    with slots.found:
+        say_farthest(moved)
+    with before:
+        site = controls.site(first.sites)
+    with st.grid(2, min_column_width=430, gap="medium"):
+        looking = [_looking(side, site) for side in sides]
+    if all(side.case is not None for side in sides):
+        with slots.picture:
+            _show_movement(looking, site, bound(moved), slots.choice)
+    return looking, site
+
+
+def _looking(side: Side, site: str) -> Side:
+    """The same side with the rows that a person looks from: those of the pronoun, unless another is chosen."""
+    reader, field = models.reader(state.current().model), TOKEN_FIELDS[side.number]
+    own = None if side.case is None else data.pronoun_rows(side.trace, reader, side.case, site)
+    # Its last piece: in some vocabularies the first is a bare “▁”.
+    start = own[-1] if isinstance(own, tuple) else token_labels.default_row(side.trace, site)
+    with st.container():
+        labels = token_labels.row_labels(side.trace, site)
+        row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
+        if isinstance(own, str):
+            st.caption(
+                _(
+                    "No row is known to be the pronoun’s: {reason}. Choose the one that you take for it.",
+                    reason=plain(own),
+                )
+            )
+    return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
+
+
+def show_rows(sides: Sequence[Side], site: str) -> None:
+    """Where every head of a layer looks from these rows in both sentences, and how that differs."""
+    first, measure = sides[0].trace, MEASURES[state.current().common.measure]
+    st.subheader(_("One layer, from these rows"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = controls.layer(first.layers_of(site))
+        head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
+        words = controls.switch(
+            "whole_words", _("Whole words"), _("To a word of several pieces, its pieces are summed.")
+        )
+    reader, common = models.reader(state.current().model), state.current().common
+    read, whole = common.measure, common.whole_words
+    rows = [
+        data.opened_row(s.trace, reader, s.case, site, layer, s.rows, measure=read, whole_words=whole) for s in sides
+    ]
+    top = 1.0 if measure.is_share else max(float(row.values.max(initial=0.0)) for row in rows) or 1.0
+    marked = head if measure.is_per_head else None
+    names = [
+        head_jobs.row_name(site, layer, each if measure.is_per_head else None) for each in range(len(rows[0].values))
+    ]
+    with st.grid(2, min_column_width=430, gap="medium"):
+        for side, row in zip(sides, rows, strict=True):
+            figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)
+            for role, columns in row.marked.items():
+                mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
+            name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
+            alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
+            frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
+    sentences = [
+        _("Each row is one head and shows where it looks from the token chosen above; the open head is framed.")
+    ]
+    if any(row.marked for row in rows):
+        sentences.append(_("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted)."))
+    if any(len(side.rows) > 1 for side in sides):
+        sentences.append(_("The pronoun has several pieces; its rows are averaged."))
+    if words:
+        sentences.append(_("To a word of several pieces, its pieces are summed."))
+    st.caption(in_a_row(sentences))
+    shown = f"{site} layer{layer} {common.measure}"
+    name = file_name(f"rows {shown}", sentence=first.text)
+    number_controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
+    _show_difference(rows, names, top, file_name(f"difference {shown}", sentence=first.text))
+
+
+def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, name: str) -> None:
+    st.subheader(_("Difference"), anchor=False)
+    keys = [row.labels for row in rows]
+    alignment = align(*keys)
+    if alignment.first:
+        difference = row_difference(rows[0].values, rows[1].values, alignment)
+        shared = [keys[0][position] for position in alignment.first]
+        figure = difference_heatmap(difference, shared, heads, bound=bound)
+        alt = _("Second minus first, one row a head, for the tokens that both sentences have")
+        frame.chart(figure, "difference", name, alt)
+    st.caption(
+        _(
+            "Warm where the second sentence gives a token more, cold where the first does. Only tokens that stand in "
+            "both, in the same order, are compared, so a row need not add up to zero. These stand in one sentence "
+            "only:"
+        )
+    )
+    named = [
+        _(only_in, tokens="  ".join(display_token(tokens[i]) for i in left) or said("none"))
+        for only_in, tokens, left in zip(_ONLY_IN, keys, (alignment.only_first, alignment.only_second), strict=True)
+    ]
+    st.text("    ".join(named))
+
+
+def farthest(moved: Mapping[str, Movement]) -> tuple[str, int, int] | None:
+    """Attention, layer and head of what moves farthest of all; None where nothing can be said."""
+    if not moved:
+        return None
+    site = max(moved, key=lambda name: float(moved[name].values.max()))
+    return site, *moved[site].farthest
+
+
+def say_farthest(moved: Mapping[str, Movement]) -> None:
+    """Which head of all attentions moves farthest, and a button that opens it where another one is open."""
+    found, common = farthest(moved), state.current().common
+    if found is None:
+        return
+    site, layer, head = found
+    measure = MEASURES[common.measure]
+    name = head_jobs.title(site, layer, head if measure.is_per_head else None, with_site=True)
+    count = sum(of.values.size for of in moved.values())
+    with st.container(horizontal=True, vertical_alignment="center"):
+        found_text = _FARTHEST[measure.is_per_head, measure.is_share]
+        value = signed(float(moved[site].values.max()), 2)
+        st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
+        opened = common.site, common.layer, common.head if measure.is_per_head else 0
+        if opened != found:
+            chosen = {"site": site, "layer": layer, "head": head}
+            st.button(_("Open it"), key="open-farthest", on_click=state.choose, kwargs=chosen)
+
+
+def bound(moved: Mapping[str, Movement]) -> float:
+    """How far the colours of every map reach, the same for all attentions."""
+    if MEASURES[state.current().common.measure].is_share:
+        return MOST
+    return max([FLOOR, *(float(np.abs(of.values).max()) for of in moved.values())])
+
+
+def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGenerator) -> None:
+    """The map of an attention, from the rows of both sides, what it says of the open head, and `below` it its file."""
+    common, reader = state.current().common, models.reader(state.current().model)
+    moved = data.movement(sides, reader, site, common.measure)
+    if isinstance(moved, str):
+        frame.note(_("There is no map of this attention: {reason}.", reason=moved))
+        return
+    measure = MEASURES[common.measure]
+    name = file_name(f"movement {site} {common.measure}", sentence=sides[0].trace.text)
+    opened = (common.layer, common.head if measure.is_per_head else 0)
+    averaged = not measure.is_per_head
+    layers, heads = moved.values.shape
+    names = (
+        [head_label(layer, None) for layer in range(layers)] if averaged else head_jobs.titles(site, (layers, heads))
+    )
+    figure = movement_map(
+        moved.values, moved.parts, names, number=measure.number, averaged=averaged, opened=opened, bound=most
+    )
+    st.plotly_chart(
+        figure,
+        key=_MAP,
+        on_select=_open_cell,
+        selection_mode="points",
+        config=frame.chart_config(name),
+        alt=_("How far each head of each layer moves toward the right antecedent"),
+    )
+    _explain(moved, names, opened)
+    st.caption(
+        _(
+            "How far each head moves toward the right antecedent. Warm: it follows the meaning. Cold: it goes "
+            "against it. Click a cell to open its head."
+        ),
+        help=_(
+            "Its {number} on the antecedent minus that on the distractor, in the first sentence plus in the "
+            "second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The "
+            "best on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+            number=measure.number,
+        ),
+    )
+    with below:
+        number_controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
+
+
+def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
+    first, second = moved.parts[opened]
+    st.markdown(
+        _(
+            "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
+            "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
+            head=names[opened[0] * moved.values.shape[1] + opened[1]],
+            movement=signed(moved.values[opened], 3),
+            first=signed(first[0] - first[1], 3),
+            first_antecedent=first[0],
+            first_distractor=first[1],
+            second=signed(second[0] - second[1], 3),
+            second_antecedent=second[0],
+            second_distractor=second[1],
+        )
+    )
+
+
+def _open_cell() -> None:
+    """Open the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
+    match sent(_MAP, "selection", "points"):
+        case [{"customdata": [int(layer), int(head), *_]}, *_] if layer >= 0 and head >= 0:
+            state.change(layer=layer, head=head)

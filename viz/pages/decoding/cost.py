@@ -1,0 +1,202 @@
+"""Cost, of the decoding page: what a step computes and what it reuses, and what that spares."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from model.errors import TraceError
+from viz.access import models
+from viz.pages.decoding import figures, notices
+from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding.data import searches
+from viz.selection import state
+from viz.text import html
+from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
+from viz.text.token_text import display_token
+from viz.ui import frame, number_controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from model import StepCost, Trace
+
+
+#: The parts of a step's work, as people call them.
+PARTS: Final = {
+    "self_projections": said("Self: W_Q, W_K, W_V, W_O"),
+    "self_attention": said("Self: QKᵀ and weights · V"),
+    "cross_projections": said("Cross: W_Q, W_O (and W_K, W_V)"),
+    "cross_attention": said("Cross: QKᵀ and weights · V"),
+    "feed_forward": said("Feed forward"),
+    "output_projection": said("Output projection"),
+}
+#: What is multiplied → how often, as TeX.
+FORMULAS: Final = (
+    (said("self projections"), r"N \cdot 4\,r\,d^2"),
+    (said("self attention"), r"N \cdot 2\,r\,n\,d"),
+    (said("cross projections"), r"N \cdot (2\,r\,d^2 + 2\,m\,d^2)"),
+    (said("cross attention"), r"N \cdot 2\,r\,S\,d"),
+    (said("feed forward"), r"N \cdot 2\,r\,d\,d_{ff}"),
+    (said("output projection"), r"d \cdot |V|"),
+)
+_COLUMNS: Final = (
+    html.Column(said("Multiply-adds")),
+    html.Column(said("With the cache"), is_number=True),
+    html.Column(said("Recomputed"), is_number=True),
+    html.Column(said("Ratio"), is_number=True),
+)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The step, the cache in it, its cost by part, and the cost of all steps."""
+    model = state.current().model
+    if frame.lacking(models.abilities(model), "cost"):
+        return
+    try:
+        costs = searches.step_costs(trace, models.writer(model))
+    except TraceError as error:
+        st.info(plain(error.message), icon=":material/info:")
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        step = notices.slider(len(costs))
+        st.html(html.swatches(list(zip(reversed(figures.COLOURS), reversed(figures.STATES), strict=True))), width=440)
+    name = file_name("cost", f"step{step}", sentence=trace.text)
+    _cache(trace, costs[step], step, name)
+    _work(trace, costs, step, name)
+    _formula(is_papers=models.abilities(model).is_headlight)
+    table_name = file_name("cost", sentence=trace.text)
+    number_controls.table_button(_("All steps (CSV)"), partial(decoded_tables.costs, costs), table_name)
+
+
+def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
+    target = figures.target_states(cost, len(trace.target_tokens))
+    blocks = [
+        (
+            _("Self-attention: target positions") if trace.source_ids else _("All positions"),
+            "self",
+            target,
+            trace.target_tokens,
+        )
+    ]
+    if has_memory := bool(trace.source_ids):
+        source = figures.source_states(step, len(trace.source_ids))
+        blocks.append((_("Cross-attention: source positions"), "cross", source, trace.source_tokens))
+    with st.grid(len(blocks), min_column_width=430, gap="medium"):
+        for title, kind, states, tokens in blocks:
+            with st.container():
+                frame.chart(
+                    figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
+                    f"cache-{kind}",
+                    f"{name}-cache-{kind}",
+                    _(
+                        "{title}: which keys and values step {step} computes and which it reuses",
+                        title=title,
+                        step=step + 1,
+                    ),
+                )
+                st.caption(title)
+    last = len(trace.target_tokens) - len(trace.steps) + step
+    read, written = (plain(display_token(token)) for token in (trace.target_tokens[last], trace.steps[step].token))
+    st.caption(
+        _(
+            "Step {step} reads **{read}** and writes **{written}**. In each layer it {work}: {reused:,} numbers read "
+            "from the cache ({megabytes:.2f} MB in float32). A block is the key and the value of one position, for "
+            "all heads of a layer.",
+            step=step + 1,
+            read=_("up to {token}", token=read) if cost.new_target_rows > 1 else read,
+            written=written,
+            work=_work_in_words(cost, has_memory=has_memory),
+            reused=cost.reused_numbers,
+            megabytes=cost.reused_numbers * 4 / 1e6,
+        ),
+        help=_(
+            "Keys and values of a token do not change once they are computed, for later tokens are masked. So a "
+            "step computes new rows only and reads the rest from a cache."
+        ),
+    )
+
+
+def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
+    """What a step computes and reuses in each layer, as the end of a sentence."""
+    computed = plural(
+        "computes {count:,} row of keys and values", "computes {count:,} rows of keys and values", cost.new_target_rows
+    )
+    if not has_memory:
+        return _("{computed} and reuses {reused:,}", computed=computed, reused=cost.reused_target_rows)
+    own = _("{computed}, reuses {reused:,} of the target", computed=computed, reused=cost.reused_target_rows)
+    if cost.new_source_rows:
+        return _(
+            "{own} and computes those of all {source} source tokens, once and for all",
+            own=own,
+            source=cost.new_source_rows,
+        )
+    return _("{own} and reuses those of all {source} source tokens", own=own, source=cost.reused_source_rows)
+
+
+def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:
+    st.subheader(_("What it spares"), anchor=False)
+    cached = np.array([cost.cached.total for cost in costs])
+    recomputed = np.array([cost.recomputed.total for cost in costs])
+    lines = [
+        _line(_("Step {step}", step=step + 1), int(cached[step]), int(recomputed[step])),
+        _line(_("All {count} steps", count=len(costs)), int(cached.sum()), int(recomputed.sum())),
+    ]
+    st.html(html.table(_COLUMNS, lines, label=_("Multiply-adds with the cache and recomputed")))
+    st.caption(
+        _(
+            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
+            "of every step. The encoder runs once either way and is not counted."
+        )
+        if trace.source_ids
+        else _(
+            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
+            "of every step."
+        )
+    )
+    st.html(html.swatches([(colour, way) for way, colour in figures.WAY_COLOURS.items()]))
+    parts = {
+        _(label): (getattr(costs[step].cached, part), getattr(costs[step].recomputed, part))
+        for part, label in PARTS.items()
+        if trace.source_ids or not part.startswith("cross")
+    }
+    tokens = [done.token for done in trace.steps]
+    by_part = _("Multiply-adds of step {step} by part, with the cache and recomputed", step=step + 1)
+    charts = (
+        (figures.part_bars(parts), "parts", by_part),
+        (figures.cost_curve(cached, recomputed, step, tokens), "steps", _("Multiply-adds of each step, two curves")),
+    )
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for figure, kind, alt in charts:
+            frame.chart(figure, f"cost-{kind}", f"{name}-{kind}", alt)
+
+
+def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
+    return name, f"{cached:,}", f"{recomputed:,}", f"{recomputed / cached:.1f} ×"
+
+
+def _formula(*, is_papers: bool) -> None:
+    """How the parts are counted: by the paper's sizes, or by those of somebody else's model."""
+    if not is_papers:
+        st.caption(
+            _(
+                "Counted are the numbers of every matrix of the decoder, times the rows that it multiplies, and for "
+                "each row and each key that it attends to the width of a head, once for QKᵀ and once for weights · "
+                "V. Headlight's tests run such models both ways and find what torch's FlopCounterMode counts."
+            )
+        )
+        return
+    lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
+    st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
+    st.caption(
+        _(
+            "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the "
+            "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
+            "$n$ and $m$ = $S$ in every step. Heads do not appear: they share $d$ among them. Headlight's tests run "
+            "both ways and find exactly what torch's FlopCounterMode counts."
+        )
+    )

@@ -1,0 +1,104 @@
+"""What a writer computes on demand: beams, samples, what steps cost, and what each layer would have said."""
+
+from typing import TYPE_CHECKING, Final
+
+from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
+from viz.selection.decoding import DecodingChoices
+from viz.server.background_jobs import Progress, Task
+from viz.server.caches import cached
+from viz.text.messages import said
+
+if TYPE_CHECKING:
+    from model import BeamTree, SampledTranslation, Trace
+    from model.decoding.logit_lens import LogitLens
+    from model.reader import Reader
+    from model.writer import Writer
+
+
+MAX_NODES, MAX_LENSES = 12, 32
+#: The hover of a lens names so many tokens.
+TOP: Final = 5
+
+
+def beam_settings(choices: DecodingChoices) -> tuple[int, float]:
+    """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
+    from model.decoding.beam_tree import LARGEST_WIDTH
+    from model.writer import LARGEST_ALPHA
+
+    return min(max(choices.beam_size, 1), LARGEST_WIDTH), min(choices.length_penalty / 100, LARGEST_ALPHA)
+
+
+def searching(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[BeamTree]":
+    """The beam search that is chosen."""
+    beam, alpha = beam_settings(choices)
+    return Task(
+        ("beam", writer.key, text, beam, alpha),
+        0,
+        said("tokens"),
+        lambda progress: writer.beam_tree(text, beam, alpha, progress=progress.reached),
+        said("Searching: {done} of at most {total} tokens"),
+    )
+
+
+@cached(max_entries=MAX_NODES)
+def hypothesis_trace(writer: "Writer", text: str, token_ids: tuple[int, ...]) -> "Trace":
+    """The run that a hypothesis of a tree went through: a target row for each of its tokens. Not for the root."""
+    return writer.trace_tokens(text, token_ids)
+
+
+def greedy_score(trace: "Trace", writer: "Writer", alpha: float) -> float:
+    """The score with which what greedy search wrote would compete among the finished hypotheses of a beam search.
+
+    Its log-probability over a length penalty (`model.decoding.beam.BeamRule`): that of Wu et al. for translators, which
+    counts the token that ends a text even where it is missing; for other models n^α of the n tokens that were written.
+    """
+    from model.decoding.beam import BeamRule
+
+    ends = trace.steps[-1].token_id in writer.end_ids
+    tokens = len(trace.steps) + (writer.penalty == "wu" and not ends)
+    return sum(step.log_prob for step in trace.steps) / BeamRule(writer.penalty).divisor(tokens, alpha)
+
+
+def drawing(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[tuple[SampledTranslation, ...]]":
+    """Draws the translations that the chosen seed, temperature, top k and top p give."""
+    count, seed = choices.num_samples, choices.sampling_seed
+    how = choices.token_filter
+
+    def compute(progress: Progress) -> "tuple[SampledTranslation, ...]":
+        from model import Sampling
+
+        temperature, top_k, top_p = how
+        sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
+        return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed, progress=progress.reached))
+
+    progress_text = said("Drawing: {done} of at most {total} tokens of each")
+    return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)
+
+
+def step_costs(trace: "Trace", reader: "Reader") -> tuple[StepCost, ...]:
+    """What each step of a trace cost, and what it would have cost without the key/value cache.
+
+    Raises:
+        TraceError: the model does not tell; it says why.
+    """
+    sizes = _sizes(trace, reader)
+    prompt = len(trace.target_tokens) - len(trace.steps) + 1
+    return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
+
+
+def _sizes(trace: "Trace", reader: "Reader") -> DecoderSizes:
+    from model.translator import Translator
+
+    if isinstance(reader, Translator):
+        return decoder_sizes(reader.config)
+    from model.adapters.decoder_sizes import library_sizes
+    from model.adapters.text_reader import TextReader
+
+    assert isinstance(reader, TextReader)
+    return library_sizes(reader, trace)
+
+
+@cached(max_entries=MAX_LENSES)
+def logit_lens(trace: "Trace", writer: "Writer") -> "LogitLens":
+    """What each layer would have said at each step of a trace, with its five most probable tokens."""
+    return writer.logit_lens(trace, TOP)

@@ -1,1 +1,0 @@
-"""The tab with translations drawn by chance."""

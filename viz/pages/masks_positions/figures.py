@@ -1,0 +1,340 @@
+"""Attention masks and positional encodings as pictures.
+
+Sliders redraw the encodings, so each figure is made in one piece: plotly takes longer to change one than to make it.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Bool, Float, Int, UInt8
+
+from viz import theme
+from viz.pictures.figures.axes import MAX_ROW_LABELS, token_labels
+from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.text.messages import _, said
+from viz.theme import PlotlySpec
+
+if TYPE_CHECKING:
+    from model.analysis.positions.sinusoids import Likeness
+
+#: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
+ALLOWED, FUTURE, PADDING, BOTH = range(4)
+STATES: Final = (
+    said("may attend"),
+    said("masked: future"),
+    said("masked: padding"),
+    said("masked: future and padding"),
+)
+COLOURS: Final = (theme.SEQUENTIAL[5], theme.SEQUENTIAL[1], theme.DIVERGING[8], theme.DIVERGING[6])
+MASK_SCALE: Final = Scale("", COLOURS, ALLOWED, BOTH, ())
+#: Masks stand three to a row, so their rows are low: the cells are then nearly square.
+MASK_ROW_HEIGHT, MIN_MASK_HEIGHT, MAX_MASK_HEIGHT = 19, 150, 520
+#: Room for the tokens above a mask.
+LABEL_HEIGHT: Final = 90
+#: So many tokens fit along a mask, and so many numbers along a batch; of more, every second, third … stands there.
+MAX_ROWS, MAX_COLUMNS, MAX_NUMBERS = 36, 20, 10
+
+
+CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
+#: A label at every so many dimensions; all of them would not be read.
+DIMENSION_LABELS: Final = 8
+#: Pixels from one row's label to the next.
+ROW_LABEL: Final = 13
+#: More points than these are thinned out evenly.
+MAX_POINTS: Final = 3_000
+#: Points of the arc for each radian.
+ARC_POINTS: Final = 12
+SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
+
+UNIT_AXIS: Final[PlotlySpec] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
+
+
+def reasons(
+    causal: Bool[np.ndarray, "#query key"], padding: Bool[np.ndarray, "#query key"]
+) -> UInt8[np.ndarray, "query key"]:
+    """Why each query may not attend to a key, as a code: from the two masks that make up one, True = may attend."""
+    codes: np.ndarray = ((~causal) * FUTURE | (~padding) * PADDING).astype(np.uint8)
+    return codes
+
+
+def mask_heatmap(
+    codes: UInt8[np.ndarray, "query key"], query_tokens: Sequence[str], key_tokens: Sequence[str]
+) -> go.Figure:
+    """One mask, queries as rows and keys as columns, a colour for each of `STATES`."""
+    present = np.unique(codes)
+    # Words for every cell are megabytes in a long sentence: where all cells are alike, the hover says it once.
+    words = [_(state) for state in STATES]
+    word = words[present[0]] if len(present) == 1 else "%{customdata}"
+    query, key = _("query {token}", token="<b>%{y}</b>"), _("key {token}", token="<b>%{x}</b>")
+    figure = matrix(
+        codes if len(present) == 1 else np.array(words)[codes],
+        codes,
+        token_labels(query_tokens),
+        token_labels(key_tokens),
+        scale=MASK_SCALE,
+        hover=f"{query}<br>{key}<br>{word}",
+    )
+    figure.data[0].showscale = False
+    # Three masks stand side by side: upright labels are the only ones that fit above narrow columns.
+    small = {"tickfont": {"size": 12}}
+    height = len(codes) * MASK_ROW_HEIGHT + LABEL_HEIGHT
+    figure.update_layout(
+        height=min(MAX_MASK_HEIGHT, max(MIN_MASK_HEIGHT, height)),
+        xaxis=_ticks(token_labels(key_tokens), MAX_COLUMNS) | small | {"tickangle": -90},
+        yaxis=_ticks(token_labels(query_tokens), MAX_ROWS) | small,
+    )
+    return figure
+
+
+def batch_overview(real: Bool[np.ndarray, "sentence position"], tokens: Sequence[Sequence[str]]) -> go.Figure:
+    """A padded batch: a row for each sentence, counted from 1, a column for each position, padding in its colour.
+
+    Args:
+        real: True where a token stands, False where padding does.
+        tokens: of each sentence, as long as the batch is wide.
+    """
+    sentences, positions = real.shape
+    labels = [str(position) for position in range(positions)]
+    hover = _("{sentence}, position {position}", sentence="<b>%{y}</b>", position="%{x}")
+    figure = matrix(
+        np.array([token_labels(row) for row in tokens]),
+        np.where(real, ALLOWED, PADDING).astype(np.uint8),
+        [_("Sentence {number}", number=number) for number in range(1, sentences + 1)],
+        labels,
+        scale=MASK_SCALE,
+        hover=f"{hover}<br><b>%{{customdata}}</b>",
+    )
+    figure.data[0].showscale = False
+    numbers = _ticks(labels, MAX_NUMBERS) | {"tickangle": 0, "tickfont": {"size": 12}}
+    figure.update_layout(height=sentences * ROW_HEIGHT + 44, xaxis=numbers)
+    return figure
+
+
+def _ticks(labels: Sequence[str], limit: int) -> theme.PlotlySpec:
+    stride = max(1, -(-len(labels) // limit))
+    return {"tickvals": list(range(0, len(labels), stride)), "ticktext": list(labels[::stride])}
+
+
+def position_labels(tokens: Sequence[str], count: int) -> list[str]:
+    """Positions by number, those of the sentence with their token; safe for plotly."""
+    labels = [f"{position}  {label}" for position, label in enumerate(token_labels(tokens))]
+    return labels[:count] + [str(position) for position in range(len(tokens), count)]
+
+
+def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: Sequence[str]) -> go.Figure:
+    """Position by dimension; the sentence's tokens stand along the left, beyond a line bare numbers."""
+    positions, dimensions = encoding.shape
+    where = _("position {position}, dimension {dimension}", position="<b>%{y}</b>", dimension="<b>%{x}</b>")
+    figure = matrix(
+        encoding,
+        encoding,
+        position_labels(tokens, positions),
+        [str(dimension) for dimension in range(dimensions)],
+        scale=signed_scale(_("value"), encoding, floor=1.0),
+        hover=f"{where}<br>%{{z:+.4f}}",
+    )
+    # The colour is the value here: it need not be sent twice.
+    figure.data[0].customdata = None
+    end = len(tokens) - 0.5
+    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end, "line": _line(GREEN, 3)}
+    ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
+    figure.update_layout(
+        xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
+        yaxis={"tickfont": {"size": 12}},
+        # So that every label stands below the one before.
+        height=min(positions, MAX_ROW_LABELS) * ROW_LABEL + 40,
+        shapes=[line] if len(tokens) < positions else [],
+    )
+    return figure
+
+
+def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "pair 2"]) -> go.Figure:
+    """One position over its dimensions: its sines and its cosines, whose dimensions are `pairs`."""
+    names = (
+        (_("sine (even)"), _("cosine (odd)"))
+        if pairs[0, 1] == 1
+        else (_("sine (first half)"), _("cosine (second half)"))
+    )
+    hover = _("dimension {dimension}", dimension="%{x}")
+    traces = [
+        go.Scatter(
+            x=dimensions,
+            y=row[dimensions],
+            name=name,
+            mode="lines+markers",
+            line=_line(colour, 1.5),
+            marker={"size": 4},
+            hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
+        )
+        for dimensions, name, colour in zip(pairs.T, names, (SINE, COSINE), strict=True)
+    ]
+    return _chart(CURVE_HEIGHT, traces, _axis(_("dimension")), _axis(_("value")) | UNIT_AXIS)
+
+
+def dimension_curve(
+    where: Float[np.ndarray, "sample"],
+    wave: Float[np.ndarray, "sample"],
+    values: Float[np.ndarray, "position"],
+    tokens: Sequence[str],
+    wavelength: float,
+) -> go.Figure:
+    """One dimension over the positions: the wave, a dot at every position, strong for the sentence, and one wavelength.
+
+    `where` and `wave` are the formula also between positions; the wavelength, in positions, is marked where it fits.
+    """
+    labels, last = position_labels(tokens, len(values)), len(values) - 1
+    hover = _("position {position}", position="%{customdata}")
+    traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
+    for shown, name, opacity in (
+        (slice(len(tokens)), _("this sentence"), 1.0),
+        (slice(len(tokens), None), _("beyond it"), 0.4),
+    ):
+        traces.append(
+            go.Scatter(
+                x=np.arange(len(values))[shown],
+                y=values[shown],
+                customdata=labels[shown],
+                name=name,
+                mode="markers",
+                marker={"color": SINE, "size": 6, "opacity": opacity},
+                hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
+            )
+        )
+    band: PlotlySpec = {"type": "rect", "x0": 0, "x1": wavelength, "y0": -1.1, "y1": 1.1, "layer": "below"}
+    band |= {"fillcolor": COSINE, "opacity": 0.22, "line": {"width": 0}}
+    x_axis = _axis(_("position")) | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
+    shapes = [band] if wavelength <= last else []
+    return _chart(CURVE_HEIGHT, traces, x_axis, _axis(_("value")) | UNIT_AXIS, shapes)
+
+
+def likeness_over_distance(
+    curve: Float[np.ndarray, "distance"], pairs: "Likeness", tokens: Sequence[str], *, shows_means: bool
+) -> go.Figure:
+    """Pairs of a sentence as points over their distance, with the curve that positions alone give.
+
+    `curve` is the dot product of two encodings at the distances 0, 1, …; of more pairs than `MAX_POINTS`, evenly spaced
+    ones are drawn.
+    """
+    stride = max(1, -(-len(pairs.products) // MAX_POINTS))
+    first, second = pairs.first[::stride], pairs.second[::stride]
+    names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
+    distance, product = _distance(), _("dot product {number}", number="%{y:.2f}")
+    traces = [
+        go.Scatter(
+            x=second - first,
+            y=pairs.products[::stride],
+            customdata=[
+                _("{before} and {last}", before=names[p], last=names[q]) for p, q in zip(first, second, strict=True)
+            ],
+            name=_("pairs of this sentence"),
+            mode="markers",
+            marker={"color": COSINE, "size": 6, "opacity": 0.75},
+            hovertemplate=f"%{{customdata}}<br>{distance}<br>{product}<extra></extra>",
+        ),
+        go.Scatter(
+            x=np.arange(len(curve)),
+            y=curve,
+            name="PE(p) · PE(p + k)",
+            mode="lines",
+            line=_line(SINE, 2),
+            hovertemplate=f"{distance}<br>{_('positions alone {number}', number='%{y:.2f}')}<extra></extra>",
+        ),
+    ]
+    if shows_means and len(pairs.products):
+        traces.append(_means(pairs))
+    return _chart(LIKENESS_HEIGHT, traces, _axis(_("distance k in tokens")), _axis(_("dot product")))
+
+
+def shift_on_circle(
+    sine: Float[np.ndarray, "position"], cosine: Float[np.ndarray, "position"], position: int, shift: int, angle: float
+) -> go.Figure:
+    """One pair of dimensions as a point on the unit circle: at a position, and after a shift, which turns it.
+
+    `sine` and `cosine` are given as far as `position + shift` at least; `angle` is in radians.
+    """
+    where = _("position {position}", position="%{customdata}")
+    numbers = _("cosine {number}", number="%{x:+.4f}"), _("sine {number}", number="%{y:+.4f}")
+    hover = f"{'<br>'.join((where, *numbers))}<extra></extra>"
+    others = go.Scatter(
+        x=cosine,
+        y=sine,
+        customdata=np.arange(len(sine)),
+        name=_("other positions"),
+        mode="markers",
+        marker={"color": GREY, "size": 5, "opacity": 0.6},
+        hovertemplate=hover,
+    )
+    ends = [
+        go.Scatter(
+            x=[0, cosine[at]],
+            y=[0, sine[at]],
+            customdata=[at, at],
+            name=f"{name} = {at}",
+            mode="lines+markers",
+            line=_line(colour, 3),
+            marker={"size": [0, 12], "color": colour, "opacity": 1},
+            hovertemplate=hover,
+        )
+        for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k"))
+    ]
+    arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
+    bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
+    x_axis, y_axis = _axis(_("cosine")) | bounds, _axis(_("sine")) | bounds | {"scaleanchor": "x"}
+    return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
+
+
+def _means(pairs: "Likeness") -> go.Scatter:
+    """The mean of all pairs at each distance that occurs."""
+    counts, sums = np.bincount(pairs.distances), np.bincount(pairs.distances, pairs.products)
+    distances = np.flatnonzero(counts)
+    return go.Scatter(
+        x=distances,
+        y=sums[distances] / counts[distances],
+        name=_("mean of the pairs"),
+        mode="lines",
+        line=_line(GREEN, 2) | {"dash": "dash"},
+        hovertemplate=f"{_distance()}<br>{_('mean {number}', number='%{y:.2f}')}<extra></extra>",
+    )
+
+
+def _distance() -> str:
+    return _("distance {number}", number="%{x}")
+
+
+def _arc(start: float, angle: float) -> go.Scatter:
+    """From `start` on by `angle`, in radians, further out with every turn, so that several turns can be counted."""
+    along = np.linspace(0.0, 1.0, max(2, int(angle * ARC_POINTS)))
+    radius = 0.3 + 0.4 * along * min(1.0, angle / (4 * np.pi))
+    turned = start + angle * along
+    return go.Scatter(
+        x=radius * np.cos(turned),
+        y=radius * np.sin(turned),
+        mode="lines",
+        line=_line(GREEN, 2),
+        hoverinfo="skip",
+        name=_("the turn"),
+    )
+
+
+def _chart(
+    height: int,
+    traces: Sequence[go.Scatter],
+    x_axis: PlotlySpec,
+    y_axis: PlotlySpec,
+    shapes: Sequence[PlotlySpec] = (),
+) -> go.Figure:
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    own = {"showlegend": True, "legend": legend, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
+    return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
+
+
+def _axis(title: str) -> PlotlySpec:
+    font = {"color": theme.CHART_TEXT}
+    return {"title": {"text": title, "standoff": 6, "font": font}, "tickfont": font, "zeroline": False}
+
+
+def _line(colour: str, width: float) -> PlotlySpec:
+    return {"color": colour, "width": width}

@@ -1,1 +1,0 @@
-"""The tab with the masks as the model used them."""

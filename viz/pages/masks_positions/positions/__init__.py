@@ -1,1 +1,0 @@
-"""The tab with the positional encodings."""

@@ -1,0 +1,1 @@
+"""What the tabs on claims ask of the model."""

@@ -1,0 +1,387 @@
+"""One sentence through the small models, what all their seeds measured, and parts taken out of a trained translator."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import DataError, EditError, InputTextError
+from viz.access import models, traces
+from viz.access.attention import MatrixView, shown_axes
+from viz.selection import catalogue
+from viz.selection.model_choice import Device, ModelChoice
+from viz.server.background_jobs import Progress, Task
+from viz.server.caches import FileState, cached
+from viz.text.messages import said
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from model.analysis.ablations.outputs import Repetition, SharedWords
+    from model.analysis.ablations.results import AblationResults
+    from model.analysis.interventions.parts_off import Part, PartOff, PartScore
+    from model.sequence_translator import SequenceTranslator
+
+
+#: As many models as are shown at once.
+MOST: Final = 4
+HARD: Final = 0.99
+#: As many models as there are, and some of other folders.
+MAX_KEPT: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What one model makes of the sentence.
+
+    Attributes:
+        preset: which model.
+        translation: as it wrote it.
+        likeness: chrF against the reference's translation, 0 to 100.
+    """
+
+    preset: str
+    translation: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is measured of the output of a model that is shown.
+
+    Attributes:
+        output: its translation.
+        words: how many words of the reference's translation it has.
+        repetition: the longest run of one token in it.
+        tokens: how many were written.
+        has_ended: whether the model ended it itself.
+        same_backwards: whether the words in reverse order become the very same.
+        stunted: how many of `outputs.OTHERS` other sentences become at most `outputs.FEW_WORDS` different words.
+    """
+
+    output: Output
+    words: "SharedWords"
+    repetition: "Repetition"
+    tokens: int
+    has_ended: bool
+    same_backwards: bool
+    stunted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The sentence through all models.
+
+    Attributes:
+        outputs: of every model, in the order of the presets; the first is the reference.
+        shown: of those that are looked at.
+        refused: why the models cannot read the sentence; "" where they can.
+    """
+
+    outputs: tuple[Output, ...] = ()
+    shown: tuple[Measured, ...] = ()
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SetResult:
+    """What was measured of one model on one set.
+
+    Attributes:
+        bleu, chrf: mean and standard deviation over seeds, NaN for one seed.
+        differences: seed → BLEU less the full model's of the same seed.
+        difference: their mean and standard deviation; None of the full model itself.
+    """
+
+    bleu: tuple[float, float]
+    chrf: tuple[float, float]
+    differences: Mapping[int, float]
+    difference: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One model of the table.
+
+    Attributes:
+        preset: which.
+        runs: how many seeds were measured.
+        sets: set → what was measured on it.
+        tokens_per_second: in training, of one thread; None where it was not timed.
+        claimed, paper: BLEU less a full model's, as is often said, and as Table 3 has it; None where nobody says.
+    """
+
+    preset: str
+    runs: int
+    sets: Mapping[str, SetResult]
+    tokens_per_second: float | None
+    claimed: float | None
+    paper: float | None
+
+
+#: The parts of `model.analysis.interventions.parts_off`, in the order in which the table has them.
+PARTS: "Final[tuple[Part, ...]]" = ("positions", "scaling", "heads", "residuals", "norms")
+#: Sentences that are scored: those of our own corpus.
+SENTENCES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Without:
+    """A sentence translated without a part, or why the model has no such part."""
+
+    off: "PartOff"
+    translation: str = ""
+    lacking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Translations:
+    """A sentence translated by the whole model, and without each part."""
+
+    whole: str
+    without: tuple[Without, ...]
+
+
+def presets() -> tuple[str, ...]:
+    """The models that are there, in the order in which the table has them; the first is the reference."""
+    from model.training.ablations import ABLATIONS
+
+    return tuple(preset for preset in ABLATIONS if preset in catalogue.experiments())
+
+
+def what(preset: str) -> str:
+    """How a model differs from the full one, in a few words."""
+    from model.training.ablations import ABLATIONS
+
+    return ABLATIONS[preset].what
+
+
+def choice_of(preset: str, device: Device) -> ModelChoice:
+    """A model as the list of models has it."""
+    return ModelChoice(checkpoint=f"{catalogue.EXPERIMENTS}/{preset}", device=device)
+
+
+def trace(preset: str, device: Device, text: str) -> "Trace":
+    """What a model did with the sentence. Raises as `models.reader` and `traces.trace`."""
+    return traces.written_alone(models.writer(choice_of(preset, device)), text)
+
+
+def lacks(preset: str, device: Device, site: str) -> str:
+    """Why a model has no such attention, as a sentence; "" where it has."""
+    abilities = models.abilities(choice_of(preset, device))
+    return "" if site in abilities.sites else abilities.lacks.get("self-attention", said("This model has none."))
+
+
+def farthest(outputs: Sequence[Output]) -> str | None:
+    """The model whose translation is least like the reference's, of equal ones the first; None without another."""
+    others = outputs[1:]
+    return min(others, key=lambda output: output.likeness).preset if others else None
+
+
+def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str) -> "Task[Comparison]":
+    """The sentence through all of these models.
+
+    Args:
+        names: the models, the reference first.
+        chosen: those that are looked at; without any, the reference and the one that is farthest from it.
+        device: where they compute.
+        text: the sentence.
+    """
+    stamps = tuple(models.stamp(choice_of(name, device)) for name in names)
+    return Task(
+        ("ablations", names, stamps, chosen, device, text),
+        len(names) + (len(chosen) or 2),
+        said("models"),
+        lambda progress: _compare(names, chosen, device, text, progress),
+        said("Translating with {total} small models: {done} done"),
+    )
+
+
+def _compare(
+    names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str, progress: Progress
+) -> Comparison:
+    from model.analysis.ablations.outputs import likeness
+
+    translations: dict[str, str] = {}
+    for name in names:
+        try:
+            translations[name] = trace(name, device, text).translation
+        except InputTextError as error:
+            return Comparison(refused=error.message)
+        progress(1)
+    reference = translations[names[0]]
+    outputs = tuple(Output(name, written, likeness(reference, written)) for name, written in translations.items())
+    shown = chosen or tuple(filter(None, (names[0], farthest(outputs))))
+    measured = []
+    for output in outputs:
+        if output.preset in shown:
+            measured.append(_measure(output, reference, device, text))
+            progress(1)
+    return Comparison(outputs, tuple(measured))
+
+
+def _measure(output: Output, reference: str, device: Device, text: str) -> Measured:
+    from model.analysis.ablations import outputs
+
+    run = trace(output.preset, device, text)
+    translator = models.any_translator(choice_of(output.preset, device))
+    return Measured(
+        output,
+        outputs.shared_words(reference, output.translation),
+        outputs.longest_repetition(run),
+        len(run.steps),
+        outputs.has_ended(run),
+        outputs.try_backwards(translator, run),
+        _stunted(translator),
+    )
+
+
+@cached(max_entries=MAX_KEPT)
+def _stunted(translator: "SequenceTranslator") -> int:
+    from model.analysis.ablations.outputs import count_stunted
+
+    return count_stunted(translator)
+
+
+def rows(results: "AblationResults") -> tuple[Row, ...]:
+    """A row for each model that was measured, in the order of the presets."""
+    from model.analysis.ablations import results as summed
+    from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
+    from model.training.ablations import ABLATIONS
+
+    table = []
+    for preset in ABLATIONS:
+        sets = {}
+        for name in summed.dev_sets(results):
+            bleu, chrf = summed.bleu_of(results, preset, name), summed.chrf_of(results, preset, name)
+            if bleu is None or chrf is None:
+                continue
+            differences = {} if preset == "full" else summed.differences_from_full(results, preset, name)
+            spread = summed.over_seeds(list(differences.values()))[:2] if differences else None
+            sets[name] = SetResult(bleu[:2], chrf[:2], differences, spread)
+        if sets:
+            runs = len({run.seed for run in results.runs if run.preset == preset})
+            speed = results.tokens_per_second.get(preset)
+            table.append(Row(preset, runs, sets, speed, OFTEN_CLAIMED.get(preset), paper_difference(preset)))
+    return tuple(table)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class OpenHead:
+    """One head of a trace; `weights` are read-only, labels as people read them, numbers count from 0."""
+
+    layer: int
+    head: int
+    weights: Float[np.ndarray, "row key"]
+    rows: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    @property
+    def hard_rows(self) -> int:
+        """How many rows give one key at least `HARD` of their weight: there a softmax hardly passes a gradient."""
+        return int((self.weights.max(axis=1) >= HARD).sum())
+
+
+def open_head(trace: "Trace", site: str, layer: int | None, head: int | None) -> OpenHead | None:
+    """A head of a trace: the surest of those that are left open; None where there is no such layer or head."""
+    found = surest(trace, site, layer, head)
+    if found is None:
+        return None
+    weights = trace.weights(site, found[0], [found[1]])[0].numpy()
+    weights.setflags(write=False)
+    queries, keys = shown_axes(trace, site, MatrixView("weights", whole_words=False, special_tokens=True))
+    return OpenHead(*found, weights, queries.labels, keys.labels)
+
+
+@cached(max_entries=256)
+def surest(trace: "Trace", site: str, layer: int | None, head: int | None) -> tuple[int, int] | None:
+    """The head whose rows give one key the most on average, the end of a sentence left out; of equal ones the first.
+
+    Args:
+        trace: of a model that has the site.
+        site: the attention.
+        layer, head: the only ones that are looked at; None for all.
+    """
+    from model.analysis.metrics.head_metrics import AttentionRows, confidence
+
+    queries, keys = trace.axis_tokens(site)
+    ranked = []
+    for at in range(trace.layers_of(site)) if layer is None else [layer] if layer < trace.layers_of(site) else []:
+        weights = trace.weights(site, at)
+        rows = AttentionRows(weights, trace.mask(site, at), site, keys, queries, keys[-1])
+        means = np.nan_to_num(confidence(rows).mean().numpy(), nan=-1.0)
+        ranked += [(float(mean), -at, -number) for number, mean in enumerate(means) if head in (None, number)]
+    return (-max(ranked)[1], -max(ranked)[2]) if ranked else None
+
+
+def results() -> "AblationResults | None":
+    """What was measured of all seeds; None where nobody has measured yet.
+
+    Raises:
+        DataError: the file is damaged.
+    """
+    from model.training.ablations import RESULTS
+
+    path = catalogue.experiments_root() / RESULTS
+    try:
+        return _results(FileState.of(path))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise DataError("{results} cannot be read: {strerror}.", results=RESULTS, strerror=error.strerror) from error
+
+
+@cached(max_entries=4)
+def _results(file: FileState) -> "AblationResults":
+    from model.analysis.ablations.results import load_results
+
+    return load_results(Path(file.path))
+
+
+def parts_off(layer: int | None, kept_head: int) -> "tuple[PartOff, ...]":
+    """Every part, taken out in one layer (from 0) or in all."""
+    from model.analysis.interventions.parts_off import PartOff
+
+    return tuple(PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
+
+
+def sentence_task(translator: "Translator", text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
+    """The translation of a sentence by the whole model and without each of the parts."""
+    from model.analysis.interventions.parts_off import translate_without
+
+    def compute(progress: Progress) -> Translations:
+        whole = translate_without(translator, [text], None, progress)[0]
+        return Translations(whole, tuple(_without(translator, text, off, progress) for off in offs))
+
+    return Task(
+        ("sentence without parts", translator.key, text, offs),
+        1 + len(offs),
+        said("translations"),
+        compute,
+        said("Translating without each part: {done} of {total}"),
+    )
+
+
+def _without(translator: "Translator", text: str, off: "PartOff", progress: Progress) -> Without:
+    from model.analysis.interventions.parts_off import translate_without
+
+    try:
+        return Without(off, translate_without(translator, [text], off, progress)[0])
+    except EditError as error:
+        progress(1)
+        return Without(off, lacking=error.message)
+
+
+def score_task(translator: "Translator", offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
+    """The translation of our own corpus by the whole model and without each of the parts."""
+    from model.analysis.interventions.parts_off import score_without
+
+    return Task(
+        ("parts off", translator.key, offs),
+        SENTENCES * (1 + len(offs)),
+        said("translations"),
+        lambda progress: score_without(translator, offs, progress),
+        said("Translating: {done} of {total}, about {left:.0f} s left"),
+    )
