@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 _NAMES = {
     ".abilities": {"Abilities"},
     ".config": {"TransformerConfig"},
-    ".decoding.batch_masks": {"BatchMasks"},
     ".decoding.beam_tree": {"BeamNode", "BeamTree"},
     ".decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
     ".decoding.samples": {"SampledTranslation"},
     ".decoding.sampling": {"Draws", "Sampling"},
     ".decoding.session": {"DecodingSession"},
+    ".decoding.side_by_side": {"BatchMasks"},
     ".nn.attention": {"AttentionInputs", "attention_weights"},
     ".nn.edits": {"MakeUniform", "PointAt", "SwitchOff"},
     ".nn.transformer": {"Transformer"},

@@ -306,7 +306,7 @@ WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
     (
         "viz.pages.model_card.figures",
         "MAX_MARKED",
-        lambda n: "markers" in figures._line(curve(n), "a", "b", "red", in_legend=True).mode,
+        lambda n: "markers" in figures._line(curve(n), figures._Panel("a", [], "b", {}), "red").mode,
     ),
 ]
 

@@ -1,6 +1,6 @@
 // @ts-check
 // Metrics of all heads: each as a little map of layers × heads, the chosen one large, with its numbers.
-// Data: the payload of component.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
+// Data: the payload of tab.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
 
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";

@@ -1,6 +1,6 @@
 // @ts-check
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
-// Data: the payload of headline.py.
+// Data: the payload of captions.py.
 import { indicesOf, onTold, openedHead, pointed } from "../../../pictures/shared/focus.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";

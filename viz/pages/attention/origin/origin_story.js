@@ -1,7 +1,7 @@
 // @ts-check
 // Seven pictures over the same keys, from q · k to a head's part of the output. Pointing at a key lights its column in
 // all of them; a click, or Enter, follows it. The tokens on top are the keyboard's way in.
-// Data: the payload of component.py. Sends back the trigger `follow`: { key }.
+// Data: the payload of tab.py. Sends back the trigger `follow`: { key }.
 import { consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";

@@ -1,7 +1,7 @@
 // @ts-check
 // A beam search as a tree that grows from left to right, a column a step. Pointing at a hypothesis, or moving there with
 // the arrow keys (left and right along the tree, up and down within a step), tells what became of it; a click, or Enter,
-// opens it. Data: the payload of component.py. Sends back the trigger `node`: { node }.
+// opens it. Data: the payload of tab.py. Sends back the trigger `node`: { node }.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { cornerOf, hearItems, scrolledTo } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";

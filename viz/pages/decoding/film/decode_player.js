@@ -1,6 +1,6 @@
 // @ts-check
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
-// Data: the payload of payload.py. Sends back the state `view` and the trigger `wish`.
+// Data: the payload of component.py. Sends back the state `view` and the trigger `wish`.
 import { PlayerView } from "../../../pictures/player/player_view.js";
 import { Transport } from "../../../pictures/player/transport.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";

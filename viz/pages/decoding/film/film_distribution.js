@@ -15,7 +15,7 @@
 
 /**
  * The distribution of a step: each of the best tokens is a group of its own. `numbers` are best, counts and centres, each
- * for all steps, as film_data.py packs them.
+ * for all steps, as component.py packs them.
  * @param {{ numBest: number, numBins: number, steps: unknown[] }} sizes @param {Float32Array} numbers @param {number} step
  * @returns {Distribution}
  */

@@ -1,7 +1,7 @@
 // @ts-check
 // The map of the Transformer with a film over it: the source through the encoder, then token after token through the
 // decoder. Boxes light up; beside the map stands what the lit one does.
-// Data: the payload of component.py. Sends back the state `view` and the trigger `box`: { box, layer, row }.
+// Data: the payload of tab.py. Sends back the state `view` and the trigger `box`: { box, layer, row }.
 import { ArchitectureMap } from "../../../pictures/architecture_map/architecture_map.js";
 import { stagesOf, tokenAway } from "../../../pictures/architecture_map/stages.js";
 import { PlayerView } from "../../../pictures/player/player_view.js";

@@ -1,7 +1,7 @@
 // @ts-check
 // What the encoder reads, and what the decoder reads, as tokens of which one is followed. A click, or Enter, follows
 // another one; arrow keys lead from token to token.
-// Data: the payload of component.py. Sends back the trigger `token`: { stack, position }.
+// Data: the payload of tab.py. Sends back the trigger `token`: { stack, position }.
 import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";

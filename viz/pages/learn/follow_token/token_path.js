@@ -1,7 +1,7 @@
 // @ts-check
 // The path of a token: a chart of what every part adds to the residual stream, buttons that open a stage of it, and
 // below them the steps of the open stage, each with its vector as a strip of cells.
-// Data: the payload of component.py. Sends back the trigger `stage`: { stage }.
+// Data: the payload of tab.py. Sends back the trigger `stage`: { stage }.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
