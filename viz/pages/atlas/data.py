@@ -9,12 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 import streamlit as st
 from jaxtyping import Float, Int
 
+from model import Reader
+from model.analysis.atlas import head_distance
+from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
+from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
+from model.analysis.coreference.case_files import cases_for
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
+from model.analysis.data_files import parse_json_row
+from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError
 from viz.access import models
 from viz.access.models import MAX_MODELS
@@ -24,13 +32,6 @@ from viz.server.background_jobs import Progress, Task
 from viz.server.caches import BoundedCache, cached
 from viz.text.messages import Message, said
 from viz.text.sites import SITES
-
-if TYPE_CHECKING:
-    from model import Reader
-    from model.analysis.atlas.measure import Atlas
-    from model.analysis.corpus import CorpusSentence
-    from model.analysis.metrics.alignment import AlignedPair
-
 
 Row = TypeVar("Row")
 
@@ -71,8 +72,8 @@ class Reading:
         is_own: whether the corpus is the one that we wrote.
     """
 
-    sentences: "tuple[CorpusSentence, ...]"
-    aligned: "tuple[AlignedPair, ...]"
+    sentences: tuple[CorpusSentence, ...]
+    aligned: tuple[AlignedPair, ...]
     digest: str
     is_own: bool
 
@@ -92,7 +93,7 @@ class StoredAtlas:
         refused: why a file that should have held it was not taken; "" if none was refused.
     """
 
-    atlas: "Atlas | None"
+    atlas: Atlas | None
     path: Path | None = None
     refused: str = ""
 
@@ -143,11 +144,8 @@ def read_lines(
     return tuple(rows), bad
 
 
-def reading(sentences: "tuple[CorpusSentence, ...] | None", aligned: "tuple[AlignedPair, ...]") -> Reading:
+def reading(sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[AlignedPair, ...]) -> Reading:
     """A person's sentences, or where there are none our own, and aligned pairs if there are any."""
-    from model.analysis.atlas.measure import reading_digest
-    from model.analysis.corpus import OWN_CORPUS
-
     read = _own_sentences(OWN_CORPUS) if sentences is None else sentences
     return Reading(read, aligned, reading_digest(read, aligned), sentences is None)
 
@@ -158,7 +156,6 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
     Raises:
         DataError: the file holds no sentence, or too many.
     """
-    from model.analysis.corpus import CorpusSentence
 
     def read(line: str, number: int) -> CorpusSentence:
         fields = [field.strip() for field in line.split("\t")]
@@ -185,8 +182,6 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
     Raises:
         DataError: the file holds no pair, or too many.
     """
-    from model.analysis.data_files import parse_json_row
-    from model.analysis.metrics.alignment import AlignedPair
 
     def read(line: str, number: int) -> AlignedPair:
         row = parse_json_row(Path(name), number, line)
@@ -202,8 +197,6 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
 
     Our own sentences may have been measured with error rates; such a file holds all that is asked for, and more.
     """
-    from model.analysis.atlas.file import cache_path
-
     model = _model_digest(models.reader(choice))
     known, key = _atlases(), (model, reading.digest)
     if (kept := known.get(key)) is not None:
@@ -223,16 +216,12 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
     return StoredAtlas(None, refused=refused)
 
 
-def measuring(reading: Reading, reader: "Reader") -> Task[StoredAtlas]:
+def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
     """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
 
     Raises:
         HeadlightError: the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
-    from model.analysis.atlas.file import cache_path, cached_atlas
-    from model.analysis.atlas.measure import build_atlas
-    from model.analysis.coreference.case_files import cases_for
-
     folder, known = cache_folder(), _atlases()
 
     def compute(progress: Progress) -> StoredAtlas:
@@ -268,16 +257,14 @@ def reads_english(languages: tuple[str, str]) -> bool:
     return languages[0] in ("", "en")
 
 
-def share_held(atlas: "Atlas", site: str) -> float:
+def share_held(atlas: Atlas, site: str) -> float:
     """Which part of the distances between heads of a site the map of them holds, from 0 to 1."""
-    from model.analysis.atlas import head_distance
-
     own, index = atlas.own(site), SITES.index(site)
     places = atlas.map_positions[index].reshape(-1, 2)
     return head_distance.share_held(atlas.divergences[index][np.ix_(own, own)], places[own])
 
 
-def distances(atlas: "Atlas", site: str) -> Float[np.ndarray, "layer_head layer_head"]:
+def distances(atlas: Atlas, site: str) -> Float[np.ndarray, "layer_head layer_head"]:
     """What the map of heads is drawn from: the root of the mean Jensen–Shannon divergence, 0 to 1.
 
     For as many layers and heads as the site has; NaN where a layer has fewer.
@@ -289,28 +276,24 @@ def distances(atlas: "Atlas", site: str) -> Float[np.ndarray, "layer_head layer_
     return roots
 
 
-def shape_of(atlas: "Atlas", site: str) -> tuple[int, int]:
+def shape_of(atlas: Atlas, site: str) -> tuple[int, int]:
     """Layers of a site, and the most heads that one of them has."""
     return len(atlas.heads[site]), max(atlas.heads[site])
 
 
-def own_places(atlas: "Atlas", site: str) -> Int[np.ndarray, "head"]:
+def own_places(atlas: Atlas, site: str) -> Int[np.ndarray, "head"]:
     """The places of a site's heads in a list with room for as many in every layer as the largest has."""
     most = max(atlas.heads[site])
     return np.array([layer * most + head for layer, count in enumerate(atlas.heads[site]) for head in range(count)])
 
 
 @lru_cache(maxsize=1)
-def _own_sentences(path: Path) -> "tuple[CorpusSentence, ...]":
-    from model.analysis.corpus import read_text
-
+def _own_sentences(path: Path) -> tuple[CorpusSentence, ...]:
     return tuple(read_text(path))
 
 
-def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
+def _load(path: Path, fits: Callable[[Atlas], bool]) -> StoredAtlas:
     """The atlas in a file, if it is there and fits."""
-    from model.analysis.atlas.file import load_atlas
-
     if not path.is_file():
         return StoredAtlas(None)
     try:
@@ -324,7 +307,7 @@ def _load(path: Path, fits: "Callable[[Atlas], bool]") -> StoredAtlas:
     return StoredAtlas(atlas, path)
 
 
-def _is_of(atlas: "Atlas", reading: Reading) -> bool:
+def _is_of(atlas: Atlas, reading: Reading) -> bool:
     """Whether an atlas, perhaps with error rates of pairs that are not known here, is of exactly these sentences."""
     if atlas.corpus == reading.digest:
         return True
@@ -343,7 +326,5 @@ def _atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
 
 
 @cached(max_entries=MAX_MODELS)
-def _model_digest(reader: "Reader") -> str:
-    from model.analysis.atlas.measure import digest_of
-
+def _model_digest(reader: Reader) -> str:
     return digest_of(reader)

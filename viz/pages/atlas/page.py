@@ -5,7 +5,6 @@ from pathlib import Path
 import streamlit as st
 
 from viz.access import models
-from viz.pages.atlas import corpus, tabs
 from viz.selection import state
 from viz.text.messages import _
 from viz.ui import formulas, frame
@@ -26,6 +25,9 @@ with frame.errors_shown():
             icon=":material/info:",
         )
     else:
+        # After the title, which waits for no library.
+        from viz.pages.atlas import corpus, tabs
+
         pictures = st.container()
         measured = corpus.measured(pictures)
         if measured is not None:

@@ -10,6 +10,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model import Reader, Trace
+from model.analysis.coreference import pronoun_rows as model_pronoun_rows
+from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases
+from model.analysis.coreference.case_files import set_language as model_set_language
+from model.analysis.coreference.cases import PronounCase, PronounCases
+from model.analysis.coreference.measure import CoreferenceScores, measure_coreference
+from model.analysis.coreference.pronoun_choice import PronounChoice
+from model.analysis.coreference.pronoun_choice import pronoun_choice as model_pronoun_choice
+from model.analysis.coreference.pronoun_rows import reads_sentence
+from model.analysis.coreference.span_attention import Measure as ModelMeasure
+from model.analysis.coreference.span_attention import read_case
+from model.analysis.corpus import OWN_CORPUS, read_text
+from model.analysis.word_diff import WordSpan, word_diff
+from model.sequence_translator import SequenceTranslator
+from model.trace import axes
+from model.trace.axes import Axis, between
 from viz.access import findings
 from viz.selection.common import Measure
 from viz.selection.coreference import MARKS as ROLES
@@ -20,19 +36,11 @@ from viz.text.messages import said
 from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
-    from model import Reader, Trace
-    from model.analysis.coreference.cases import PronounCase, PronounCases
-    from model.analysis.coreference.measure import CoreferenceScores
-    from model.analysis.coreference.pronoun_choice import PronounChoice
-    from model.analysis.coreference.span_attention import Measure as ModelMeasure
     from model.analysis.two_models import HeadDistances
-    from model.analysis.word_diff import WordSpan
-    from model.sequence_translator import SequenceTranslator
-    from model.trace.axes import Axis
 
 
 #: What the selection calls a measure → what the model's analysis does.
-MEASURES: "Final[Mapping[Measure, ModelMeasure]]" = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
+MEASURES: Final[Mapping[Measure, ModelMeasure]] = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
 MAX_CHOICES: Final = 200
 
 
@@ -41,7 +49,7 @@ class CaseSet:
     """A set of sentences with pronouns: its name, its cases, and what tells it from others."""
 
     name: str
-    cases: "PronounCases"
+    cases: PronounCases
     digest: str
 
 
@@ -57,7 +65,7 @@ class Pair:
 
     name: str
     group: str
-    cases: "tuple[PronounCase, PronounCase]"
+    cases: tuple[PronounCase, PronounCase]
     is_control: bool = False
 
     @property
@@ -75,8 +83,8 @@ class Side:
     """One of the two sentences: its trace, its marked words if all are marked, and the rows that are looked at."""
 
     number: int
-    trace: "Trace"
-    case: "PronounCase | None"
+    trace: Trace
+    case: PronounCase | None
     rows: Positions = ()
 
 
@@ -122,22 +130,18 @@ class HeadPicture:
     """The weights of one head between the words of a text."""
 
     weights: Float[np.ndarray, "row column"]
-    queries: "Axis"
-    keys: "Axis"
+    queries: Axis
+    keys: Axis
 
 
 def set_language(source: str) -> str:
     """The language of the set that is offered to models that read this one."""
-    from model.analysis.coreference.case_files import set_language
-
-    return set_language(source)
+    return model_set_language(source)
 
 
 @cache
 def curated(language: str = "en") -> CaseSet:
     """The set that ships in a language for which `set_language` has one."""
-    from model.analysis.coreference.case_files import curated_cases
-
     is_english = language == "en"
     name, digest = ("the curated set", "curated") if is_english else (f"curated {language}", f"curated-{language}")
     return CaseSet(name, curated_cases(language), digest)
@@ -149,8 +153,6 @@ def read_cases(content: bytes, name: str) -> CaseSet:
     Raises:
         DataError: it is of no form that can be read, too large, or none of its lines can be used.
     """
-    from model.analysis.coreference.case_files import parse_pronoun_cases
-
     digest = hashlib.sha256(content).hexdigest()
     return CaseSet(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")
 
@@ -168,8 +170,6 @@ def pairs_for(source: str) -> Mapping[str, Pair]:
 @cache
 def curated_pairs(language: str = "en") -> Mapping[str, Pair]:
     """The pairs that ship in a language, by their names, in the order of their file."""
-    from model.analysis.coreference.case_files import curated_cases
-
     of_pair: dict[str, list[PronounCase]] = {}
     for case in curated_cases(language).cases:
         of_pair.setdefault(case.pair, []).append(case)
@@ -177,10 +177,8 @@ def curated_pairs(language: str = "en") -> Mapping[str, Pair]:
     return MappingProxyType({name: Pair(name, of[0].group, of, of[0].is_control) for name, of in both.items()})
 
 
-def marked_case(text: str, marks: Marks) -> "PronounCase | None":
+def marked_case(text: str, marks: Marks) -> PronounCase | None:
     """A sentence with its pronoun and candidates, by word positions; None where one is missing or two are one."""
-    from model.analysis.coreference.cases import PronounCase
-
     spans = word_spans(text)
     pronoun, antecedent, distractor = marks.positions
     if pronoun is None or antecedent is None or distractor is None or len(set(marks.positions)) < 3:
@@ -189,42 +187,33 @@ def marked_case(text: str, marks: Marks) -> "PronounCase | None":
 
 
 @cached(max_entries=MAX_CHOICES)
-def pronoun_choice(translator: "SequenceTranslator", case: "PronounCase") -> "PronounChoice":
+def pronoun_choice(translator: SequenceTranslator, case: PronounCase) -> PronounChoice:
     """What the model writes for a pronoun, and how probable each of its rivals is there. Raises what the model does."""
-    from model.analysis.coreference.pronoun_choice import pronoun_choice
-
-    return pronoun_choice(translator, case)
+    return model_pronoun_choice(translator, case)
 
 
-def scores_task(cases: CaseSet, reader: "Reader", measure: Measure) -> Task["CoreferenceScores"]:
+def scores_task(cases: CaseSet, reader: Reader, measure: Measure) -> Task[CoreferenceScores]:
     """All heads scored over a set."""
 
-    def compute(progress: Progress) -> "CoreferenceScores":
-        from model.analysis.coreference.measure import measure_coreference
-
+    def compute(progress: Progress) -> CoreferenceScores:
         return measure_coreference(reader, cases.cases, measure=MEASURES[measure], progress=progress)
 
     key = ("coreference", reader.key, cases.digest, measure)
     return Task(key, len(cases.cases.cases), said("sentences"), compute)
 
 
-def pronoun_rows(trace: "Trace", reader: "Reader", case: "PronounCase", site: str) -> Positions | str:
+def pronoun_rows(trace: Trace, reader: Reader, case: PronounCase, site: str) -> Positions | str:
     """The query rows that speak for a pronoun: its own in the encoder, the one that predicts it in the decoder.
 
     Where there is none, the reason.
     """
-    from model.analysis.coreference import pronoun_rows
-
-    return pronoun_rows.pronoun_rows(reader, trace, case, site)
+    return model_pronoun_rows.pronoun_rows(reader, trace, case, site)
 
 
 def candidate_weights(
-    trace: "Trace", reader: "Reader", case: "PronounCase", site: str, rows: Positions, measure: Measure
+    trace: Trace, reader: Reader, case: PronounCase, site: str, rows: Positions, measure: Measure
 ) -> Float[np.ndarray, "layer head candidate"] | str:
     """From these rows to antecedent and distractor, by a measure, or why that cannot be said."""
-    from model.analysis.coreference.pronoun_rows import reads_sentence
-    from model.analysis.coreference.span_attention import read_case
-
     if not (reads_sentence(trace, site) or site == CROSS):
         return said("neither candidate is among the tokens that this attention looks at")
     read = read_case(reader, case)
@@ -233,10 +222,8 @@ def candidate_weights(
     return _candidate_weights(trace, reader, site, rows, tuple(map(tuple, read.pieces[1:])), measure)
 
 
-def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Measure) -> Movement | str:
+def movement(sides: "Sequence[Side]", reader: Reader, site: str, measure: Measure) -> Movement | str:
     """How far the heads of an attention move, from the rows of both sides; or why that cannot be said."""
-    from model.analysis.coreference import pronoun_rows
-
     weights = []
     for side in sides:
         if side.case is None:
@@ -245,10 +232,10 @@ def movement(sides: "Sequence[Side]", reader: "Reader", site: str, measure: Meas
         if isinstance(of_side, str):
             return of_side
         weights.append(of_side)
-    return Movement(pronoun_rows.movement(*weights), np.stack(weights, axis=2))
+    return Movement(model_pronoun_rows.movement(*weights), np.stack(weights, axis=2))
 
 
-def movements(sides: "Sequence[Side]", reader: "Reader", measure: Measure) -> Mapping[str, Movement]:
+def movements(sides: "Sequence[Side]", reader: Reader, measure: Measure) -> Mapping[str, Movement]:
     """The same from the rows of the pronouns, of every attention in which both have some."""
     of_site = {}
     for site in sides[0].trace.sites:
@@ -259,16 +246,16 @@ def movements(sides: "Sequence[Side]", reader: "Reader", measure: Measure) -> Ma
     return of_site
 
 
-def own_rows(side: Side, reader: "Reader", site: str) -> Side:
+def own_rows(side: Side, reader: Reader, site: str) -> Side:
     """The same side looking from the rows of its pronoun; from none where there are none."""
     rows = "" if side.case is None else pronoun_rows(side.trace, reader, side.case, site)
     return replace(side, rows=() if isinstance(rows, str) else rows)
 
 
 def opened_row(
-    trace: "Trace",
-    reader: "Reader",
-    case: "PronounCase | None",
+    trace: Trace,
+    reader: Reader,
+    case: PronounCase | None,
     site: str,
     layer: int,
     rows: Positions,
@@ -277,16 +264,12 @@ def opened_row(
     whole_words: bool,
 ) -> Row:
     """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
-    from model.analysis.coreference import pronoun_rows
-    from model.analysis.coreference.span_attention import read_case
-    from model.trace import axes
-
-    values = pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
+    values = model_pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
     tokens = trace.axis_tokens(site)[1]
     keys = axes.whole_words(tokens, trace.special_tokens) if whole_words else axes.single_tokens(tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
-    holds_case = pronoun_rows.reads_sentence(trace, site) or site == CROSS
+    holds_case = model_pronoun_rows.reads_sentence(trace, site) or site == CROSS
     read = read_case(reader, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]
@@ -295,21 +278,19 @@ def opened_row(
 
 @cached(max_entries=MAX_WEIGHTS)
 def _candidate_weights(
-    trace: "Trace",
-    reader: "Reader",
+    trace: Trace,
+    reader: Reader,
     site: str,
     rows: Positions,
     candidates: tuple[Positions, ...],
     measure: Measure,
 ) -> Float[np.ndarray, "layer head candidate"]:
-    from model.analysis.coreference import pronoun_rows
-
-    weights = pronoun_rows.candidate_weights(reader, trace, site, rows, candidates, MEASURES[measure]).numpy()
+    weights = model_pronoun_rows.candidate_weights(reader, trace, site, rows, candidates, MEASURES[measure]).numpy()
     weights.setflags(write=False)
     return weights
 
 
-def sites_of(first: "Reader", second: "Reader") -> dict[str, str]:
+def sites_of(first: Reader, second: Reader) -> dict[str, str]:
     """Attention of the first model → the one of the second that is compared with it."""
     from model.analysis.two_models import sites_of
 
@@ -317,7 +298,7 @@ def sites_of(first: "Reader", second: "Reader") -> dict[str, str]:
 
 
 @cached(max_entries=MAX_PAIRS)
-def read_by_both(first: "Reader", second: "Reader", text: str) -> "tuple[Trace, Trace]":
+def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace]:
     """The traces whose heads are compared. Raises what the models do."""
     from model.analysis.two_models import read_by_both
 
@@ -326,12 +307,10 @@ def read_by_both(first: "Reader", second: "Reader", text: str) -> "tuple[Trace, 
 
 def own_sentences() -> tuple[str, ...]:
     """The sentences that ship."""
-    from model.analysis.corpus import OWN_CORPUS, read_text
-
     return tuple(sentence.text for sentence in read_text(OWN_CORPUS))
 
 
-def distances(first: "Reader", second: "Reader", texts: Sequence[str], sites: tuple[str, str]) -> Task["HeadDistances"]:
+def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[str, str]) -> Task["HeadDistances"]:
     """How far each head of an attention of the first model is from each of the second's."""
 
     def compute(progress: Progress) -> "HeadDistances":
@@ -343,17 +322,14 @@ def distances(first: "Reader", second: "Reader", texts: Sequence[str], sites: tu
     return Task(key, len(texts), said("sentences"), compute)
 
 
-def head_picture(trace: "Trace", site: str, layer: int, head: int) -> HeadPicture:
+def head_picture(trace: Trace, site: str, layer: int, head: int) -> HeadPicture:
     """A head's weights between whole words, special tokens left out."""
     from model.analysis.two_models import words_of
-    from model.trace.axes import between
 
     queries, keys = words_of(trace, site)
     return HeadPicture(between(trace.weights(site, layer, [head]), queries, keys)[0].numpy(), queries, keys)
 
 
-def written_differences(first: str, second: str) -> tuple["WordSpan", ...]:
+def written_differences(first: str, second: str) -> tuple[WordSpan, ...]:
     """What two models wrote, word by word."""
-    from model.analysis.word_diff import word_diff
-
     return word_diff(first, second)

@@ -3,9 +3,6 @@
 import streamlit as st
 
 from viz.access import models
-from viz.pages.coreference import side_by_side, two_models
-from viz.pages.coreference.cause import tab as cause
-from viz.pages.coreference.measured import tab as measured
 from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.text.messages import _
@@ -27,6 +24,11 @@ with frame.errors_shown():
             icon=":material/info:",
         )
     else:
+        # After the title, which waits for no library.
+        from viz.pages.coreference import side_by_side, two_models
+        from viz.pages.coreference.cause import tab as cause
+        from viz.pages.coreference.measured import tab as measured
+
         tabs: list[frame.Tab[CoreferenceTab]] = [
             ("Side by side", side_by_side.show),
             ("Measured", measured.show),

@@ -1,12 +1,6 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
 from viz.access import models
-from viz.pages.decoding import attribution, cost, opening, sampling, take_away, translation_controls, translations
-from viz.pages.decoding.beam import tab as beam
-from viz.pages.decoding.branches import tab as branches
-from viz.pages.decoding.edit_attention import tab as edit_attention
-from viz.pages.decoding.film import tab as film
-from viz.pages.decoding.logit_lens import tab as logit_lens
 from viz.selection import state
 from viz.selection.decoding import DecodingTab
 from viz.text.messages import _
@@ -21,6 +15,22 @@ head = frame.title(
 )
 with frame.errors_shown():
     with frame.loading():
+        # After the title, which waits for no library.
+        from viz.pages.decoding import (
+            attribution,
+            cost,
+            opening,
+            sampling,
+            take_away,
+            translation_controls,
+            translations,
+        )
+        from viz.pages.decoding.beam import tab as beam
+        from viz.pages.decoding.branches import tab as branches
+        from viz.pages.decoding.edit_attention import tab as edit_attention
+        from viz.pages.decoding.film import tab as film
+        from viz.pages.decoding.logit_lens import tab as logit_lens
+
         abilities = models.abilities(state.current().model)
     if not frame.lacking(abilities, "decoding", _("The attention page shows what its heads look at.")):
         trace = translations.shown(head)

@@ -3,21 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from model import BatchMasks, Reader, Trace, Translator
+from model.analysis.positions import schemes, sinusoids
+from model.analysis.positions.schemes import PositionScheme
+from model.analysis.positions.sinusoids import (
+    Likeness,
+    RotationResidual,
+    compare_rows,
+    dimension_wave,
+    rotation,
+    rotation_residual,
+    wavelengths,
+)
+from model.config import PositionLayout
+from model.nn import layers
+from model.nn.layers import sinusoidal_encoding
+from model.nn.masks import AttentionMask
 from viz.server.caches import cached
 from viz.text.messages import _
-
-if TYPE_CHECKING:
-    from model import BatchMasks, Reader, Trace, Translator
-    from model.analysis.positions.schemes import PositionScheme
-    from model.analysis.positions.sinusoids import Likeness, RotationResidual
-    from model.config import PositionLayout
-    from model.nn.masks import AttentionMask
-
 
 MAX_BATCHES: Final = 64
 
@@ -51,7 +59,7 @@ class Shown:
 
     d_model: int
     base: int
-    layout: "PositionLayout"
+    layout: PositionLayout
     tokens: Sequence[str]
     rows: Float[np.ndarray, "position d_model"]
 
@@ -67,30 +75,30 @@ class Shown:
         return pairs
 
 
-def masks_in_use(trace: "Trace", site: str) -> list[MaskInUse]:
+def masks_in_use(trace: Trace, site: str) -> list[MaskInUse]:
     """The masks of a site, each with the layers that use it, the first layer's first."""
     by_rule: dict[str, list[int]] = {}
     for layer, inputs in enumerate(trace.inputs[site]):
         by_rule.setdefault(_rule(inputs.mask), []).append(layer)
     masks = []
-    for rule, layers in by_rule.items():
-        position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][layers[0]].mask.parts())
-        masks.append(MaskInUse(tuple(layers), position, padding, rule))
+    for rule, of_rule in by_rule.items():
+        position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][of_rule[0]].mask.parts())
+        masks.append(MaskInUse(tuple(of_rule), position, padding, rule))
     return masks
 
 
 @cached(max_entries=MAX_BATCHES)
-def batch_masks(translator: "Translator", texts: tuple[str, ...]) -> "BatchMasks":
+def batch_masks(translator: Translator, texts: tuple[str, ...]) -> BatchMasks:
     """The masks of texts that share a batch, as the model uses them."""
     return translator.masks(texts)
 
 
-def rule_of(trace: "Trace", site: str, layer: int) -> str:
+def rule_of(trace: Trace, site: str, layer: int) -> str:
     """What the mask of a layer lets a row see, in words."""
     return _rule(trace.inputs[site][layer].mask)
 
 
-def _rule(mask: "AttentionMask") -> str:
+def _rule(mask: AttentionMask) -> str:
     parts = []
     if mask.causal:
         parts.append(_("no key after the query (causal)"))
@@ -107,36 +115,28 @@ def _rule(mask: "AttentionMask") -> str:
     return reduce(lambda before, part: _("{before}; {part}", before=before, part=part), parts)
 
 
-def position_schemes(trace: "Trace", reader: "Reader") -> "Sequence[PositionScheme]":
+def position_schemes(trace: Trace, reader: Reader) -> Sequence[PositionScheme]:
     """What can be drawn of how a model knows positions."""
-    from model.analysis.positions import schemes
-
     tokens = max(len(trace.source_tokens), len(trace.target_tokens))
     return schemes.position_schemes(reader, trace, min(MAX_POSITIONS, max(tokens, 32)))
 
 
 def encoding(
-    num_positions: int, d_model: int, base: int, layout: "PositionLayout"
+    num_positions: int, d_model: int, base: int, layout: PositionLayout
 ) -> Float[np.ndarray, "position d_model"]:
     """The formula's positional encodings, in float32: for the model's own settings, what it adds."""
-    from model.nn.layers import sinusoidal_encoding
-
     return sinusoidal_encoding(num_positions, d_model, base=float(base), layout=layout).numpy()
 
 
-def pair_dimensions(d_model: int, layout: "PositionLayout") -> Int[np.ndarray, "pair 2"]:
+def pair_dimensions(d_model: int, layout: PositionLayout) -> Int[np.ndarray, "pair 2"]:
     """In which dimensions the sine and the cosine of each angle stand."""
-    from model.nn import layers
-
     return layers.pair_dimensions(d_model, layout).numpy()
 
 
 def wave(
-    dimension: int, num_positions: int, d_model: int, base: int, layout: "PositionLayout"
+    dimension: int, num_positions: int, d_model: int, base: int, layout: PositionLayout
 ) -> tuple[Float[np.ndarray, "sample"], Float[np.ndarray, "sample"], float]:
     """One dimension of the formula between the positions too: positions, values, and its wavelength in positions."""
-    from model.analysis.positions.sinusoids import dimension_wave, wavelengths
-
     positions, values = dimension_wave(dimension, num_positions, d_model, base=float(base), layout=layout)
     (pair,), _ = np.nonzero(pair_dimensions(d_model, layout) == dimension)
     return positions.numpy(), values.numpy(), float(wavelengths(d_model, base=float(base))[pair])
@@ -144,25 +144,17 @@ def wave(
 
 def shift_rotation(
     shift: int, num_positions: int, d_model: int, base: int
-) -> tuple[Float[np.ndarray, "pair 2 2"], "RotationResidual"]:
+) -> tuple[Float[np.ndarray, "pair 2 2"], RotationResidual]:
     """The rotations that shift a position, one a pair of dimensions, and how far they miss over all positions."""
-    from model.analysis.positions.sinusoids import rotation, rotation_residual
-
     residual = rotation_residual(num_positions, d_model, shift=shift, base=float(base))
     return rotation(shift, d_model, base=float(base)).numpy(), residual
 
 
 def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
     """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
-    from model.analysis.positions import sinusoids
-
     return sinusoids.products_at_distances(count, d_model, base=float(base)).numpy()
 
 
-def likeness(
-    rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]
-) -> "Likeness":
+def likeness(rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]) -> Likeness:
     """How alike the rows of a sentence are, pair by pair, and how much of that their positions explain."""
-    from model.analysis.positions.sinusoids import compare_rows
-
     return compare_rows(rows, positional)

@@ -1,7 +1,6 @@
 """The masks as the model used them, and how it knows places."""
 
 from viz.access import models
-from viz.pages.masks_positions import masks, positions
 from viz.selection import state
 from viz.selection.masks_positions import MasksTab
 from viz.text.messages import _
@@ -16,6 +15,9 @@ head = frame.title(
     ),
 )
 with frame.errors_shown():
+    # After the title, which waits for no library.
+    from viz.pages.masks_positions import masks, positions
+
     trace = sentence.read_and_show(state.current().common.text, head)
     state.put(state.current().for_model(trace.shapes))
     abilities = models.abilities(state.current().model)

@@ -1,19 +1,17 @@
 """What is known of a model without a text: its shape, and what its folder tells of its making."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from model import Reader
 from model.config import PRESETS, TransformerConfig
+from model.description import Description, describe
 from model.nn.parameter_counts import ParameterCounts, count_parameters
+from model.sequence_translator import SequenceTranslator
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models
 from viz.selection.model_choice import ModelChoice
 from viz.server.caches import cached
 from viz.text.messages import _
-
-if TYPE_CHECKING:
-    from model import Reader
-    from model.description import Description
-    from model.sequence_translator import SequenceTranslator
 
 MAX_TRANSLATIONS: Final = 500
 
@@ -25,10 +23,8 @@ def shapes(choice: ModelChoice) -> list[tuple[str, TransformerConfig, ParameterC
     return [(name, config, count_parameters(config)) for name, config in (own, *papers)]
 
 
-def description(reader: "Reader") -> "Description":
+def description(reader: Reader) -> Description:
     """What a model is made of, in words and numbers, whichever model it is."""
-    from model.description import describe
-
     return describe(reader)
 
 
@@ -53,6 +49,6 @@ def card(choice: ModelChoice) -> str | None:
 
 
 @cached(max_entries=MAX_TRANSLATIONS)
-def translation(translator: "SequenceTranslator", text: str) -> str:
+def translation(translator: SequenceTranslator, text: str) -> str:
     """The greedy translation of a text, without a trace. Raises what the model raises."""
     return translator.translate(text)

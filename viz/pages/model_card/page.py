@@ -3,7 +3,6 @@
 import streamlit as st
 
 from viz.access import models
-from viz.pages.model_card import tabs
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.text.messages import _
@@ -18,6 +17,9 @@ frame.title(_("Model")).caption(
 with frame.errors_shown():
     selection = state.current()
     with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
+        # After the title, which waits for no library.
+        from viz.pages.model_card import tabs
+
         models.abilities(selection.model)
     every_tab: list[frame.Tab[ModelCardTab]] = [
         ("Architecture", tabs.architecture),

@@ -1,8 +1,5 @@
 """The claims of the paper, tested on this machine: why dot products are scaled, why attention, and what breaks."""
 
-from viz.pages.why_attention import ablations, live_switches, pooling, table_one
-from viz.pages.why_attention.scores import tab as scores
-from viz.pages.why_attention.through_training import tab as through_training
 from viz.selection import state
 from viz.selection.why_attention import WhyTab
 from viz.text.messages import _
@@ -16,6 +13,11 @@ head = frame.title(
     ),
 )
 with frame.errors_shown():
+    # After the title, which waits for no library.
+    from viz.pages.why_attention import ablations, live_switches, pooling, table_one
+    from viz.pages.why_attention.scores import tab as scores
+    from viz.pages.why_attention.through_training import tab as through_training
+
     trace = sentence.read_and_show(state.current().common.text, head)
     finding.open_on_finding(trace)
     tabs: list[frame.Tab[WhyTab]] = [

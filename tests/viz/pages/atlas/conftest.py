@@ -8,13 +8,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
-from model.analysis import corpus
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.pages.atlas.opening import OWN, forget
+from viz.pages.atlas import data
 from viz.selection.catalogue import ROOT_VARIABLE
 
 
@@ -34,7 +34,7 @@ def checkpoints(tiny_checkpoints: Path, tmp_path: Path, monkeypatch: pytest.Monk
     """A folder of checkpoints, a corpus of our own with six sentences, and a cache that nobody has used."""
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "ck" / "en-de")
     (tmp_path / "own.txt").write_text("\n".join(OWN), encoding="utf-8")
-    monkeypatch.setattr(corpus, "OWN_CORPUS", tmp_path / "own.txt")
+    monkeypatch.setattr(data, "OWN_CORPUS", tmp_path / "own.txt")
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "ck"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     forget()

@@ -7,12 +7,18 @@ encoder changes all of them). What is grown is kept for all viewers, by bytes, u
 from dataclasses import dataclass, field
 from math import inf
 from threading import RLock
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from unicodedata import category
 
 import streamlit as st
 
+from model import Trace
+from model.decoding.sampling import Draws, Sampling
+from model.decoding.session import Session
 from model.errors import SessionError, TokenError
+from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
+from model.trace.steps import check_probabilities as model_check_probabilities
+from model.writer import Writer
 from viz.access import traces
 from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers
@@ -20,13 +26,6 @@ from viz.server.caches import ViewedCache, share_of_memory
 from viz.text.messages import Message, _, said
 from viz.text.sites import ENCODER
 from viz.text.token_text import display_token
-
-if TYPE_CHECKING:
-    from model import Trace
-    from model.decoding.sampling import Draws
-    from model.decoding.session import Session
-    from model.nn.edits import HeadEdit
-    from model.writer import Writer
 
 #: So many branches are kept, of all viewers and sentences, and this share of the machine's memory for them; others
 #: are grown again when they are wanted.
@@ -47,8 +46,8 @@ Key = tuple[str, str, Path]
 class _Grown:
     """A finished branch; nobody steps its session any more."""
 
-    session: "Session"
-    trace: "Trace"
+    session: Session
+    trace: Trace
 
 
 @dataclass(eq=False)
@@ -66,7 +65,7 @@ class Sessions:
     lock: RLock = field(default_factory=RLock)
 
 
-def begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> None:
+def begin(sessions: Sessions, writer: Writer, text: str, path: Path) -> None:
     """Grow a branch as far as the change that makes it, so that `grow` cannot fail any more.
 
     Raises:
@@ -79,11 +78,11 @@ def begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> None:
 
 def grow(
     sessions: Sessions,
-    writer: "Writer",
+    writer: Writer,
     text: str,
     path: Path,
     progress: traces.Progress = traces.no_progress,
-) -> "Trace":
+) -> Trace:
     """The trace of a branch, computed as far as it is not known yet. Raises what `begin` raises.
 
     Args:
@@ -99,26 +98,24 @@ def grow(
         return _grown(sessions, writer, text, path, progress).trace
 
 
-def is_grown(sessions: Sessions, writer: "Writer", text: str, path: Path) -> bool:
+def is_grown(sessions: Sessions, writer: Writer, text: str, path: Path) -> bool:
     """Whether the trace of a branch is known, so that `grow` computes nothing."""
     return not path or _kept().get((text, writer.key, path), sessions.viewer) is not None
 
 
-def log_prob(sessions: Sessions, writer: "Writer", text: str, path: Path, step: int, token_id: int) -> float:
+def log_prob(sessions: Sessions, writer: Writer, text: str, path: Path, step: int, token_id: int) -> float:
     """What a token would have at a step of a branch, in nats, whatever is written there."""
     with sessions.lock:
         session = _standing_at(finished(sessions, writer, text, path), step)
         return session.force(token_id).log_prob
 
 
-def check_probabilities(trace: "Trace") -> None:
+def check_probabilities(trace: Trace) -> None:
     """Refuse a translation with a step at which no token has a probability, by a SessionError."""
-    from model.trace.steps import check_probabilities
-
-    check_probabilities(trace.steps)
+    model_check_probabilities(trace.steps)
 
 
-def spell(word: str, writer: "Writer") -> tuple[int, ...]:
+def spell(word: str, writer: Writer) -> tuple[int, ...]:
     """The tokens that write a word, or several, as a new word; a mark such as "." clings to the word before it.
 
     A piece as candidates show it ("▁sie"), and a token that ends a text ("</s>"), are taken as they are.
@@ -182,18 +179,18 @@ def finished_before(step: int, count: int) -> Message:
 
 def finished(
     sessions: Sessions,
-    writer: "Writer",
+    writer: Writer,
     text: str,
     path: Path,
     progress: traces.Progress = traces.no_progress,
-) -> "Session":
+) -> Session:
     """The finished session of a branch; nobody may step it. Raises what `begin` raises."""
     if not path:
         return traces.session(writer, text, progress)
     return _grown(sessions, writer, text, path, progress).session
 
 
-def _grown(sessions: Sessions, writer: "Writer", text: str, path: Path, progress: traces.Progress) -> _Grown:
+def _grown(sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress) -> _Grown:
     key = (text, writer.key, path)
     grown = _kept().get(key, sessions.viewer)
     if grown is not None:
@@ -208,7 +205,7 @@ def _grown(sessions: Sessions, writer: "Writer", text: str, path: Path, progress
     return _kept().put(key, grown, session.num_bytes + traces.num_bytes(grown.trace), sessions.viewer)
 
 
-def _begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> "Session":
+def _begin(sessions: Sessions, writer: Writer, text: str, path: Path) -> Session:
     """The session of a branch that is not finished."""
     key = (text, writer.key, path)
     if sessions.begun is None or sessions.begun[0] != key:
@@ -217,7 +214,7 @@ def _begin(sessions: Sessions, writer: "Writer", text: str, path: Path) -> "Sess
     return sessions.begun[1]
 
 
-def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
+def _left(writer: Writer, text: str, origin: Session, path: Path) -> Session:
     """A session of the branch that leaves `origin` by the last action of the path, which is done."""
     step, action = path[-1]
     if step >= len(origin.steps):
@@ -245,7 +242,7 @@ def _left(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessio
     return session
 
 
-def edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Session":
+def edited(writer: Writer, text: str, origin: Session, path: Path) -> Session:
     """A session that stands at the step of the last action of the path, an edit, with all edits of the path."""
     step, action = path[-1]
     before = len(origin.target_ids) - len(origin.steps) - 1
@@ -260,16 +257,14 @@ def edited(writer: "Writer", text: str, origin: "Session", path: Path) -> "Sessi
     return _standing_at(origin, step).branch(edits=acting)
 
 
-def _standing_at(origin: "Session", step: int) -> "Session":
+def _standing_at(origin: Session, step: int) -> Session:
     session = origin.branch()
     while len(session.steps) > step:
         session.back()
     return session
 
 
-def _head_edit(step: int, edit: EditHead) -> "HeadEdit":
-    from model.nn.edits import MakeUniform, PointAt, SwitchOff
-
+def _head_edit(step: int, edit: EditHead) -> HeadEdit:
     head = (edit.site, edit.layer, edit.head)
     row, since = (step, 0) if edit.once else (None, 0 if edit.is_of_encoder else step)
     if edit.key is not None:
@@ -278,9 +273,7 @@ def _head_edit(step: int, edit: EditHead) -> "HeadEdit":
     return made(*head, row=row, since=since)
 
 
-def _draws(action: Action) -> "Draws | None":
-    from model.decoding.sampling import Draws, Sampling
-
+def _draws(action: Action) -> Draws | None:
     if not isinstance(action, Draw):
         return None
     sampling = Sampling(temperature=action.temperature / 100, top_k=action.top_k or None, top_p=action.top_p / 100)

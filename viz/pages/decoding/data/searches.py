@@ -1,19 +1,19 @@
 """What a writer computes on demand: beams, samples, what steps cost, and what each layer would have said."""
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from model import BeamTree, SampledTranslation, Sampling, Trace
+from model.decoding.beam import BeamRule
+from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
+from model.decoding.logit_lens import LogitLens
+from model.reader import Reader
+from model.translator import Translator
+from model.writer import LARGEST_ALPHA, Writer
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said
-
-if TYPE_CHECKING:
-    from model import BeamTree, SampledTranslation, Trace
-    from model.decoding.logit_lens import LogitLens
-    from model.reader import Reader
-    from model.writer import Writer
-
 
 MAX_NODES, MAX_LENSES = 12, 32
 #: The hover of a lens names so many tokens.
@@ -22,13 +22,10 @@ TOP: Final = 5
 
 def beam_settings(choices: DecodingChoices) -> tuple[int, float]:
     """Width and length penalty that are chosen; one beyond what there is becomes the nearest."""
-    from model.decoding.beam_tree import LARGEST_WIDTH
-    from model.writer import LARGEST_ALPHA
-
     return min(max(choices.beam_size, 1), LARGEST_WIDTH), min(choices.length_penalty / 100, LARGEST_ALPHA)
 
 
-def searching(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[BeamTree]":
+def searching(writer: Writer, text: str, choices: DecodingChoices) -> Task[BeamTree]:
     """The beam search that is chosen."""
     beam, alpha = beam_settings(choices)
     return Task(
@@ -41,32 +38,28 @@ def searching(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[Be
 
 
 @cached(max_entries=MAX_NODES)
-def hypothesis_trace(writer: "Writer", text: str, token_ids: tuple[int, ...]) -> "Trace":
+def hypothesis_trace(writer: Writer, text: str, token_ids: tuple[int, ...]) -> Trace:
     """The run that a hypothesis of a tree went through: a target row for each of its tokens. Not for the root."""
     return writer.trace_tokens(text, token_ids)
 
 
-def greedy_score(trace: "Trace", writer: "Writer", alpha: float) -> float:
+def greedy_score(trace: Trace, writer: Writer, alpha: float) -> float:
     """The score with which what greedy search wrote would compete among the finished hypotheses of a beam search.
 
     Its log-probability over a length penalty (`model.decoding.beam.BeamRule`): that of Wu et al. for translators, which
     counts the token that ends a text even where it is missing; for other models n^α of the n tokens that were written.
     """
-    from model.decoding.beam import BeamRule
-
     ends = trace.steps[-1].token_id in writer.end_ids
     tokens = len(trace.steps) + (writer.penalty == "wu" and not ends)
     return sum(step.log_prob for step in trace.steps) / BeamRule(writer.penalty).divisor(tokens, alpha)
 
 
-def drawing(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[tuple[SampledTranslation, ...]]":
+def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[SampledTranslation, ...]]:
     """Draws the translations that the chosen seed, temperature, top k and top p give."""
     count, seed = choices.num_samples, choices.sampling_seed
     how = choices.token_filter
 
-    def compute(progress: Progress) -> "tuple[SampledTranslation, ...]":
-        from model import Sampling
-
+    def compute(progress: Progress) -> tuple[SampledTranslation, ...]:
         temperature, top_k, top_p = how
         sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
         return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed, progress=progress.reached))
@@ -75,7 +68,7 @@ def drawing(writer: "Writer", text: str, choices: DecodingChoices) -> "Task[tupl
     return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)
 
 
-def step_costs(trace: "Trace", reader: "Reader") -> tuple[StepCost, ...]:
+def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
     """What each step of a trace cost, and what it would have cost without the key/value cache.
 
     Raises:
@@ -86,9 +79,7 @@ def step_costs(trace: "Trace", reader: "Reader") -> tuple[StepCost, ...]:
     return tuple(step_cost(sizes, len(trace.source_ids), step, prompt) for step in range(len(trace.steps)))
 
 
-def _sizes(trace: "Trace", reader: "Reader") -> DecoderSizes:
-    from model.translator import Translator
-
+def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
     if isinstance(reader, Translator):
         return decoder_sizes(reader.config)
     from model.adapters.decoder_sizes import library_sizes
@@ -99,6 +90,6 @@ def _sizes(trace: "Trace", reader: "Reader") -> DecoderSizes:
 
 
 @cached(max_entries=MAX_LENSES)
-def logit_lens(trace: "Trace", writer: "Writer") -> "LogitLens":
+def logit_lens(trace: Trace, writer: Writer) -> LogitLens:
     """What each layer would have said at each step of a trace, with its five most probable tokens."""
     return writer.logit_lens(trace, TOP)

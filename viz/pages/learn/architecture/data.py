@@ -1,14 +1,13 @@
 """What the map says of a model: its stacks and their sizes."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from model import Reader, Trace
+from model.description import sizes
 from model.errors import TraceError
 from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER, ENCODER
-
-if TYPE_CHECKING:
-    from model import Reader, Trace
 
 MAX_MODELS, MAX_TRACES = 24, 64
 
@@ -48,10 +47,8 @@ class Shape:
 
 
 @cached(max_entries=MAX_MODELS)
-def shape_of(reader: "Reader") -> Shape:
+def shape_of(reader: Reader) -> Shape:
     """What is drawn of a model."""
-    from model.description import sizes
-
     abilities, found = reader.abilities, sizes(reader)
     layers = {site: of[0] for site, of in abilities.shapes.items()}
     return Shape(
@@ -72,7 +69,7 @@ def shape_of(reader: "Reader") -> Shape:
 
 
 @cached(max_entries=MAX_TRACES)
-def shape_in(trace: "Trace", reader: "Reader") -> Shape:
+def shape_in(trace: Trace, reader: Reader) -> Shape:
     """The same; of a model of the library, where its norms stand is found in what it computed for a trace."""
     from model.adapters.text_reader import TextReader
     from model.analysis.residual_stream.library_path import follow_in_library

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from model import Reader, Trace
+from model.analysis.coreference.case_files import curated_cases, set_language
 from viz.access import attention, findings, long_texts, models, traces
 from viz.access.attention import MatrixView
 from viz.pages.learn.collection.drawing import Heads, Matrix, Seen, Step
@@ -18,7 +20,6 @@ from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label, head_name
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
-    from model import Reader, Trace
     from viz.selection.selection import Selection
 #: A site as a title begins with it, and in full within a sentence; all is said in a job, which has no language.
 _BEGINS = {
@@ -81,8 +82,6 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
 
 def _compared(selection: "Selection") -> tuple[str, str]:
     """The sentences of the pair that is chosen, or one's own."""
-    from model.analysis.coreference.case_files import curated_cases, set_language
-
     name, text = selection.coreference.pair, selection.common.text
     if name:
         cases = curated_cases(set_language(models.languages(selection.model)[0])).cases
@@ -93,7 +92,7 @@ def _compared(selection: "Selection") -> tuple[str, str]:
     return text, selection.coreference.other_text or twin
 
 
-def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
+def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
     fitted = selection.for_model(trace.shapes)
     common = fitted.common
     label = said("{site}, {head}", site=_BEGINS[common.site], head=head_label(common.layer, common.head))
@@ -119,7 +118,7 @@ def _head(trace: "Trace", reader: "Reader", selection: "Selection") -> Matrix:
     return Matrix(label, data, Kept(row, column))
 
 
-def _grid(trace: "Trace", reader: "Reader") -> Seen:
+def _grid(trace: Trace, reader: Reader) -> Seen:
     found = findings.finding(trace, reader)
     name = said("All heads of the {site}", site=NAMES[found.site].phrase)
     if long_texts.is_long(trace, found.site):
@@ -130,7 +129,7 @@ def _grid(trace: "Trace", reader: "Reader") -> Seen:
     return Seen(name, trace.text, (Heads(name, weights, rows, keys, (found.layer, found.head)),))
 
 
-def _step(trace: "Trace", selection: "Selection") -> Seen:
+def _step(trace: Trace, selection: "Selection") -> Seen:
     if not trace.steps:
         return Seen(said("{page}: {tab}", page=PAGES["decoding"].title, tab=said("Film")), trace.text, ())
     number = min(selection.decoding.step, len(trace.steps) - 1)

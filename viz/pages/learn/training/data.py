@@ -2,21 +2,20 @@
 
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 from jaxtyping import Float
 
+from model import Candidate, Trace
+from model.analysis.label_smoothing import StepLoss, step_log_probs, step_loss
 from model.errors import HeadlightError
+from model.sequence_translator import SequenceTranslator
+from model.training.schedule import learning_rate
+from model.training_record import Curve, read_log
 from viz.access import models, traces
 from viz.selection.model_choice import ModelChoice
 from viz.server.caches import cached
-
-if TYPE_CHECKING:
-    from model import Candidate, Trace
-    from model.analysis.label_smoothing import StepLoss
-    from model.sequence_translator import SequenceTranslator
-    from model.training_record import Curve
 
 #: Tokens of a step that are drawn one by one.
 TOP: Final = 9
@@ -41,14 +40,12 @@ class SmoothedStep:
     others: int
     rest: float
     asked: float
-    loss: "StepLoss"
+    loss: StepLoss
 
 
 @cached(max_entries=200)
-def smoothed_step(translator: "SequenceTranslator", trace: "Trace", step: int, hundredths: int) -> SmoothedStep:
+def smoothed_step(translator: SequenceTranslator, trace: Trace, step: int, hundredths: int) -> SmoothedStep:
     """A step of a translation that is its own reference: the right token is the one that was written."""
-    from model.analysis.label_smoothing import step_log_probs, step_loss
-
     right, smoothing = trace.steps[step].token_id, hundredths / 100
     log_probs = step_log_probs(translator, trace.text, trace.target_ids[: step + 1])
     best = [int(token_id) for token_id in log_probs.topk(min(TOP + 1, len(log_probs))).indices]
@@ -66,15 +63,13 @@ def smoothed_step(translator: "SequenceTranslator", trace: "Trace", step: int, h
     )
 
 
-def least_sure_step(trace: "Trace") -> int:
+def least_sure_step(trace: Trace) -> int:
     """The step whose token has the lowest probability."""
     return min(range(len(trace.steps)), key=lambda step: trace.steps[step].log_prob)
 
 
 def paper_schedule(d_model: int, warmup: int, last: int) -> tuple[Float[np.ndarray, "step"], Float[np.ndarray, "step"]]:
     """The learning rate of the paper (§5.3, eq. 3) at steps from 1 to `last`, by the function that trainings use."""
-    from model.training.schedule import learning_rate
-
     steps = np.unique(np.linspace(1, last, POINTS).astype(int))
     rates = [
         learning_rate(int(step), decay="paper", warmup=warmup, d_model=d_model, peak=1.0, total=last) for step in steps
@@ -82,10 +77,8 @@ def paper_schedule(d_model: int, warmup: int, last: int) -> tuple[Float[np.ndarr
     return steps.astype(float), np.array(rates)
 
 
-def trained_schedule(choice: ModelChoice) -> "Curve | None":
+def trained_schedule(choice: ModelChoice) -> Curve | None:
     """The learning rate that the chosen model was trained with, as its log has it; None where there is no log."""
-    from model.training_record import read_log
-
     try:
         log = read_log(models.folder(choice))
     except HeadlightError:
@@ -151,7 +144,7 @@ class OtherTranslation:
 
 
 @cached(max_entries=50)
-def other_translation(translator: "SequenceTranslator", trace: "Trace", step: int | None) -> OtherTranslation:
+def other_translation(translator: SequenceTranslator, trace: Trace, step: int | None) -> OtherTranslation:
     """What the model writes if it takes its second choice once; its own translation where there is no other.
 
     Args:
@@ -171,14 +164,14 @@ def other_translation(translator: "SequenceTranslator", trace: "Trace", step: in
     return OtherTranslation(session.translation, tuple(step.token_id for step in session.steps))
 
 
-def _rival(trace: "Trace", step: int) -> "Candidate | None":
+def _rival(trace: Trace, step: int) -> Candidate | None:
     """The most probable other token that is more than the same one in capitals."""
     written = trace.steps[step]
     return next((each for each in written.candidates if each.token.casefold() != written.token.casefold()), None)
 
 
 @cached(max_entries=50)
-def two_runs(translator: "SequenceTranslator", trace: "Trace", reference: str | OtherTranslation) -> TwoRuns:
+def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
     """The decoder over a reference, typed or written by the model, and over its own words.
 
     Raises:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model import Trace, Translator
+from model.analysis.ablations import results as summed
+from model.analysis.ablations.results import AblationResults, load_results
+from model.analysis.metrics.head_metrics import AttentionRows, confidence
 from model.errors import DataError, EditError, InputTextError
+from model.sequence_translator import SequenceTranslator
 from viz.access import models, traces
 from viz.access.attention import MatrixView, shown_axes
 from viz.selection import catalogue
@@ -18,11 +23,8 @@ from viz.server.caches import FileState, cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
     from model.analysis.ablations.outputs import Repetition, SharedWords
-    from model.analysis.ablations.results import AblationResults
     from model.analysis.interventions.parts_off import Part, PartOff, PartScore
-    from model.sequence_translator import SequenceTranslator
 
 
 #: As many models as are shown at once.
@@ -163,7 +165,7 @@ def choice_of(preset: str, device: Device) -> ModelChoice:
     return ModelChoice(checkpoint=f"{catalogue.EXPERIMENTS}/{preset}", device=device)
 
 
-def trace(preset: str, device: Device, text: str) -> "Trace":
+def trace(preset: str, device: Device, text: str) -> Trace:
     """What a model did with the sentence. Raises as `models.reader` and `traces.trace`."""
     return traces.written_alone(models.writer(choice_of(preset, device)), text)
 
@@ -239,15 +241,14 @@ def _measure(output: Output, reference: str, device: Device, text: str) -> Measu
 
 
 @cached(max_entries=MAX_KEPT)
-def _stunted(translator: "SequenceTranslator") -> int:
+def _stunted(translator: SequenceTranslator) -> int:
     from model.analysis.ablations.outputs import count_stunted
 
     return count_stunted(translator)
 
 
-def rows(results: "AblationResults") -> tuple[Row, ...]:
+def rows(results: AblationResults) -> tuple[Row, ...]:
     """A row for each model that was measured, in the order of the presets."""
-    from model.analysis.ablations import results as summed
     from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
     from model.training.ablations import ABLATIONS
 
@@ -284,7 +285,7 @@ class OpenHead:
         return int((self.weights.max(axis=1) >= HARD).sum())
 
 
-def open_head(trace: "Trace", site: str, layer: int | None, head: int | None) -> OpenHead | None:
+def open_head(trace: Trace, site: str, layer: int | None, head: int | None) -> OpenHead | None:
     """A head of a trace: the surest of those that are left open; None where there is no such layer or head."""
     found = surest(trace, site, layer, head)
     if found is None:
@@ -296,7 +297,7 @@ def open_head(trace: "Trace", site: str, layer: int | None, head: int | None) ->
 
 
 @cached(max_entries=256)
-def surest(trace: "Trace", site: str, layer: int | None, head: int | None) -> tuple[int, int] | None:
+def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tuple[int, int] | None:
     """The head whose rows give one key the most on average, the end of a sentence left out; of equal ones the first.
 
     Args:
@@ -304,8 +305,6 @@ def surest(trace: "Trace", site: str, layer: int | None, head: int | None) -> tu
         site: the attention.
         layer, head: the only ones that are looked at; None for all.
     """
-    from model.analysis.metrics.head_metrics import AttentionRows, confidence
-
     queries, keys = trace.axis_tokens(site)
     ranked = []
     for at in range(trace.layers_of(site)) if layer is None else [layer] if layer < trace.layers_of(site) else []:
@@ -316,7 +315,7 @@ def surest(trace: "Trace", site: str, layer: int | None, head: int | None) -> tu
     return (-max(ranked)[1], -max(ranked)[2]) if ranked else None
 
 
-def results() -> "AblationResults | None":
+def results() -> AblationResults | None:
     """What was measured of all seeds; None where nobody has measured yet.
 
     Raises:
@@ -334,9 +333,7 @@ def results() -> "AblationResults | None":
 
 
 @cached(max_entries=4)
-def _results(file: FileState) -> "AblationResults":
-    from model.analysis.ablations.results import load_results
-
+def _results(file: FileState) -> AblationResults:
     return load_results(Path(file.path))
 
 
@@ -347,7 +344,7 @@ def parts_off(layer: int | None, kept_head: int) -> "tuple[PartOff, ...]":
     return tuple(PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
 
 
-def sentence_task(translator: "Translator", text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
+def sentence_task(translator: Translator, text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
     """The translation of a sentence by the whole model and without each of the parts."""
     from model.analysis.interventions.parts_off import translate_without
 
@@ -364,7 +361,7 @@ def sentence_task(translator: "Translator", text: str, offs: "tuple[PartOff, ...
     )
 
 
-def _without(translator: "Translator", text: str, off: "PartOff", progress: Progress) -> Without:
+def _without(translator: Translator, text: str, off: "PartOff", progress: Progress) -> Without:
     from model.analysis.interventions.parts_off import translate_without
 
     try:
@@ -374,7 +371,7 @@ def _without(translator: "Translator", text: str, off: "PartOff", progress: Prog
         return Without(off, lacking=error.message)
 
 
-def score_task(translator: "Translator", offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
+def score_task(translator: Translator, offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
     """The translation of our own corpus by the whole model and without each of the parts."""
     from model.analysis.interventions.parts_off import score_without
 

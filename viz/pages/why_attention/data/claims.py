@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model import Trace
+from model.analysis import measured_cost, pooling
+from model.analysis.layer_kinds import kinds, times
+from model.analysis.layer_kinds import times as layer_times
+from model.analysis.layer_kinds.kinds import Kind, Settings, influence
+from model.analysis.layer_kinds.times import LayerTimes
+from model.analysis.scoring import costs
+from model.analysis.scoring.costs import Operations, ScoreCost
+from model.analysis.scoring.saturation import MOST_ROWS, head_saturation, random_saturation, with_scale
 from viz.server.background_jobs import Task
 from viz.server.caches import cached
 from viz.text.messages import said
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from model import Trace
-    from model.analysis.layer_kinds.kinds import Kind
-    from model.analysis.layer_kinds.times import LayerTimes
-    from model.analysis.scoring.costs import Operations, ScoreCost
 
 
 #: The functions, in the order in which pictures have them: those of `model.analysis.scoring.saturation`.
@@ -110,7 +114,7 @@ class Regression:
 
 
 #: The kinds of `model.analysis.layer_kinds.kinds`, in the order in which pictures have them.
-KINDS: "Final[tuple[Kind, ...]]" = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
+KINDS: Final[tuple[Kind, ...]] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
 #: What can be chosen: n, d, k and r.
 LENGTHS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 LAYER_WIDTHS: Final = (64, 128, 256, 512, 1_024)
@@ -123,8 +127,6 @@ LAYERS: Final = 4
 @cached(max_entries=len(NAMES) * len(WIDTHS))
 def sample(name: str, width: int) -> Sample:
     """A score function on random vectors of this width, computed once for all viewers."""
-    from model.analysis.scoring.saturation import random_saturation
-
     found = random_saturation(name, width)
     spread, entropy, gradient = (
         Quartiles(*np.quantile(values.numpy(), (0.25, 0.5, 0.75)).tolist())
@@ -136,10 +138,8 @@ def sample(name: str, width: int) -> Sample:
 
 
 @cached(max_entries=64)
-def heads(trace: "Trace") -> Mapping[str, Heads]:
+def heads(trace: Trace) -> Mapping[str, Heads]:
     """ "dot" and "scaled" → every head of a trace that has a row with two keys to choose from, scored so."""
-    from model.analysis.scoring.saturation import head_saturation
-
     places, widths = [], []
     found: dict[str, list[tuple[np.ndarray, np.ndarray, np.ndarray]]] = {"dot": [], "scaled": []}
     for site in trace.sites:
@@ -160,47 +160,36 @@ def heads(trace: "Trace") -> Mapping[str, Heads]:
     }
 
 
-def row_weights(trace: "Trace", site: str, layer: int, head: int, row: int) -> dict[str, Float[np.ndarray, "key"]]:
+def row_weights(trace: Trace, site: str, layer: int, head: int, row: int) -> dict[str, Float[np.ndarray, "key"]]:
     """ "dot" and "scaled" → the weights of one row of a head, scored so."""
-    from model.analysis.scoring.saturation import with_scale
-
     inputs = trace.attention(site, layer)
     return {name: with_scale(inputs, name).weights([head], [row])[0, 0].numpy() for name in ("dot", "scaled")}
 
 
-def most_changed_row(trace: "Trace", site: str, layer: int, head: int) -> int:
+def most_changed_row(trace: Trace, site: str, layer: int, head: int) -> int:
     """The row of a head whose weights change most between both ways, among as many as `MOST_ROWS` from the start."""
-    from model.analysis.scoring.saturation import MOST_ROWS, with_scale
-
     inputs = trace.attention(site, layer)
     dot, scaled = (with_scale(inputs, name).weights([head], slice(MOST_ROWS))[0] for name in ("dot", "scaled"))
     return int((dot - scaled).abs().sum(-1).argmax())
 
 
-def own_scale(trace: "Trace") -> float:
+def own_scale(trace: Trace) -> float:
     """What the first layer of a trace multiplies its scores with."""
     return float(trace.attention(trace.sites[0], 0).scale)
 
 
-def operations(name: str, size: int, width: int) -> "Operations":
+def operations(name: str, size: int, width: int) -> Operations:
     """Counted operations of the scores of so many queries and keys."""
-    from model.analysis.scoring import costs
-
     return costs.operations(name, size, width)
 
 
-def unsteadiness(costs: "Sequence[ScoreCost]") -> float:
+def unsteadiness(costs: Sequence[ScoreCost]) -> float:
     """How many times the least time a run took in the middle: near 1 on a machine that is idle."""
-    from model.analysis import measured_cost
-
     return measured_cost.unsteadiness([one.measured for one in costs])
 
 
-def cost_task(largest: int, width: int) -> "Task[tuple[ScoreCost, ...]]":
+def cost_task(largest: int, width: int) -> Task[tuple[ScoreCost, ...]]:
     """The measurement of what score functions cost, on the CPU and, where there is one, on the GPU."""
-    from model.analysis import measured_cost
-    from model.analysis.scoring import costs
-
     places = measured_cost.devices()
     total = len(places) * len(costs.NAMES) * len(costs.sizes_up_to(largest))
     return Task(
@@ -215,8 +204,6 @@ def cost_task(largest: int, width: int) -> "Task[tuple[ScoreCost, ...]]":
 @cached(max_entries=200)
 def regression(width: int, query: int) -> Regression:
     """Pool with a kernel of this width and look at this query, both in hundredths."""
-    from model.analysis import pooling
-
     found = pooling.regression(width / 100, query / 100)
     points = found.points
     return Regression(
@@ -241,8 +228,6 @@ def _kept(values: "Tensor") -> np.ndarray:
 @cached(max_entries=1)
 def errors() -> tuple[float, ...]:
     """The error of left-out points at each width of `TRIED`."""
-    from model.analysis import pooling
-
     points = pooling.sample_points()
     return tuple(pooling.left_out_error(points, width / 100) for width in TRIED)
 
@@ -254,10 +239,8 @@ def best_width() -> int:
 
 
 @cached(max_entries=64)
-def influences(kernel: int, window: int) -> "Mapping[Kind, tuple[Float[np.ndarray, 'output input'], ...]]":
+def influences(kernel: int, window: int) -> Mapping[Kind, tuple[Float[np.ndarray, "output input"], ...]]:
     """Kind → |∂ output / ∂ input| after 1 to `LAYERS` layers; read-only."""
-    from model.analysis.layer_kinds.kinds import Settings, influence
-
     found = {}
     for kind in KINDS:
         arrays = [of_depth.numpy() for of_depth in influence(kind, LAYERS, Settings(kernel, window))]
@@ -267,10 +250,8 @@ def influences(kernel: int, window: int) -> "Mapping[Kind, tuple[Float[np.ndarra
     return found
 
 
-def counted(kind: "Kind", length: int, width: int, kernel: int, window: int) -> tuple[int, int, int]:
+def counted(kind: Kind, length: int, width: int, kernel: int, window: int) -> tuple[int, int, int]:
     """Multiply-adds of a layer, steps of it that wait for one another, layers until the two ends have met."""
-    from model.analysis.layer_kinds import kinds
-
     settings = kinds.Settings(kernel, window)
     return (
         kinds.multiply_adds(kind, length, width, settings),
@@ -279,26 +260,19 @@ def counted(kind: "Kind", length: int, width: int, kernel: int, window: int) -> 
     )
 
 
-def paper_exponents(kind: "Kind") -> tuple[int, int]:
+def paper_exponents(kind: Kind) -> tuple[int, int]:
     """Of n and of d, in the paper's Table 1."""
-    from model.analysis.layer_kinds import kinds
-
     return kinds.PAPER_EXPONENTS[kind]
 
 
-def crossing(times: "LayerTimes", device: str) -> float | None:
+def crossing(times: LayerTimes, device: str) -> float | None:
     """The n from which on self-attention takes longer than the recurrent layer; None if it does not, 0 if always."""
-    from model.analysis.layer_kinds import times as layer_times
-
     first, second = (times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent"))
     return layer_times.crossing(first, second)
 
 
-def times_task(length: int, width: int, kernel: int, window: int) -> "Task[LayerTimes]":
+def times_task(length: int, width: int, kernel: int, window: int) -> Task[LayerTimes]:
     """The measurement of all layers, on the CPU and, where there is one, on the GPU."""
-    from model.analysis import measured_cost
-    from model.analysis.layer_kinds import kinds, times
-
     places, settings = measured_cost.devices(), kinds.Settings(kernel, window)
     sizes = len(times.sizes_up_to(length)) + len(times.sizes_up_to(max(width, times.WIDEST)))
     return Task(

@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model.analysis.metrics.film_metrics import film_metrics
+from model.analysis.metrics.head_jobs import HeadJob, jobs_of_heads, rules_at
 from model.errors import CheckpointError, DataError
 from model.folder_files import cannot_be_read, read_file
+from model.trace.axes import row_name
+from model.training.film import LARGEST, Film, read_film
 from viz.pages.why_attention.through_training.changes import Arrival, Opening, arrivals, opening
 from viz.pages.why_attention.through_training.component import FilmView, pack_view
 from viz.pictures.payload import fingerprint
@@ -20,9 +24,6 @@ from viz.server.caches import FileState, cached
 from viz.text.sites import ENCODER, SITES
 
 if TYPE_CHECKING:
-    from model.analysis.metrics.head_jobs import HeadJob
-    from model.training.film import Film
-
     JobsOfHeads = Mapping[tuple[int, int], tuple[HeadJob, ...]]
 
 FILE: Final = "film.npz"
@@ -36,7 +37,7 @@ MAX_FILMS, MAX_VIEWS, MAX_NUMBERS = 4, 8, 24
 class OpenFilm:
     """A film that was read and is not too large; `key` names its content."""
 
-    film: "Film"
+    film: Film
     key: str
 
     @property
@@ -71,8 +72,6 @@ def at(path: Path) -> OpenFilm:
 
 @cached(max_entries=MAX_FILMS)
 def _at(file: FileState) -> OpenFilm:
-    from model.training.film import LARGEST
-
     path = Path(file.path)
     return read(read_file(path.parent, path.name, LARGEST), path.name)
 
@@ -83,8 +82,6 @@ def read(content: bytes, name: str) -> OpenFilm:
     Raises:
         DataError: it is none, damaged, or larger than this page reads.
     """
-    from model.training.film import read_film
-
     film = read_film(BytesIO(content), name)
     shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
@@ -105,16 +102,12 @@ def read(content: bytes, name: str) -> OpenFilm:
 @cached(max_entries=MAX_NUMBERS)
 def metrics(opened: OpenFilm, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
     """Every metric of every head of an attention at each frame, but for those that no head there has."""
-    from model.analysis.metrics.film_metrics import film_metrics
-
     return {name: of for name, of in film_metrics(opened.film, site).items() if not np.isnan(of).any()}
 
 
 @cached(max_entries=MAX_NUMBERS)
 def jobs(opened: OpenFilm, site: str) -> "tuple[JobsOfHeads, ...]":
     """The jobs of the heads of an attention at each frame."""
-    from model.analysis.metrics.head_jobs import jobs_of_heads
-
     of_site = metrics(opened, site)
     frames = range(len(opened.film.steps))
     return tuple(jobs_of_heads(site, {name: of[frame] for name, of in of_site.items()}, {}) for frame in frames)
@@ -123,8 +116,6 @@ def jobs(opened: OpenFilm, site: str) -> "tuple[JobsOfHeads, ...]":
 @cached(max_entries=MAX_NUMBERS)
 def job_threshold(site: str, metric: str) -> float | None:
     """From which number on a metric gives a head of an attention its job; None for a metric that gives none."""
-    from model.analysis.metrics.head_jobs import rules_at
-
     return next((rule.threshold for rule in rules_at(site) if rule.metric == metric), None)
 
 
@@ -146,8 +137,6 @@ def opens_on(opened: OpenFilm) -> Opening:
 
 def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
     """How much the metric of the opening's head grows in one sentence alone, from the first frame to the last."""
-    from model.analysis.metrics.film_metrics import film_metrics
-
     if not found.metric:
         return 0.0
     film, whole = opened.film, opened.film.sentences[number]
@@ -161,8 +150,6 @@ def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
 @cached(max_entries=MAX_VIEWS)
 def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
     """One attention on one sentence at every frame, ready to be sent, with a metric of its heads or "" for none."""
-    from model.trace.axes import row_name
-
     film, sentence = opened.film, opened.film.sentences[number]
     rows: tuple[str, ...] = sentence.source_tokens
     if site != ENCODER:

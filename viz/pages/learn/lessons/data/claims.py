@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float, Int
 
+from model import Trace, Translator
+from model.analysis.metrics.norms import value_weighted_norms
+from model.analysis.scoring.saturation import with_scale
 from model.errors import TraceError
+from model.nn.attention import MultiHeadAttention
+from model.nn.edits import SwitchOff
 from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -16,8 +21,8 @@ from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Heads that a picture has room for.
 HEADS: Final = 12
@@ -92,8 +97,6 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
 
 def saturated(shipped: "Shipped", *, text: str) -> View:
     """The rows of each attention in which one key has nearly all weight, divided by √d_k and not."""
-    from model.analysis.scoring.saturation import with_scale
-
     trace = shipped.trace(text)
     counts: dict[str, list[int]] = {"scaled": [], "dot": []}
     rows = 0
@@ -191,8 +194,6 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
 
 def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     """How often the key with most weight is not the one whose vector, times its weight, is longest."""
-    from model.analysis.metrics.norms import value_weighted_norms
-
     trace = shipped.trace(text)
     layers, heads = trace.shapes[ENCODER]
     rows, differ = 0, np.zeros((layers, heads))
@@ -221,7 +222,7 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     return View(picture, found, caption, FullPage("attention", choices))
 
 
-def _strongest(trace: "Trace") -> tuple[Float[np.ndarray, "layer head row key"], list[tuple[int, int, int]]]:
+def _strongest(trace: Trace) -> tuple[Float[np.ndarray, "layer head row key"], list[tuple[int, int, int]]]:
     """The weights of cross-attention, and of each row the layer, head and key with the largest."""
     weights = np.stack([trace.weights(CROSS, layer).numpy() for layer in range(trace.layers_of(CROSS))])
     rows = [weights[:, :, row] for row in range(len(trace.steps))]
@@ -230,10 +231,8 @@ def _strongest(trace: "Trace") -> tuple[Float[np.ndarray, "layer head row key"],
 
 
 @cached(max_entries=16)
-def _without(translator: "Translator", trace: "Trace") -> tuple[Float[np.ndarray, "row"], Int[np.ndarray, "row"]]:
+def _without(translator: Translator, trace: Trace) -> tuple[Float[np.ndarray, "row"], Int[np.ndarray, "row"]]:
     """Of each row without its strongest head: the probability of the token that was written, and the best token."""
-    from model.nn.edits import SwitchOff
-
     ids = [step.token_id for step in trace.steps]
     _, places = _strongest(trace)
     edited = [
@@ -244,7 +243,7 @@ def _without(translator: "Translator", trace: "Trace") -> tuple[Float[np.ndarray
     return probabilities, np.array([run.predicted_ids[row] for row, run in enumerate(edited)])
 
 
-def _memory(translator: "Translator", trace: "Trace") -> Float[np.ndarray, "source d_model"]:
+def _memory(translator: Translator, trace: Trace) -> Float[np.ndarray, "source d_model"]:
     """What the encoder hands to the decoder."""
     output = trace.recorded[f"encoder.layers.{translator.config.num_layers - 1}.hook_output"]
     norm = translator.model.encoder.norm
@@ -252,7 +251,7 @@ def _memory(translator: "Translator", trace: "Trace") -> Float[np.ndarray, "sour
     return memory
 
 
-def _keys(trace: "Trace", layer: int) -> Float[np.ndarray, "source width"]:
+def _keys(trace: Trace, layer: int) -> Float[np.ndarray, "source width"]:
     """The keys of cross-attention, heads beside each other."""
     keys = trace.attention(CROSS, layer).key.float().numpy()
     joined: np.ndarray = keys.transpose(1, 0, 2).reshape(keys.shape[1], -1)
@@ -261,8 +260,6 @@ def _keys(trace: "Trace", layer: int) -> Float[np.ndarray, "source width"]:
 
 def _projected(attention: object, memory: Float[np.ndarray, "source d_model"]) -> Float[np.ndarray, "source width"]:
     """memory · W_K + b_K (§3.2.2), from the weights of an attention."""
-    from model.nn.attention import MultiHeadAttention
-
     assert isinstance(attention, MultiHeadAttention)
     weight, bias = (values.detach().float().cpu().numpy() for values in (attention.key.weight, attention.key.bias))
     projected: np.ndarray = memory @ weight.T + bias

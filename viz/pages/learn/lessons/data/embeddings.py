@@ -4,7 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import Reader
+from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
+from model.analysis.residual_stream.capture import capture
+from model.analysis.residual_stream.token_path import follow
 from model.errors import TokenError
+from model.nn.parameter_counts import count_parameters
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -13,9 +18,8 @@ from viz.text.sites import ENCODER
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
-    from model import Reader
-    from model.analysis.embedding_space import EmbeddingSpace
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Neighbours, and candidates of a step, that a picture has room for.
 NEIGHBOURS: Final = 10
@@ -71,9 +75,6 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
 
 def logits(shipped: "Shipped", *, text: str, word: str) -> View:
     """The candidates where a word is written: the dot product of the decoder's last state with their rows."""
-    from model.analysis.residual_stream.capture import capture
-    from model.analysis.residual_stream.token_path import follow
-
     trace, translator = shipped.trace(text), shipped.translator
     step = shipped.row(trace, "decoder.self", word)
     path = follow(capture(translator, trace), "decoder", step)
@@ -106,9 +107,6 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
 
 def shared(shipped: "Shipped") -> View:
     """How many parameters each part of the model has, and the matrix if it stood there three times."""
-    from model.analysis.embedding_space import is_shared
-    from model.nn.parameter_counts import count_parameters
-
     config = shipped.translator.config
     counts = count_parameters(config)
     once, all_of_it = config.vocab_size * config.d_model, counts.total
@@ -159,13 +157,11 @@ def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
 
 
 @cached(max_entries=4)
-def _space(reader: "Reader") -> "EmbeddingSpace":
-    from model.analysis.embedding_space import embedding_space
-
+def _space(reader: Reader) -> EmbeddingSpace:
     return embedding_space(reader)
 
 
-def _id(space: "EmbeddingSpace", word: str) -> int:
+def _id(space: EmbeddingSpace, word: str) -> int:
     token_id = space.find(word)
     if token_id is None:
         raise TokenError("The vocabulary of this model has no piece that is the word {word!r}.", word=word)

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import Translator
+from model.analysis.ablations.results import AblationResults, bleu_of, dev_sets, load_results
 from model.errors import DataError
 from viz.access import models, traces
 from viz.pages.learn.lessons.data.outputs import differing
@@ -19,8 +21,6 @@ from viz.text.messages import Message, said
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from model import Translator
-    from model.analysis.ablations.results import AblationResults
     from model.analysis.ablations.table import Reading
     from viz.pages.learn.lessons.data.shipped import Shipped
 
@@ -36,7 +36,7 @@ _READINGS: "Final[Mapping[Reading | None, Message]]" = {
 }
 
 
-def experiment(shipped: "Shipped", preset: str) -> "Translator":
+def experiment(shipped: "Shipped", preset: str) -> Translator:
     """One of the small models. Raises a CheckpointError where it is not there."""
     return models.translator(ModelChoice(f"{catalogue.EXPERIMENTS}/{preset}", shipped.choice.device))
 
@@ -60,7 +60,6 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     """BLEU of small models on one set: mean and standard deviation over their seeds."""
-    from model.analysis.ablations.results import bleu_of, dev_sets
     from model.analysis.ablations.table import paper_difference, told_apart
 
     measured = results()
@@ -93,7 +92,6 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
 
 def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     """BLEU less the full model's, here and in the paper's Table 3, and whether the seeds tell it apart."""
-    from model.analysis.ablations.results import bleu_of, dev_sets
     from model.analysis.ablations.table import paper_difference, told_apart
 
     measured = results()
@@ -123,7 +121,7 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
 
 
-def results() -> "AblationResults":
+def results() -> AblationResults:
     """What was measured of all seeds. Raises a DataError where nobody has measured, or the file is damaged."""
     from model.training.ablations import RESULTS
 
@@ -137,9 +135,7 @@ def results() -> "AblationResults":
 
 
 @cached(max_entries=4)
-def _results(file: FileState) -> "AblationResults":
-    from model.analysis.ablations.results import load_results
-
+def _results(file: FileState) -> AblationResults:
     return load_results(Path(file.path))
 
 
@@ -156,7 +152,6 @@ def _not_measured(preset: str, dev_set: str) -> DataError:
 
 def claimed(shipped: "Shipped", *, dev_set: str) -> View:
     """BLEU less a full model's, as notes about the paper often claim it, beside Table 3 and what was measured here."""
-    from model.analysis.ablations.results import bleu_of
     from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
 
     measured = results()

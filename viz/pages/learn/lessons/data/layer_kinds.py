@@ -4,6 +4,18 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model.analysis import pooling as model_pooling
+from model.analysis.layer_kinds import kinds
+from model.analysis.layer_kinds.kinds import (
+    LENGTH,
+    PAPER_EXPONENTS,
+    Kind,
+    Settings,
+    layers_between_ends,
+    multiply_adds,
+    sequential_steps,
+)
+from model.analysis.scoring.saturation import random_saturation
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
@@ -16,7 +28,6 @@ if TYPE_CHECKING:
 
     from jaxtyping import Float
 
-    from model.analysis.layer_kinds.kinds import Kind
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 
@@ -27,7 +38,7 @@ WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 #: Positions at which counts are drawn.
 LENGTHS: Final = tuple(2**power for power in range(3, 14))
 #: What the paper's Table 1 compares, and the convolution once more with dilations.
-TABLE: "Final[tuple[Kind, ...]]" = ("self-attention", "recurrent", "convolution", "restricted")
+TABLE: Final[tuple[Kind, ...]] = ("self-attention", "recurrent", "convolution", "restricted")
 #: What each kind of layer is called.
 NAMES: "Final[Mapping[Kind, Message]]" = {
     "self-attention": said("self-attention"),
@@ -44,8 +55,6 @@ _FULL: Final = FullPage("why_attention", {"why_tab": "Table 1"})
 
 def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
     """Known points pooled by a query with a kernel of this width, both in hundredths."""
-    from model.analysis import pooling as model_pooling
-
     result = model_pooling.regression(width / 100, query / 100)
     points = result.points
     keys, values = points.keys.numpy(), points.values.numpy()
@@ -84,8 +93,6 @@ def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
 
 def saturation(shipped: "Shipped") -> View:
     """The largest weight's room: entropy of rows from random vectors by their length, divided by √d_k and not."""
-    from model.analysis.scoring.saturation import random_saturation
-
     names = {said("divided by √dₖ"): "scaled", said("not divided"): "dot"}
     lines: dict[str, np.ndarray] = {
         name: np.array([float(random_saturation(kind, width).rows.entropy.median()) for width in WIDTHS])
@@ -110,8 +117,6 @@ def saturation(shipped: "Shipped") -> View:
 
 def operations(shipped: "Shipped", *, width: int) -> View:
     """The products of a layer over the number of positions, as Table 1 counts them."""
-    from model.analysis.layer_kinds.kinds import PAPER_EXPONENTS
-
     lengths = np.array(LENGTHS, float)
     factors = {"convolution": KERNEL, "restricted": WINDOW}
     lines: dict[str, np.ndarray] = {
@@ -140,8 +145,6 @@ def operations(shipped: "Shipped", *, width: int) -> View:
 
 def projections(shipped: "Shipped", *, text: str, width: int) -> View:
     """All products of a layer over a sentence of this length, with the projections that Table 1 leaves out."""
-    from model.analysis.layer_kinds.kinds import Settings, multiply_adds
-
     length = len(shipped.trace(text).source_tokens)
     settings = Settings(KERNEL, WINDOW)
     counts = {kind: multiply_adds(kind, length, width, settings) for kind in TABLE}
@@ -166,8 +169,6 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
 
 def in_turn(shipped: "Shipped", *, text: str) -> View:
     """For a sentence: the steps of each kind of layer that wait for one another, and layers until its ends meet."""
-    from model.analysis.layer_kinds.kinds import Settings, layers_between_ends, sequential_steps
-
     length = len(shipped.trace(text).source_tokens)
     settings = Settings(KERNEL, WINDOW)
     paper = {
@@ -192,10 +193,8 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     return View(Rows(columns, rows), found, caption, _FULL)
 
 
-def influence(shipped: "Shipped", *, kind: "Kind", layers: int) -> View:
+def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
     """How much each input of a stack of random layers matters to each output, by the derivative."""
-    from model.analysis.layer_kinds.kinds import LENGTH
-
     depths, reaches = _influences(kind, layers)
     values = depths[-1]
     found: dict[str, float | str] = {
@@ -255,10 +254,7 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
 
 
 @cached(max_entries=16)
-def _influences(kind: "Kind", layers: int) -> "tuple[tuple[Float[np.ndarray, 'output input'], ...], tuple[int, ...]]":
+def _influences(kind: Kind, layers: int) -> "tuple[tuple[Float[np.ndarray, 'output input'], ...], tuple[int, ...]]":
     """|∂ output / ∂ input| after 1 to so many layers, and how many positions away the farthest influence comes from."""
-    from model.analysis.layer_kinds import kinds
-    from model.analysis.layer_kinds.kinds import Settings
-
     found = kinds.influence(kind, layers, Settings(KERNEL, WINDOW))
     return tuple(of_depth.numpy() for of_depth in found), tuple(map(kinds.reach, found))

@@ -5,6 +5,10 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from model.analysis.attribution.choice import choice_at, visible
+from model.analysis.interventions.edit_comparison import compare_edit
+from model.analysis.word_diff import word_diff
+from model.nn.edits import SwitchOff
 from viz.access import head_verdict, word_links
 from viz.pages.learn.lessons.data.shipped import head_of, word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
@@ -35,9 +39,6 @@ _WITHOUT: Final = {
 
 def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     """The translation as it is, and with each of some heads switched off, one at a time."""
-    from model.analysis.interventions.edit_comparison import compare_edit
-    from model.nn.edits import SwitchOff
-
     trace = shipped.trace(text)
     rows: list[tuple[str | Marked, ...]] = [(said("none"), trace.translation, "")]
     found: dict[str, float | str] = {"translation": trace.translation}
@@ -69,9 +70,6 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
 
 def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """How likely a written word stays with each head of a layer switched off from that step on."""
-    from model.analysis.interventions.edit_comparison import compare_edit
-    from model.nn.edits import SwitchOff
-
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     step = shipped.row(trace, site, word)
@@ -141,7 +139,6 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
 
 def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
     """How likely a written word and another one are with each word of the sentence hidden from every attention."""
-    from model.analysis.attribution.choice import choice_at, visible
     from model.analysis.attribution.methods import choice_run
 
     trace = shipped.trace(text)
@@ -191,6 +188,4 @@ def without_part(
 
 def differing(whole: str, other: str) -> Marked:
     """The second text, with the words marked that the first does not have there."""
-    from model.analysis.word_diff import word_diff
-
     return marked(word_diff(whole, other))

@@ -4,6 +4,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model.analysis.positions.sinusoids import (
+    dimension_wave,
+    products_at_distances,
+    rotation,
+    rotation_residual,
+    wavelengths,
+)
+from model.nn.layers import sinusoidal_encoding
 from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.shipped import PRESETS
@@ -53,9 +61,6 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 
 def encodings(shipped: "Shipped", *, positions: int) -> View:
     """The formula's encodings as a heatmap."""
-    from model.analysis.positions.sinusoids import wavelengths
-    from model.nn.layers import sinusoidal_encoding
-
     width = shipped.translator.config.d_model
     values, waves = sinusoidal_encoding(positions, width).numpy(), wavelengths(width).numpy()
     found: dict[str, float | str] = {
@@ -80,8 +85,6 @@ def encodings(shipped: "Shipped", *, positions: int) -> View:
 
 def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     """The sines of some pairs of dimensions over the positions."""
-    from model.analysis.positions.sinusoids import dimension_wave, wavelengths
-
     width = shipped.translator.config.d_model
     lengths = wavelengths(width).numpy()
     pairs = [min(pair, len(lengths) - 1) for pair in pairs]
@@ -101,9 +104,6 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
 
 def likeness(shipped: "Shipped", *, distance: int) -> View:
     """The dot product of two encodings over how far they are apart."""
-    from model.analysis.positions.sinusoids import products_at_distances
-    from model.nn.layers import sinusoidal_encoding
-
     width = shipped.translator.config.d_model
     products = products_at_distances(distance + 1, width).numpy()
     table = sinusoidal_encoding(2 * distance, width).double().numpy()
@@ -125,9 +125,6 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
 
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
     """One position's encoding turned by the rotation of a shift, beside the encoding of the shifted position."""
-    from model.analysis.positions.sinusoids import rotation, rotation_residual, wavelengths
-    from model.nn.layers import sinusoidal_encoding
-
     width = shipped.translator.config.d_model
     table = sinusoidal_encoding(position + by + 1, width).double().numpy().reshape(-1, width // 2, 2)
     turned = np.einsum("irc,ic->ir", rotation(by, width).numpy(), table[position])

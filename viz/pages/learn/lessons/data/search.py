@@ -4,6 +4,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import Translator
+from model.decoding.beam import length_penalty
+from model.decoding.beam_tree import BeamNode, BeamTree
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.caches import cached
@@ -12,9 +15,8 @@ from viz.text.messages import said
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
-    from model import Translator
-    from model.decoding.beam_tree import BeamNode, BeamTree
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Of the paper (§6.1): hypotheses that are kept, and the exponent of the length penalty.
 WIDTH, ALPHA = 4, 0.6
@@ -112,8 +114,6 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
 
 def penalty(shipped: "Shipped", *, length: int) -> View:
     """What a log-probability is divided by, over the number of tokens."""
-    from model.decoding.beam import length_penalty
-
     lengths = np.arange(1, 2 * length + 1)
     lines: dict[str, np.ndarray] = {
         f"α = {alpha:g}": np.array([length_penalty(int(n), alpha) for n in lengths]) for alpha in (0.0, ALPHA, 1.0)
@@ -157,17 +157,17 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
 
 
 @cached(max_entries=64)
-def _tree(translator: "Translator", text: str, width: int, alpha: float) -> "BeamTree":
+def _tree(translator: Translator, text: str, width: int, alpha: float) -> BeamTree:
     return translator.beam_tree(text, width, alpha)
 
 
-def _found(shipped: "Shipped", text: str, width: int, alpha: float) -> "tuple[str, BeamNode]":
+def _found(shipped: "Shipped", text: str, width: int, alpha: float) -> tuple[str, BeamNode]:
     """What a beam returns, as text, and the end of it."""
     tree = _tree(shipped.translator, text, width, alpha)
     return _text(tree, tree.winner, shipped), tree.winner
 
 
-def _text(tree: "BeamTree", node: "BeamNode", shipped: "Shipped | None" = None) -> str:
+def _text(tree: BeamTree, node: BeamNode, shipped: "Shipped | None" = None) -> str:
     path = tree.path(node.index)
     if shipped is None:
         return "".join(display_token(own.token) for own in path).replace("▁", " ").strip()
@@ -175,7 +175,7 @@ def _text(tree: "BeamTree", node: "BeamNode", shipped: "Shipped | None" = None) 
     return shipped.translator.tokenizer.decode([own.token_id for own in path if own.token_id != end])
 
 
-def _numbers(node: "BeamNode") -> tuple[str, str]:
+def _numbers(node: BeamNode) -> tuple[str, str]:
     return f"{node.total:.2f}", f"{node.score or 0.0:.2f}"
 
 

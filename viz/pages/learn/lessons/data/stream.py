@@ -4,6 +4,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import Trace, Translator
+from model.analysis.residual_stream.additions import TokenPath
+from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
+from model.analysis.residual_stream.norms import layer_norm
+from model.analysis.residual_stream.token_path import follow
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
@@ -12,10 +17,8 @@ from viz.text.messages import Message, said
 from viz.text.sites import ENCODER, file_name
 
 if TYPE_CHECKING:
-    from model import Trace, Translator
-    from model.analysis.residual_stream.additions import TokenPath
-    from model.analysis.residual_stream.capture import CapturedRun
     from viz.pages.learn.lessons.data.shipped import Shipped
+
 
 #: Hidden units that a picture has room for.
 UNITS: Final = 24
@@ -110,9 +113,6 @@ def additions(shipped: "Shipped", *, text: str, word: str) -> View:
 
 def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     """The spread of each token's numbers before and after a layer norm, without what the norm has learned."""
-    from model.analysis.residual_stream.capture import Sublayer
-    from model.analysis.residual_stream.norms import layer_norm
-
     trace = shipped.trace(text)
     layer = min(layer, trace.layers_of(ENCODER) - 1)
     run = run_again(shipped.translator, trace)
@@ -159,17 +159,13 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
 
 
 @cached(max_entries=16)
-def run_again(translator: "Translator", trace: "Trace") -> "CapturedRun":
+def run_again(translator: Translator, trace: Trace) -> CapturedRun:
     """A sentence once more, with what stands between the outputs of the layers."""
-    from model.analysis.residual_stream.capture import capture
-
     return capture(translator, trace)
 
 
-def _path(shipped: "Shipped", text: str, word: str) -> "TokenPath":
+def _path(shipped: "Shipped", text: str, word: str) -> TokenPath:
     """A word's last token through the encoder."""
-    from model.analysis.residual_stream.token_path import follow
-
     trace = shipped.trace(text)
     return follow(run_again(shipped.translator, trace), "encoder", shipped.row(trace, ENCODER, word))
 

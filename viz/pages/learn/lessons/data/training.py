@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.errors import CheckpointError
+from model.training.schedule import learning_rate
+from model.training_record import TrainingLog, read_log
 from viz.access import models
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.data.shipped import PRESETS
@@ -16,7 +19,6 @@ from viz.text.sites import DECODER, ENCODER
 from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
-    from model.training_record import TrainingLog
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: The paper's base model (§5.3) and its steps of training (§5.2).
@@ -30,8 +32,6 @@ _CURVES: Final = FullPage("model_card", {"model_card_tab": "Curves"})
 
 def schedule(shipped: "Shipped", *, others: list[int]) -> View:
     """The paper's learning rate over its steps of training, with its warm-up and with others."""
-    from model.training.schedule import learning_rate
-
     steps = np.arange(100, STEPS + 1, 100)
     lines: dict[str, np.ndarray] = {
         said("warm-up of {warmup:,} steps", warmup=warmup): np.array(
@@ -90,8 +90,6 @@ def own_loss(shipped: "Shipped") -> View:
 
 def smoothed(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     """What a step should have said: the target as one-hot and smoothed, beside what the model said."""
-    from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
-
     trace, translator = shipped.trace(text), shipped.translator
     at = shipped.row(trace, DECODER, word)
     of_step = step_log_probs(translator, text, trace.target_ids[: at + 1])
@@ -192,15 +190,11 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
 
 def _least(epsilon: float, vocabulary: int) -> float:
     """The entropy of a smoothed target: the least loss that there can be, in nats."""
-    from model.analysis.label_smoothing import smoothed_target
-
     target = smoothed_target(vocabulary, 0, epsilon).double().numpy()
     return float(-(target[target > 0] * np.log(target[target > 0])).sum())
 
 
-def _log(shipped: "Shipped") -> "TrainingLog":
-    from model.training_record import read_log
-
+def _log(shipped: "Shipped") -> TrainingLog:
     log = read_log(models.folder(shipped.choice))
     if log is None or not log.loss.values or not log.learning_rate.values:
         raise CheckpointError("{name} ships without the log of its training.", name=models.name_of(shipped.choice))
