@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from model.analysis.corpus import CorpusSentence
 
 Row = TypeVar("Row")
-
 LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
 #: Why sentences were left out, as the file of an atlas has it.
 LEFT_OUT: Final = (said("too long or blank for this model"),)

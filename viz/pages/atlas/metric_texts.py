@@ -60,7 +60,6 @@ _COPYING: Final = MetricText(
         "speaks for the token that it looks at, 0.5 by chance, 0 where it speaks against it"
     ),
 )
-
 TEXTS: Final[Mapping[str, MetricText]] = {
     **{key: head_metrics.TEXTS[key] for key in CORPUS_METRICS if key in head_metrics.TEXTS},
     "confidence": _CONFIDENCE,

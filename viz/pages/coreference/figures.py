@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
-
-
 HEIGHT: Final = 330
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
@@ -35,8 +33,6 @@ LINES: Final[Mapping[str, tuple[str, str]]] = {
     CHANCE: (theme.HEAD_COLOURS[7], "dot"),
     MEAN_OF_HEADS: (theme.HEAD_COLOURS[5], "dashdot"),
 }
-
-
 #: With more cells than this, marks that can be clicked would make the picture slow.
 MOST_CELLS: Final = 2_500
 

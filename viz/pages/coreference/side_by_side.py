@@ -40,8 +40,6 @@ DROPPED: Final = said(
     "A control without a pronoun: the subject is left out, as Chinese may do. Marked as “pronoun” is the predicate "
     "that lacks it, the place from which one looks; the antecedent is what the subject would be."
 )
-
-
 TOKEN_FIELDS: Final = ("token", "other_token")
 #: Of the first and of the second sentence: the label of the choice of a row, what a picture shows, what it has alone.
 _LOOK_FROM: Final = (said("First sentence: look from"), said("Second sentence: look from"))

@@ -26,7 +26,6 @@ from viz.text.token_text import display_token
 MAX_BRANCHES: Final = 24
 #: A word of more pieces than this is not written at once.
 MAX_PIECES: Final = 12
-
 _OFF, _UNIFORM, _POINT = EDITS
 _SITE_OF: Final = {names.tag: site for site, names in NAMES.items()}
 _NUMBER: Final = r"(0|[1-9][0-9]{0,5})"

@@ -11,6 +11,7 @@ from jaxtyping import Float, Int, UInt8
 
 from viz import theme
 from viz.pictures.figures.axes import column_axis, full_axis, token_labels, whole_numbers
+from viz.pictures.figures.charts import LEGEND, upright
 from viz.pictures.figures.comparison import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
 from viz.text.messages import _, said, shown
@@ -70,9 +71,7 @@ def probability_curves(shown: Written, other: Written, leaves_at: int | None) ->
     most = max(len(shown.tokens), len(other.tokens))
     figure.update_xaxes(whole_numbers(most), title_text=_("step"), zeroline=False, showgrid=False)
     figure.update_yaxes(title_text=_("probability"), range=[-0.03, 1.03], zeroline=False)
-    figure.update_layout(
-        showlegend=True, legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}, hovermode="closest"
-    )
+    figure.update_layout(showlegend=True, legend=LEGEND, hovermode="closest")
     return figure
 
 
@@ -134,7 +133,7 @@ def row_before_after(
         xaxis2=full_axis(labels, shares="x"),
         yaxis={"title": {"text": _("weight")}, "range": [0, top * 1.06], "zeroline": False},
         showlegend=True,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        legend=LEGEND,
     )
     return figure
 
@@ -266,7 +265,7 @@ def cost_curve(
             "xaxis": {"title": {"text": _("step")}, "zeroline": False, "showgrid": False} | whole_numbers(len(cached)),
         },
     )
-    figure.add_vline(x=step + 1, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})
+    figure.add_shape(upright(step + 1))
     return figure
 
 

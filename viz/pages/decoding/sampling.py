@@ -41,8 +41,6 @@ LEAST_DERAILED = 0.05
 #: In hundredths.
 LEAST_TEMPERATURE, MOST_TEMPERATURE = 1, 300
 LEAST_MASS = 1
-
-
 _MUTED: Final = "opacity:0.7"
 _NUMBERS: Final = "font-variant-numeric:tabular-nums"
 _HEAD: Final = "display:flex;flex-wrap:wrap;justify-content:space-between;column-gap:0.8rem;font-size:0.8rem"

@@ -12,6 +12,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 
 from viz import theme
 from viz.pictures.figures.axes import MAX_ROW_LABELS, token_labels
+from viz.pictures.figures.charts import LEGEND, axis
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.text.messages import _, said
 from viz.theme import PlotlySpec
@@ -35,8 +36,6 @@ MASK_ROW_HEIGHT, MIN_MASK_HEIGHT, MAX_MASK_HEIGHT = 19, 150, 520
 LABEL_HEIGHT: Final = 90
 #: So many tokens fit along a mask, and so many numbers along a batch; of more, every second, third … stands there.
 MAX_ROWS, MAX_COLUMNS, MAX_NUMBERS = 36, 20, 10
-
-
 CURVE_HEIGHT, CIRCLE_HEIGHT, LIKENESS_HEIGHT = 300, 400, 380
 #: A label at every so many dimensions; all of them would not be read.
 DIMENSION_LABELS: Final = 8
@@ -47,7 +46,6 @@ MAX_POINTS: Final = 3_000
 #: Points of the arc for each radian.
 ARC_POINTS: Final = 12
 SINE, COSINE, GREEN, GREY = (theme.HEAD_COLOURS[i] for i in (0, 1, 2, 7))
-
 UNIT_AXIS: Final[PlotlySpec] = {"range": [-1.1, 1.1], "tickvals": [-1, -0.5, 0, 0.5, 1]}
 
 
@@ -170,7 +168,7 @@ def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "
         )
         for dimensions, name, colour in zip(pairs.T, names, (SINE, COSINE), strict=True)
     ]
-    return _chart(CURVE_HEIGHT, traces, _axis(_("dimension")), _axis(_("value")) | UNIT_AXIS)
+    return _chart(CURVE_HEIGHT, traces, axis(_("dimension")), axis(_("value")) | UNIT_AXIS)
 
 
 def dimension_curve(
@@ -204,9 +202,9 @@ def dimension_curve(
         )
     band: PlotlySpec = {"type": "rect", "x0": 0, "x1": wavelength, "y0": -1.1, "y1": 1.1, "layer": "below"}
     band |= {"fillcolor": COSINE, "opacity": 0.22, "line": {"width": 0}}
-    x_axis = _axis(_("position")) | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
+    x_axis = axis(_("position")) | {"range": [-0.02 * last - 0.5, last * 1.02 + 0.5]}
     shapes = [band] if wavelength <= last else []
-    return _chart(CURVE_HEIGHT, traces, x_axis, _axis(_("value")) | UNIT_AXIS, shapes)
+    return _chart(CURVE_HEIGHT, traces, x_axis, axis(_("value")) | UNIT_AXIS, shapes)
 
 
 def likeness_over_distance(
@@ -244,7 +242,7 @@ def likeness_over_distance(
     ]
     if shows_means and len(pairs.products):
         traces.append(_means(pairs))
-    return _chart(LIKENESS_HEIGHT, traces, _axis(_("distance k in tokens")), _axis(_("dot product")))
+    return _chart(LIKENESS_HEIGHT, traces, axis(_("distance k in tokens")), axis(_("dot product")))
 
 
 def shift_on_circle(
@@ -282,7 +280,7 @@ def shift_on_circle(
     arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
     circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
     bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
-    x_axis, y_axis = _axis(_("cosine")) | bounds, _axis(_("sine")) | bounds | {"scaleanchor": "x"}
+    x_axis, y_axis = axis(_("cosine")) | bounds, axis(_("sine")) | bounds | {"scaleanchor": "x"}
     return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
 
 
@@ -326,14 +324,8 @@ def _chart(
     y_axis: PlotlySpec,
     shapes: Sequence[PlotlySpec] = (),
 ) -> go.Figure:
-    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
-    own = {"showlegend": True, "legend": legend, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
+    own = {"showlegend": True, "legend": LEGEND, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
     return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
-
-
-def _axis(title: str) -> PlotlySpec:
-    font = {"color": theme.CHART_TEXT}
-    return {"title": {"text": title, "standoff": 6, "font": font}, "tickfont": font, "zeroline": False}
 
 
 def _line(colour: str, width: float) -> PlotlySpec:

@@ -38,8 +38,6 @@ ARRANGEMENT: Final[dict["PositionLayout", str]] = {
         "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
     ),
 }
-
-
 _SCHEMES: Final = {
     "sinusoidal": said("A fixed table of sines and cosines: the row of its place is added to each token's embedding."),
     "learned": said("A table that was learned: the row of its place is added to each token's embedding."),

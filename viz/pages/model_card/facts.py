@@ -76,7 +76,6 @@ class PublishedResult:
 
 _TOKENISED, _MILLIONS = said("tokenised"), said("4.5 million pairs")
 _TABLE_2: Final = said("the paper, Table 2")
-
 PUBLISHED: Final = (
     PublishedResult(
         "Transformer-Tiny (Wu et al. 2021)",
@@ -97,10 +96,7 @@ PUBLISHED: Final = (
         "github.com/joeynmt/joeynmt, docs/source/benchmarks.rst",
     ),
 )
-
-
 Rows = list[tuple[str, ...]]
-
 ACTIVATIONS: Final = {"relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 #: Command of this project → what it measures, where that is not its own name.
 SUBJECTS: Final = {

@@ -43,8 +43,6 @@ SMALLEST_LABEL: Final = 0.07
 HEIGHT: Final = 440
 #: Room for the four lines that it has where a page is narrow.
 LEGEND_HEIGHT: Final = 96
-
-
 PANEL_HEIGHT: Final = 213
 #: Few points are marked, many would run into one another.
 MAX_MARKED: Final = 60

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 
 VOCABULARY_HEIGHT: Final = 420
-
-
 _OF_OTHERS: Final = said(
     "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
     "{within:,} that stand within one."
@@ -43,8 +41,6 @@ _OF_BOTH: Final = said(
     "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
     "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
 )
-
-
 _WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Architecture", "Vocabulary", "Card")
 #: Kind of model → the tabs of the model page: such a model brings no record of its training.
 OFFERED: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
@@ -54,12 +50,8 @@ OFFERED: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
     "image": ("Architecture", "Card"),
     None: ("Architecture",),
 }
-
-
 #: The section that says what a model can and cannot do.
 LIMITS = said("What to expect")
-
-
 NUM_DRAWN: Final = 20
 _LINES: Final = Path(__file__).with_name("example_sentences.txt").read_text(encoding="utf-8").splitlines()
 BANK: Final = tuple(line for line in _LINES if not line.startswith("#"))

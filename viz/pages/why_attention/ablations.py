@@ -33,8 +33,6 @@ PATIENCE: Final = 1.5
 SUREST: Final = said("Surest")
 #: So tall that the maps of two columns begin side by side.
 _WORDS: Final = "min-height:8.2rem;line-height:1.4"
-
-
 COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experiments"
 #: Parameters of the paper's base model (Table 3), and BLEU of both full models that others speak of.
 PAPER_PARAMETERS: Final = 65e6

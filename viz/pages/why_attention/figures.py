@@ -12,18 +12,12 @@ from viz import theme
 from viz.pages.why_attention.data.ablations import Row
 from viz.pages.why_attention.data.claims import Regression
 from viz.pages.why_attention.wording import duration, label, memory, signed
+from viz.pictures.figures.charts import axis, doubling_axis, headed, note, upright
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.text.messages import Message, _, plural, said
-from viz.theme import PlotlySpec
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind
-
-#: So many of the sizes along an axis are labelled.
-_LABELS: Final = 6
-#: Room above a chart for its heading.
-HEADING: Final = 28
-
 
 LINES_HEIGHT: Final = 300
 
@@ -45,15 +39,9 @@ CURVE, POINT, TRUE = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_CO
 _SMALL, _LARGE = 5, 34
 #: Hover boxes have no name of a line beside them.
 _NO_NAME: Final = "<extra></extra>"
-
-
 ROW, REST = 24, 66
 SEED, CLAIMED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[2]
-
-
 BAR_ROW, BAR_REST = 30, 66
-
-
 NAMES: "Final[Mapping[Kind, Message]]" = {
     "self-attention": said("Self-attention"),
     "recurrent": said("Recurrent (GRU)"),
@@ -73,59 +61,6 @@ SIDE, GAP = 165, 26
 LEAST: Final = 1e-5
 #: Where the smallest influence that is drawn begins on the scale; exactly none is at its dark end.
 _START: Final = 0.15
-
-
-def axis(title: str = "") -> PlotlySpec:
-    """An axis in the ink of charts."""
-    font = {"color": theme.CHART_TEXT}
-    return {"title": {"text": title, "standoff": 4, "font": font}, "tickfont": font | {"size": 12}, "zeroline": False}
-
-
-def doubling_axis(title: str, values: Sequence[int]) -> PlotlySpec:
-    """A logarithmic axis along numbers that double, some of them labelled, the last among them."""
-    stride = -(-len(values) // _LABELS)
-    shown = values[(len(values) - 1) % stride :: stride]
-    ticks = {"tickvals": list(shown), "ticktext": [f"{value:,}" for value in shown]}
-    return axis(title) | ticks | {"type": "log", "showgrid": False, "tickangle": 0}
-
-
-def powers_axis() -> PlotlySpec:
-    """A logarithmic axis labelled at powers of ten."""
-    return axis() | {"type": "log", "exponentformat": "power", "dtick": 1}
-
-
-def headed(height: int, heading: str) -> PlotlySpec:
-    """The layout of a chart with a heading above it."""
-    layout = theme.figure_layout(height)
-    return layout | {"margin": layout["margin"] | {"t": HEADING}, "annotations": [note(heading, 0, 1, "left", 5)]}
-
-
-def note(text: str, x: float, y: float, side: str, above: int) -> PlotlySpec:
-    """A text at a place of the chart, from 0 to 1 along its sides, so many pixels above or below it.
-
-    Args:
-        side: of the text that stands there, "left" or "right".
-        above: pixels; below 0 the text hangs from the place.
-    """
-    return {
-        "text": text,
-        "x": x,
-        "y": y,
-        "xref": "x domain",
-        "yref": "y domain",
-        "xanchor": side,
-        "yanchor": "bottom" if above > 0 else "top",
-        "align": side,
-        "yshift": above,
-        "showarrow": False,
-        "font": {"color": theme.CHART_TEXT, "size": 13},
-    }
-
-
-def upright(x: float) -> PlotlySpec:
-    """A dotted line across a chart, at a value of its x axis."""
-    line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
-    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
 def time_lines(lines: Sequence[Line], size: str) -> go.Figure:

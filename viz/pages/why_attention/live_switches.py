@@ -29,7 +29,6 @@ PAPER: "Final[dict[Part, Message]]" = {
     "residuals": said("no such row"),
     "norms": said("no such row"),
 }
-
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5
 

@@ -20,8 +20,6 @@ FORMULAS: Final = (
     r"w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
     r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)",
 )
-
-
 _LEGEND: Final = (
     (figures.CURVE, said("pooled value")),
     (figures.POINT, said("given points")),

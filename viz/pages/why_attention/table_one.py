@@ -38,16 +38,12 @@ _COLUMNS: Final = (
     html.Column(said("Longest path, paper")),
     html.Column(said("Layers until the ends meet"), is_number=True),
 )
-
-
 _LEGEND: Final = (
     (theme.SEQUENTIAL[0], said("none at all")),
     (theme.SEQUENTIAL[2], said("1/100,000 of the largest")),
     (theme.SEQUENTIAL[5], said("about 1/1,000")),
     (theme.SEQUENTIAL[9], said("the largest")),
 )
-
-
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 #: A measured exponent so much below the counted one is called flatter.
 FLAT: Final = 0.25

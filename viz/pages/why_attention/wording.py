@@ -11,21 +11,15 @@ from viz.text import messages
 from viz.text.messages import _
 
 _STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-
-
 #: So many characters of a translation are shown.
 MAX_SHOWN: Final = 160
 #: So many letters without a space get a place where a line may end, which is not seen.
 _ENDLESS: Final = re.compile(r"\S{18}(?=\S)")
-
-
 FULL: Final = "full"
 #: From so many times in a row on, a token counts as repeated.
 REPEATED: Final = 4
 #: Translations of at most so many different words are counted, of so many other sentences: `outputs` of the model.
 FEW_WORDS, OTHERS = 2, 20
-
-
 #: From here on, the run in the middle took so many times as long as the fastest.
 UNSTEADY: Final = 1.5
 

@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pictures.figures.axes import token_labels, whole_numbers
+from viz.pictures.figures.charts import LEGEND
 from viz.pictures.figures.matrix import Scale, matrix
 from viz.text.messages import _, said
 
@@ -69,7 +70,7 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
         | whole_numbers(hidden[-1]),
         "yaxis": {"title": {"text": choice}},
         "showlegend": True,
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+        "legend": LEGEND,
     }
     return go.Figure([band, mean, *lines], theme.figure_layout(HEIGHT) | axes)
 

@@ -49,11 +49,8 @@ _WHY_SO_SHORT: Final = said(
     "because bertviz draws every weight as a line: at 64 it takes several seconds to appear, at 256 the better part of "
     "a minute, in which the browser answers nothing."
 )
-
-
 #: Beyond this bertviz, which draws one SVG line for every weight, takes seconds to appear.
 MAX_TOKENS: Final = 64
-
 _DECIMALS: Final = 3
 #: The widths of its columns of tokens and of the lines between them: bertviz's own, and here as wide as the longest
 #: token and as the page leaves. Where it leaves less than both need, what is drawn scrolls.
@@ -76,20 +73,17 @@ _THUMBNAIL_REST: Final = 10
 _DETAIL_ROW: Final = 18
 _DETAIL_REST: Final = 55
 _MODEL_VIEW_REST: Final = 38 + 32
-
 # d3 must be version 5: bertviz's handlers take (datum, index).
 _LIBRARIES: Final = (
     ("xstatic.pkg.jquery", "data/jquery.slim.min.js", "XStatic-jQuery"),
     ("mpld3", "js/d3.v5.min.js", "mpld3"),
 )
-
 # bertviz asks require.js for its libraries; they are on the page already. Its ten colours give way to the app's own.
 _SHIM: Final = """
 d3.schemeCategory10 = %s;
 window.require = window.requirejs = (names, start) => start(window.jQuery, window.d3);
 window.require.config = () => {};
 """
-
 _STYLE: Final = """
 :root { color-scheme: %(scheme)s; }
 body { margin: 0; padding: 8px 4px; color: %(text)s; background: %(paper)s; font: 14px system-ui, sans-serif; }
@@ -117,8 +111,6 @@ _DARK_LINES: Final = {
     "Head view": "#vis line { stroke-width: 3px; mix-blend-mode: plus-lighter; }",
     "Model view": "#vis line { stroke-width: 3px; }",
 }
-
-
 #: What bertviz calls the three attentions.
 _BERTVIZ_NAMES: Final = {"encoder.self": "encoder", "decoder.self": "decoder", "decoder.cross": "cross"}
 

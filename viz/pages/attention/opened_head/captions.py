@@ -28,8 +28,6 @@ HOW_TO_READ: Final[dict[DrawnAs, str]] = {
         "alone, with a box a head beside the tokens they lead to; click it to keep that."
     ),
 }
-
-
 _CROSS_WINDOW: Final = said(
     "Queries {first:,} to {last:,} of {count:,} and the keys as far along the source: more lines could not be told "
     "apart. The slider and its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need "
@@ -39,8 +37,6 @@ _SELF_WINDOW: Final = said(
     "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines could not be told apart. The slider and "
     "its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
 )
-
-
 _COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | long_texts.LongHead
-
 _NOTHING_LEFT: Final = said("Nothing but special tokens stands here: show them to see something.")
 
 

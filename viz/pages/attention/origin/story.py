@@ -59,8 +59,6 @@ SCORES: Final = {
         "qᵀ M k",
     ),
 }
-
-
 #: So many keys stand side by side with their numbers; of a longer text the strongest are drawn, the rest summed up.
 MAX_COLUMNS: Final = 24
 

@@ -31,8 +31,6 @@ _NOT_DIVIDED: Final = said(
     "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
     "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}**; this model does not divide."
 )
-
-
 _COMPONENT: Final = Component("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
 
 

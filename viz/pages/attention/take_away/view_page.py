@@ -20,6 +20,7 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from model import Trace
 
+
 #: Candidates of a step that the table names.
 _CANDIDATES: Final = 3
 

@@ -56,8 +56,6 @@ DROPPED: Final = said(
     "those of the pronoun."
 )
 _BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
-
-
 FORMATS: Final = said(
     "| Ending | One line is |\n"
     "|---|---|\n"

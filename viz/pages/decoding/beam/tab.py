@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
-
-
 _COMPONENT: Final = Component("pages/decoding/beam/beam_picture.js", "pages/decoding/beam/beam_picture.css")
 _COLOURS: Final = {
     "winner": theme.HEAD_COLOURS[0],

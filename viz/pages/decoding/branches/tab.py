@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 #: A translation is offered unasked where it takes at most so many more tokens, about.
 MAX_UNASKED: Final = 128
-
-
 _COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")
 
 

@@ -33,11 +33,8 @@ MAX_KEPT: Final = 256
 KEPT_SHARE: Final = 0.05
 #: No word of a language is longer.
 MAX_WORD: Final = 200
-
 #: Full stops, closing brackets and closing quotation marks stand close to the word before them.
 _CLINGING: Final = frozenset({"Po", "Pe", "Pf"})
-
-
 #: The sentence, the key of the model, what was done.
 Key = tuple[str, str, Path]
 

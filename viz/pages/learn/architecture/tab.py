@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 
 KEY: Final = "architecture"
-
-
 _FOLDER: Final = "pages/learn/architecture"
 _COMPONENT: Final = Component(f"{_FOLDER}/architecture_player.js", f"{_FOLDER}/architecture_player.css")
 #: What kinds of boxes are coloured as.

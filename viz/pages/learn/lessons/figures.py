@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.pages.learn.lessons.pictures import Bars, Curves
+from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.text.messages import shown
 
 #: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
@@ -55,7 +56,7 @@ def bars(picture: Bars) -> go.Figure:
     low = min(0.0, *(float(values.min()) for values in picture.series.values()))
     figure = go.Figure(traces, theme.figure_layout(height))
     # Room for the number behind the longest bar.
-    figure.update_xaxes(_axis(picture.number) | {"range": [low * 1.12, top * room], "showgrid": False})
+    figure.update_xaxes(axis(shown(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
     ticks = {
         "tickvals": list(range(len(labels))),
         "ticktext": labels,
@@ -63,8 +64,8 @@ def bars(picture: Bars) -> go.Figure:
         "showgrid": False,
         "ticksuffix": " ",
     }
-    figure.update_yaxes(_axis("") | ticks | {"automargin": True})
-    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=_LEGEND)
+    figure.update_yaxes(axis() | ticks | {"automargin": True})
+    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=LEGEND)
     return figure
 
 
@@ -105,31 +106,15 @@ def curves(picture: Curves) -> go.Figure:
     figure = go.Figure(traces, theme.figure_layout(CURVES))
     # On a logarithmic axis the numbers themselves say more than powers of ten.
     log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}
-    figure.update_xaxes(_axis(x_name) | log | {"showgrid": False})
+    figure.update_xaxes(axis(x_name) | log | {"showgrid": False})
     figure.update_yaxes(
-        _axis(picture.y_name) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
+        axis(shown(picture.y_name)) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
     )
     if picture.upright is not None:
-        line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
-        figure.add_vline(picture.upright, line=line)
-    figure.update_layout(showlegend=len(traces) > 1, legend=_LEGEND)
+        figure.add_shape(upright(picture.upright))
+    figure.update_layout(showlegend=len(traces) > 1, legend=LEGEND)
     return figure
-
-
-_LEGEND: theme.PlotlySpec = {
-    "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": theme.CHART_TEXT, "size": 13},
-}  # fmt: skip
 
 
 def _spoken(named: Mapping[str, Values]) -> dict[str, Values]:
     return {shown(name): values for name, values in named.items()}
-
-
-def _axis(title: str) -> theme.PlotlySpec:
-    font = {"color": theme.CHART_TEXT}
-    return {
-        "title": {"text": shown(title), "standoff": 4, "font": font},
-        "tickfont": font | {"size": 13},
-        "zeroline": False,
-        "automargin": True,
-    }

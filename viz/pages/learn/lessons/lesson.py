@@ -18,9 +18,7 @@ from viz.ui.controls import plain
 
 #: What a view has found: numbers and words, by their names.
 Found = Mapping[str, float | str]
-
 Made = TypeVar("Made")
-
 FOLDER: Final = Path(__file__).parent / "files"
 _COMPARISONS: Final = {">": gt, "<": lt, ">=": ge, "<=": le, "==": eq, "!=": ne}
 _CLAIM: Final = re.compile(r"(\w+) (>|<|>=|<=|==|!=) (?:(-?\d+(?:\.\d+)?)|(\w+)|'(.*)')")

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
+from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.text.messages import _
 from viz.text.token_text import display_token
 from viz.theme import PlotlySpec
@@ -48,10 +49,10 @@ def target_dots(found: "SmoothedStep") -> go.Figure:
     powers = range(round(np.log10(FLOOR)), 1)
     ticks = {"tickvals": [10.0**power for power in powers], "ticktext": ["0", *(_power(power) for power in powers[1:])]}
     span = [np.log10(FLOOR) - 0.2, 0.2]
-    figure.update_xaxes(_axis(_("probability")) | ticks | {"type": "log", "range": span})
+    figure.update_xaxes(axis(_("probability")) | ticks | {"type": "log", "range": span})
     names = {"tickvals": rows, "ticktext": [escape(label, quote=False) for label in labels]}
-    figure.update_yaxes(_axis("") | names | {"range": [len(labels) - 0.5, -0.5], "showgrid": True})
-    figure.update_layout(showlegend=True, legend=_LEGEND)
+    figure.update_yaxes(axis() | names | {"range": [len(labels) - 0.5, -0.5], "showgrid": True})
+    figure.update_layout(showlegend=True, legend=LEGEND)
     return figure
 
 
@@ -67,10 +68,10 @@ def schedule_curves(
     ]
     traces.append(_schedule(_("chosen"), own, {"color": MODEL, "width": 3.5}))
     figure = go.Figure(traces, theme.figure_layout(HEIGHT))
-    figure.update_xaxes(_axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(_axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
-    figure.add_vline(warmup, line={"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"})
-    figure.update_layout(showlegend=True, legend=_LEGEND)
+    figure.update_xaxes(axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
+    figure.update_yaxes(axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
+    figure.add_shape(upright(warmup))
+    figure.update_layout(showlegend=True, legend=LEGEND)
     return figure
 
 
@@ -91,8 +92,8 @@ def trained_curve(steps: tuple[int, ...], rates: tuple[float, ...]) -> go.Figure
         hovertemplate=f"{_rate_at_step()}<extra></extra>",
     )
     figure = go.Figure(line, theme.figure_layout(260))
-    figure.update_xaxes(_axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(_axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
+    figure.update_xaxes(axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
+    figure.update_yaxes(axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
     return figure
 
 
@@ -100,16 +101,5 @@ def _rate_at_step() -> str:
     return _("step {number}: {rate}", number="%{x:,}", rate="%{y:.2e}")
 
 
-_LEGEND: Final[PlotlySpec] = {
-    "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"color": theme.CHART_TEXT, "size": 13},
-}  # fmt: skip
-
-
 def _power(power: int) -> str:
     return "1" if power == 0 else f"10<sup>{power}</sup>".replace("-", "−")
-
-
-def _axis(title: str) -> PlotlySpec:
-    font = {"color": theme.CHART_TEXT}
-    shared = {"tickfont": font | {"size": 13}, "zeroline": False, "automargin": True}
-    return {"title": {"text": title, "standoff": 4, "font": font}, **shared}

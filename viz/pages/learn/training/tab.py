@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 
 VIEWS = ("Label smoothing", "Warm-up", "Teacher forcing")
-
-
 _FOLDER: Final = "pages/learn/training"
 _COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.css")
 
@@ -52,8 +50,6 @@ FORMULA: Final = r"$lr = d_\text{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cd
 #: Steps over which schedules are drawn: as many as the paper trained its base model.
 LAST: Final = 100_000
 SHOWN: Final = 30_000
-
-
 _TOO_SURE: Final = said(
     "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is surer than "
     "it should be: the gradient lowers the right token (p − target = {gradient}). Loss: {smoothed:.3f} smoothed, "

@@ -9,8 +9,8 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pages.why_attention.data.claims import Heads, Quartiles, Sample
-from viz.pages.why_attention.figures import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.text.messages import Message, _, said
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import head_label

@@ -35,8 +35,6 @@ CURVES: Final = {
     "entropy": (figures.entropy_curve, said("entropy over d_k, a line for each score function")),
     "gradient": (figures.gradient_curve, said("gradient over d_k, a line for each score function")),
 }
-
-
 _OF_DIVIDING: Final = said(
     "On the left a point is a head of this sentence, by the medians of its rows. This model divides. Taking queries "
     "and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle head, and no "
@@ -49,8 +47,6 @@ _OF_UNDIVIDED: Final = said(
     "head, and no division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose "
     "queries and keys without it: one trained with it could have made them larger."
 )
-
-
 N: Final = said("n, queries and keys")
 _ALTS: Final = {
     "seconds": said("time of the scores over n, a line for each function"),

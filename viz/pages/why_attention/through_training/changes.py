@@ -16,7 +16,6 @@ SHARES: Final = (*ALIGNMENT, "previous", "same", "next", "first", "last", "punct
 CLEAR: Final = 0.2
 #: From this share on, a head is said to look at the words that it aligns; other shares are jobs from there on.
 ALIGNED: Final = 0.4
-
 Metrics = Mapping[str, Float[np.ndarray, "frame layer head"]]
 
 

@@ -50,15 +50,10 @@ MOST_SENT: Final = 3_000_000
 #: Longer texts and tokens are cut, and of the dev sets so many are drawn.
 MOST_TEXT, MOST_TOKEN, MOST_SETS = 240, 32, 2
 MOST_SET_NAME: Final = 14
-
 #: The cell of each number that a film can hold for a weight.
 _CELLS: Final = code(np.arange(256, dtype=np.float32) / 255)
-
-
 #: The head, counted layer by layer; its surest job, a metric; the number of that.
 FilmJob = tuple[int, str, float]
-
-
 TEXTS: Final[Mapping[str, MetricText]] = {
     "word_out": MetricText(
         said("Word coming out"),

@@ -41,8 +41,6 @@ _TOLD: Final[Mapping[str, Message]] = {
     "d_model": said("d_model {value}"),
     "seed": said("seed {value}"),
 }
-
-
 _SLOT: Final = "training-film/own"
 _FIELD: Final = "training-film-file"
 COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"

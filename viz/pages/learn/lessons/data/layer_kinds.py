@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 #: d_k at which random dot products are drawn.
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-
-
 #: Positions at which counts are drawn.
 LENGTHS: Final = tuple(2**power for power in range(3, 14))
 #: What the paper's Table 1 compares, and the convolution once more with dilations.

@@ -34,8 +34,6 @@ PRESETS: Final[Mapping[str, Message]] = {
     "convolutional": said("convolutional"),
     "gru": said("gru"),
 }
-
-
 #: The head that is most worth seeing of the sentence, as the attention page opens on it.
 FINDING: Final = "finding"
 

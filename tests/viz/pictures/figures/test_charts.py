@@ -1,8 +1,8 @@
-"""Axes that the charts of this page share."""
+"""Axes that charts share."""
 
 import pytest
 
-from viz.pages.why_attention.figures import doubling_axis
+from viz.pictures.figures.charts import doubling_axis
 
 
 @pytest.mark.parametrize(("count", "labelled"), [(5, 5), (6, 6), (7, 4), (12, 6), (13, 5)])
