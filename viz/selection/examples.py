@@ -15,6 +15,7 @@ class Example:
     """A sentence, its twin for the comparison, and what to look for.
 
     Attributes:
+        only_in_german: whether only a translation into German shows what to look for.
         stands_for: the nouns that the pronoun stands for in the sentence and in its twin, where it is one of two.
         pronouns: the pronoun of the sentence and that of its twin.
     """
@@ -22,6 +23,7 @@ class Example:
     text: str
     twin: str
     look_for: str
+    only_in_german: bool = False
     stands_for: tuple[str, str] | None = None
     pronouns: tuple[str, str] = ("it", "it")
 
@@ -34,19 +36,21 @@ EXAMPLES: Final[tuple[Example, ...]] = (
             "“it” is the animal or the street, and German has to choose, es or sie: where does cross-attention look "
             "when the pronoun is written?"
         ),
-        ("animal", "street"),
+        only_in_german=True,
+        stands_for=("animal", "street"),
     ),
     Example(
         "The horse refused to cross the bridge because it was too narrow.",
         "The horse refused to cross the bridge because it was too tired.",
         said("The same question with a horse and a bridge: does the same head find what “it” stands for?"),
-        ("bridge", "horse"),
+        stands_for=("bridge", "horse"),
     ),
     Example(
         "The dog chased the cat because it was hungry.",
         "The dog chased the cat because it was fast.",
         said("A dog is masculine in German and a cat feminine: which of the two is read when the pronoun is written?"),
-        ("dog", "cat"),
+        only_in_german=True,
+        stands_for=("dog", "cat"),
     ),
     Example(
         "If it rains tomorrow, we will stay at home.",
@@ -57,6 +61,7 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         "The book that I bought yesterday is on the table.",
         "The books that I bought yesterday are on the table.",
         said("German puts the verb last in the clause: cross-attention has to jump back to “bought”."),
+        only_in_german=True,
     ),
     Example(
         "I have never seen such a beautiful city.",
@@ -64,6 +69,7 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         said(
             "“seen” stands before the city in English and after it in German: the diagonal of cross-attention breaks."
         ),
+        only_in_german=True,
     ),
     Example(
         "Turn the light on when you come in.",
@@ -81,7 +87,8 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         said(
             "Trophy and suitcase are both masculine in German, so the pronoun does not tell them apart: do the heads?"
         ),
-        ("trophy", "suitcase"),
+        only_in_german=True,
+        stands_for=("trophy", "suitcase"),
     ),
     Example(
         "The woman lost her key, but she found it in the garden.",
@@ -98,15 +105,15 @@ _GERMAN: Final = (
             "In German the gender of “es” and “sie” already says whether the animal or the street is meant: which "
             "heads follow it?"
         ),
-        ("Tier", "Straße"),
-        ("es", "sie"),
+        stands_for=("Tier", "Straße"),
+        pronouns=("es", "sie"),
     ),
     Example(
         "Der Pokal passt nicht in den Koffer, weil er zu groß ist.",
         "Der Pokal passt nicht in den Koffer, weil er zu klein ist.",
         said("Both nouns are masculine, so that only the last word says which of them “er” is."),
-        ("Pokal", "Koffer"),
-        ("er", "er"),
+        stands_for=("Pokal", "Koffer"),
+        pronouns=("er", "er"),
     ),
     Example(
         "Sie hat ihren Schlüssel verloren, aber er lag im Garten.",
@@ -134,15 +141,15 @@ _CHINESE: Final = (
         "那只动物没有过马路，因为它太累了。",
         "那只动物没有过马路，因为它太宽了。",
         said("“它” is the animal or the road, and only the last words say which: which heads follow?"),
-        ("动物", "马路"),
-        ("它", "它"),
+        stands_for=("动物", "马路"),
+        pronouns=("它", "它"),
     ),
     Example(
         "奖杯放不进箱子，因为它太大了。",
         "奖杯放不进箱子，因为它太小了。",
         said("The trophy is too big, or the box too small: do the heads of “它” tell them apart?"),
-        ("奖杯", "箱子"),
-        ("它", "它"),
+        stands_for=("奖杯", "箱子"),
+        pronouns=("它", "它"),
     ),
     Example(
         "如果明天下雨，我们就待在家里。",

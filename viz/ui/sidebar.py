@@ -119,11 +119,10 @@ def _given() -> None:
         st.button(_(button), type="primary", icon=icon)
         if examples:
             st.menu_button(_("Examples"), examples, key="examples", format_func=_example_label, on_click=_take_example)
-    looked_for = next((example.look_for for example in examples if example.text == state.current().common.text), "")
-    # What only a translator into German can show is no hint for others.
+    example = next((example for example in examples if example.text == state.current().common.text), None)
     is_german = kind is None or models.is_english_german(state.current().model)
-    if looked_for and (is_german or "German" not in looked_for or "In German" in looked_for):
-        st.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(looked_for))))
+    if example is not None and example.look_for and (is_german or not example.only_in_german):
+        st.caption(_("**Look for:** {looked_for}", looked_for=controls.plain(_(example.look_for))))
 
 
 def _chat() -> None:
