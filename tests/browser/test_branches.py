@@ -32,7 +32,7 @@ def test_the_tree_is_walked_and_pruned_by_keyboard_and_a_removal_undone(page: Pa
     page.keyboard.press("Delete")
     expect(tree.locator(".branch")).to_have_count(2)
     expect(shown_row(tree)).to_contain_text("own")
-    page.get_by_role("button", name="Bring back").click()
+    page.get_by_role("button", name="Undo").click()
     expect(tree.locator(".branch")).to_have_count(4)
     expect(shown_row(tree)).to_contain_text("Branch 1")
 

@@ -24,7 +24,7 @@ def studio_page() -> None:
         st.session_state.pop("do")()
     st.session_state["shown"] = translations.shown(st.container())
     st.session_state.setdefault("told", []).extend(notices.take())
-    state.publish()
+    state.end()
 
 
 class Viewer:

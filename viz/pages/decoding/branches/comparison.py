@@ -1,21 +1,20 @@
-"""Two translations of one sentence side by side: texts, probabilities, rows; and branches removed and brought back."""
+"""Two translations of one sentence side by side: texts, probabilities, rows; and how a branch is removed."""
 
 from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from viz.access import models, texts
-from viz.pages.decoding import translation_controls, translations
+from viz.pages.decoding import notices, translation_controls, translations
 from viz.pages.decoding.branch_codes import without
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pictures.figures.comparison import align
 from viz.selection import state
-from viz.selection.selection import Selection
 from viz.text.html import word_changes
-from viz.text.messages import _, plural
+from viz.text.messages import _, plural, said, said_plural
 from viz.text.sites import ENCODER, file_name, head_name
 from viz.text.token_text import display_token
 from viz.ui import frame
@@ -32,22 +31,6 @@ class Translation:
     name: str
     file_name: str
     trace: "Trace"
-
-
-_REMOVED: Final = "decoding/removed"
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """What the branches were before some were removed.
-
-    `after` are the codes that were left; `count` branches went with branch `number`, itself included.
-    """
-
-    before: Selection
-    after: tuple[str, ...]
-    number: int
-    count: int
 
 
 def show(ours: Translation, theirs: Translation) -> None:
@@ -147,39 +130,28 @@ def _written(translation: Translation) -> Written:
 
 
 def remove(number: int) -> None:
-    """Remove a branch with all that leave it. `bring_back` undoes it: nothing is computed again."""
+    """Remove a branch with all that leave it, and say so; undo brings them back, and computes nothing again."""
     made = translations.choices()
     if not 1 <= number <= len(made):
         return
-    before = state.current()
+    before = state.current().decoding
     kept, number_of = without(made, number)
-    shown = before.decoding.branch
+    shown = before.branch
     while shown not in number_of:
         shown = made[shown - 1].parent
-    against = None if before.decoding.compared_branch is None else number_of.get(before.decoding.compared_branch)
+    against = None if before.compared_branch is None else number_of.get(before.compared_branch)
     state.change(branches=translations.codes_of(kept), compared_branch=against)
-    st.session_state[_REMOVED] = Removed(before, translations.codes_of(kept), number, len(made) - len(kept))
     # Where the branch left the other one, that one has a step as well.
-    step = before.decoding.step if shown == before.decoding.branch else min(before.decoding.step, made[number - 1].step)
+    step = before.step if shown == before.branch else min(before.step, made[number - 1].step)
     translations.go(number_of[shown], step)
-
-
-def removed() -> Removed | None:
-    """What was removed last, as long as it can be brought back: no other branch was made or removed since."""
-    last: Removed | None = st.session_state.get(_REMOVED)
-    now = state.current()
-    if last is None or last.after != now.decoding.branches:
-        return None
-    before = last.before
-    is_same = (before.common.text, before.model) == (now.common.text, now.model)
-    return last if is_same else None
-
-
-def bring_back() -> None:
-    """Undo the last removal."""
-    last = removed()
-    if last is not None:
-        del st.session_state[_REMOVED]
-        before = last.before.decoding
-        state.change(branches=before.branches, compared_branch=before.compared_branch)
-        translations.go(before.branch, before.step)
+    others = len(made) - len(kept) - 1
+    notices.tell(
+        said_plural(
+            "Removed: branch {number} and {count} branch that left it. Undo brings them back.",
+            "Removed: branch {number} and {count} branches that left it. Undo brings them back.",
+            others,
+            number=number,
+        )
+        if others
+        else said("Removed: branch {number}. Undo brings it back.", number=number)
+    )

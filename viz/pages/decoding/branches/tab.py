@@ -17,7 +17,7 @@ from viz.pictures.component import Component
 from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.selection import state
 from viz.text import token_text
-from viz.text.messages import _, plural
+from viz.text.messages import _
 from viz.text.numbers import times_less
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
@@ -52,7 +52,6 @@ def show(trace: "Trace") -> None:
     traces = translation_controls.known_traces()
     made = translations.choices()
     _tree(made, traces, trace.source_tokens)
-    _undo()
     other = translations.compared(made)
     if other is not None:
         _compare(trace, other)
@@ -155,31 +154,6 @@ def _act(act: TreeAct) -> None:
     else:
         translations.compare(None if act.branch == state.current().decoding.compared_branch else act.branch)
         return
-    st.rerun()
-
-
-def _undo() -> None:
-    gone = comparison.removed()
-    if gone is None:
-        return
-    others = gone.count - 1
-    sentence = (
-        plural(
-            "Removed: branch {number} and {count} branch that left it.",
-            "Removed: branch {number} and {count} branches that left it.",
-            others,
-            number=gone.number,
-        )
-        if others
-        else _("Removed: branch {number}.", number=gone.number)
-    )
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(sentence, width="content")
-        st.button(_("Bring back"), key="bring-back", icon=":material/undo:", on_click=_bring_back)
-
-
-def _bring_back() -> None:
-    comparison.bring_back()
     st.rerun()
 
 

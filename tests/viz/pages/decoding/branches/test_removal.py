@@ -1,4 +1,4 @@
-"""Branches removed with their children and brought back, and where two differ."""
+"""Branches removed with their children, undone, and where two differ."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -10,9 +10,12 @@ from model.decoding.session import DecodingSession
 from tests.viz.pages.decoding.viewer import Viewer
 from viz.pages.decoding import translations
 from viz.pages.decoding.branches import comparison
+from viz.selection import state
 
 
-def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances: list[DecodingSession]) -> None:
+def test_a_branch_goes_with_its_children_and_undo_computes_nothing(
+    advances: list[DecodingSession],
+) -> None:
     viewer = Viewer()
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(partial(translations.write, step, (token_id,)))
@@ -20,7 +23,7 @@ def test_what_is_removed_goes_with_its_children_and_can_be_brought_back(advances
     viewer.run(lambda: comparison.remove(1))
     assert (viewer.selection.decoding.branches, viewer.selection.decoding.branch) == ((), 0)
     advances.clear()
-    viewer.run(comparison.bring_back)
+    viewer.run(lambda: state.undo(1))
     assert viewer.selection == before
     assert viewer.ids == ids
     assert advances == []
