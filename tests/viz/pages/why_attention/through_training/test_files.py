@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from model.errors import DataError
-from model.training import film as films
 from tests.viz.pages.why_attention.through_training.invented import saved
 from viz.pages.why_attention.through_training import data
 
@@ -16,7 +15,7 @@ def test_a_film_as_large_as_allowed_is_read_and_a_larger_one_refused(
 ) -> None:
     size = len(saved(tmp_path / "film.npz"))
     # What a file may unpack to has a bound of its own.
-    monkeypatch.setattr(films, "LARGEST", 1 << 20)
+    monkeypatch.setattr(data, "LARGEST", 1 << 20)
     assert len(data.at(tmp_path / "film.npz").film.steps) == 6
     with (tmp_path / "film.npz").open("ab") as file:
         file.truncate((1 << 20) + 1)
