@@ -40,7 +40,7 @@ _SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 @dataclass(frozen=True)
 class _Loaded(Generic[Row]):
-    """A file: its name, what was read of it, the lines that will not do, and why nothing was read at all."""
+    """An uploaded file: its name, the rows read, the rejected lines, and the error if nothing could be read."""
 
     name: str
     rows: tuple[Row, ...] = ()

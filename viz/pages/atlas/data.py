@@ -101,7 +101,7 @@ class StoredAtlas:
 def read_lines(
     content: bytes, name: str, read: Callable[[str, int], Row], most: int, expected: str
 ) -> tuple[tuple[Row, ...], list[BadLine]]:
-    """The rows of a file, one a line, and the lines that will not do; blank ones do not count.
+    """Return the rows of a file, one per line, and the rejected lines; skip blank lines.
 
     Args:
         content, name: of the file.
@@ -151,7 +151,7 @@ def reading(sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[Aligned
 
 
 def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
-    """The sentences of a text file, one a line or `English TAB German`, and the lines that will not do.
+    """Return the sentences of a text file, one per line or `English TAB German`, and the rejected lines.
 
     Raises:
         DataError: the file holds no sentence, or too many.
@@ -177,7 +177,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
 
 
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
-    """The sentence pairs of a JSONL file with `en`, `de` and `sure`, and the lines that will not do.
+    """Return the sentence pairs of a JSONL file with `en`, `de` and `sure`, and the rejected lines.
 
     Raises:
         DataError: the file holds no pair, or too many.

@@ -66,7 +66,7 @@ def open_row(layers: int, heads: int) -> None:
 
 
 def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
-    """One metric at one site: a row for each layer, a column for each head, nothing where there is no metric."""
+    """One metric at one site: a row per layer, a column per head; cells without the metric are empty."""
     rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
     return table(("layer", *(f"head_{head}" for head in range(values.shape[1]))), rows)
 

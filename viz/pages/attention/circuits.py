@@ -1,4 +1,4 @@
-"""QK and OV, of the attention page: what the open head would look at and write, by its weights alone."""
+"""The tab QK and OV: what the weights of the open head make it attend to and write, for any text."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -70,7 +70,7 @@ class Pair:
 
     @property
     def is_own(self) -> bool:
-        """Whether a person wrote it: then nobody knows which German is right."""
+        """Whether a person wrote it: then the correct German pronoun is unknown."""
         return not self.name
 
 

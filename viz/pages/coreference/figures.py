@@ -276,7 +276,7 @@ def distance_map(
     matching: Sequence[tuple[int, int]],
     opened: tuple[int, int],
 ) -> go.Figure:
-    """A row for each head of the first model, a column for each of the second's, to be clicked if not too many.
+    """A row per head of the first model, a column per head of the second; cells can be clicked up to `MOST_CELLS`.
 
     Args:
         distances: in bits, 0 to 1; the nearer, the lighter.

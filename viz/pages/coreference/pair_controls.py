@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from model.analysis.coreference.cases import PronounCase
 
+
 #: Groups of the curated set as people read them; "" are one's own sentences.
 GROUPS: Final = {
     "": said("My own sentences"),
@@ -47,14 +48,14 @@ _CHANGE: Final = "pair-change"
 
 @dataclass(frozen=True, slots=True)
 class OwnMarks:
-    """The marked words of one of one's own sentences, and whether the page only guesses its candidates."""
+    """Return the marked words of a typed sentence, and whether its candidates are guessed."""
 
     marks: Marks
     is_guess: bool
 
 
 def chosen_pair(row: "DeltaGenerator") -> Pair | None:
-    """The pair of the curated set that is chosen, None for one's own sentences; its widgets stand in the row."""
+    """Return the chosen pair of the curated set, None for typed sentences; its widgets are drawn in the row."""
     pairs = pairs_for(models.languages(state.current().model)[0])
     asked = state.current().coreference.pair
     if asked and asked not in pairs:

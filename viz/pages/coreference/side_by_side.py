@@ -114,7 +114,7 @@ def show() -> None:
 
 
 def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
-    """The trace of a sentence, and the element that shows it, to be marked."""
+    """The trace of a sentence, and the page element in which its words are marked."""
     with slot:
         line = st.empty()
         trace = sentence.read(text, f"trace-{number}")
@@ -133,7 +133,7 @@ def _lines(trace: "Trace") -> tuple[Line, Line | None]:
 
 
 def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[PronounCase | None], list[bool]]":
-    """A case for each of one's own sentences, None where words are missing, and whether its candidates are a guess."""
+    """Return a case per typed sentence, None where words are missing, and whether its candidates are guessed."""
     own = pair_controls.marked_words(texts, row)
     marks = [one.marks for one in own]
     cases = [marked_case(text, mark) for text, mark in zip(texts, marks, strict=True)]
@@ -236,7 +236,7 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
 
 
 def _looking(side: Side, site: str) -> Side:
-    """The same side with the rows that a person looks from: those of the pronoun, unless another is chosen."""
+    """Return the side with the query rows: those of the pronoun unless a person chose another token."""
     reader, field = models.reader(state.current().model), TOKEN_FIELDS[side.number]
     own = None if side.case is None else data.pronoun_rows(side.trace, reader, side.case, site)
     # Its last piece: in some vocabularies the first is a bare “▁”.

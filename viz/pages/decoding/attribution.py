@@ -57,7 +57,7 @@ def _rival(trace: "Trace", step: int) -> int | None:
 
 
 def _choice(trace: "Trace", step: int, against: int | None) -> str:
-    """What is explained, in words."""
+    """Name the token choice that is explained."""
     written = trace.steps[step]
     other = next((each.token for each in written.candidates if each.token_id == against), None)
     return pictures.choice_in_words(written.token, other)

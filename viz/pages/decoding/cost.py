@@ -180,7 +180,7 @@ def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
 
 
 def _formula(*, is_papers: bool) -> None:
-    """How the parts are counted: by the paper's sizes, or by those of somebody else's model."""
+    """Explain how the parts are counted: with the paper's sizes, or with those of a library model."""
     if not is_papers:
         st.caption(
             _(

@@ -47,7 +47,7 @@ HEIGHT: Final = 330
 
 
 def probability_curves(shown: Written, other: Written, leaves_at: int | None) -> go.Figure:
-    """How probable each token was, step by step; a line stands where the one leaves the other."""
+    """Probability of each token by step; a dashed line marks where the two translations diverge."""
     figure = go.Figure(layout=theme.figure_layout(CURVES_HEIGHT))
     at_step = _("step {step}, probability {probability}", step="%{x}", probability="%{y:.4f}")
     for written, colour, dash, symbol in (

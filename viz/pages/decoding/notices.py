@@ -45,7 +45,7 @@ def no_step(step: int, have: int) -> Message:
 
 
 def written_already(step: int) -> Message:
-    """What is to be written at a step, from 0, stands there."""
+    """The token to be written at a step (from 0) is already there."""
     return said("This translation has that at step {step} already. Choose another token.", step=step + 1)
 
 

@@ -40,7 +40,7 @@ def strongest_edit(step: int) -> EditHead | None:
 
 
 def rival(trace: "Trace", step: int) -> "Candidate | None":
-    """The token that is most worth writing in place of that of a step; None if there is no other.
+    """Return the best alternative to the token of a step; None if there is none.
 
     It is what the model writes there under `strongest_edit`; where that changes nothing, the most probable other token
     that is more than the same one in capitals.

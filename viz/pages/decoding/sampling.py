@@ -253,7 +253,7 @@ def _cards(
 
 
 def _which(group: list[int]) -> str:
-    """Which samples a card stands for, counted from 1."""
+    """Number the samples of a card, from 1."""
     numbers = [str(number + 1) for number in group[:6]]
     if len(group) > len(numbers):
         numbers.append("…")
@@ -317,7 +317,7 @@ def _legend() -> str:
 
 
 def sample_cards(cards: Sequence[Card], *, language: str = "") -> None:
-    """Show the cards, in this order; the language of their texts is as HTML names it, "" if nobody knows."""
+    """Show the cards in order; `language` is the HTML code of their texts, "" if unknown."""
     grid = st.container(key="samples").grid(min_column_width=300, border=True)
     for number, card in enumerate(cards):
         key = f"sample-{number}-{fingerprint(repr(card.tokens))}"

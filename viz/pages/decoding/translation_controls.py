@@ -51,7 +51,7 @@ def show_notices() -> None:
 
 
 def known_traces() -> list["Trace | None"]:
-    """The trace of every translation, the model's own first; None of a long one that nobody has looked at."""
+    """Return the trace of every translation, the model's own first; None for a long one never opened."""
     with st.spinner(_("Writing the branches …"), show_time=True):
         traces = translations.known_traces()
     show_notices()

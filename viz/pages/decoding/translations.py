@@ -144,7 +144,7 @@ def looked_at_along(path: Path, key: str) -> "Trace":
 
 
 def write(step: int, token_ids: tuple[int, ...]) -> None:
-    """Write other tokens from a step of the branch that is shown, decode on, and show that as a branch of its own."""
+    """Write other tokens at a step of the shown branch, decode on, and show the result as a new branch."""
     trace = _or_notice(step)
     if trace is None:
         return

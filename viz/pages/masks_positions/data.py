@@ -55,7 +55,7 @@ OWN_BASE: Final = 10_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shown:
-    """The encoding that is shown: its settings, and a row for every position, the first of them those of the tokens."""
+    """The encoding shown: its settings, and a row per position, the tokens' positions first."""
 
     d_model: int
     base: int
@@ -70,7 +70,7 @@ class Shown:
 
     @property
     def pairs(self) -> Int[np.ndarray, "pair 2"]:
-        """In which dimensions the sine and the cosine of each angle stand."""
+        """Return the dimensions of the sine and the cosine of each angle."""
         pairs: np.ndarray = pair_dimensions(self.d_model, self.layout)
         return pairs
 
@@ -94,7 +94,7 @@ def batch_masks(translator: Translator, texts: tuple[str, ...]) -> BatchMasks:
 
 
 def rule_of(trace: Trace, site: str, layer: int) -> str:
-    """What the mask of a layer lets a row see, in words."""
+    """Describe which keys the mask of a layer lets a query see."""
     return _rule(trace.inputs[site][layer].mask)
 
 
@@ -129,7 +129,7 @@ def encoding(
 
 
 def pair_dimensions(d_model: int, layout: PositionLayout) -> Int[np.ndarray, "pair 2"]:
-    """In which dimensions the sine and the cosine of each angle stand."""
+    """Return the dimensions of the sine and the cosine of each angle."""
     return layers.pair_dimensions(d_model, layout).numpy()
 
 

@@ -122,7 +122,7 @@ def position_labels(tokens: Sequence[str], count: int) -> list[str]:
 
 
 def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: Sequence[str]) -> go.Figure:
-    """Position by dimension; the sentence's tokens stand along the left, beyond a line bare numbers."""
+    """Heatmap of position by dimension; the sentence's tokens label its rows, further positions only numbers."""
     positions, dimensions = encoding.shape
     where = _("position {position}, dimension {dimension}", position="<b>%{y}</b>", dimension="<b>%{x}</b>")
     figure = matrix(
@@ -210,7 +210,7 @@ def dimension_curve(
 def likeness_over_distance(
     curve: Float[np.ndarray, "distance"], pairs: "Likeness", tokens: Sequence[str], *, shows_means: bool
 ) -> go.Figure:
-    """Pairs of a sentence as points over their distance, with the curve that positions alone give.
+    """Token pairs of a sentence as points over their distance, with the curve of positions without words.
 
     `curve` is the dot product of two encodings at the distances 0, 1, …; of more pairs than `MAX_POINTS`, evenly spaced
     ones are drawn.

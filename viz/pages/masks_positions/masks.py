@@ -1,4 +1,4 @@
-"""The masks as the model used them: of the sentence alone, in a batch, and of a model that is no translator of ours."""
+"""The masks as the model used them: for the sentence by itself, in a batch, and for models of other libraries."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -24,7 +24,7 @@ def shapes(choice: ModelChoice) -> list[tuple[str, TransformerConfig, ParameterC
 
 
 def description(reader: Reader) -> Description:
-    """What a model is made of, in words and numbers, whichever model it is."""
+    """Describe the parts of any model in words and numbers."""
     return describe(reader)
 
 
@@ -44,7 +44,7 @@ def metrics(choice: ModelChoice) -> Metrics | None:
 
 
 def card(choice: ModelChoice) -> str | None:
-    """The checkpoint's card, as `training`; a text that may hold anything."""
+    """Return the checkpoint's card, as `training`; the text is untrusted."""
     return read_card(models.folder(choice))
 
 

@@ -1,4 +1,4 @@
-"""Where a model's parameters lie, a bar a model; and a training run as curves over its steps."""
+"""Parameters by part, one bar per model; and the curves of a training run over its steps."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -49,7 +49,7 @@ MAX_MARKED: Final = 60
 
 
 class _Panel(NamedTuple):
-    """Curves over the same steps; where each has a name of its own, that stands in the legend."""
+    """Curves over the same steps; with `has_names`, the legend names each."""
 
     title: str
     curves: list["Curve"]

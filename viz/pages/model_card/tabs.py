@@ -58,7 +58,7 @@ BANK: Final = tuple(line for line in _LINES if not line.startswith("#"))
 
 
 def vocabulary(selection: Selection) -> None:
-    """Every piece, to be searched."""
+    """Show a searchable table of all pieces."""
     reader = models.reader(selection.model)
     pieces = facts.pieces(models.vocabulary(reader), reader.special_ids, reader.byte_ids)
     counts = Counter(piece.kind for piece in pieces)

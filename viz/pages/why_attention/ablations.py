@@ -374,7 +374,7 @@ def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
 
 
 def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
-    """The model without √d_k has one head: it stands beside the one with a single head."""
+    """Compare the model without √d_k, which has one head, with the single-head model."""
     found = {row.preset: row for row in rows}
     if not {"unscaled", "single-head"} <= found.keys():
         return ""

@@ -218,7 +218,7 @@ def _crossing(times: "LayerTimes", device: str) -> str:
 
 
 def _bends(times: "LayerTimes", device: str) -> str:
-    """Where the hardware bends an O(·): what is told from the measured figures alone."""
+    """Say where measured times deviate from O(·), from the measurements only."""
     rates = {kind: _rate(times, kind, device) for kind in claims.KINDS}
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
     sentences = [

@@ -42,7 +42,7 @@ def score_costs(measured: "Sequence[ScoreCost]", width: int) -> bytes:
 
 
 def pooling(found: "Regression") -> bytes:
-    """A row for each query of the curve: where it lies, what it predicts, and its weight on each key."""
+    """A row per query of the curve: its position, its prediction, and its weight on each key."""
     titles = ["query", "pooled_value", *(f"key_{key:.4f}" for key in found.keys)]
     columns = (found.queries, found.predicted, digits(found.weights))
     return table(titles, ([query, predicted, *row] for query, predicted, row in zip(*columns, strict=True)))

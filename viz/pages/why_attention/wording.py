@@ -1,4 +1,4 @@
-"""What the tabs on claims say of numbers alone: amounts, small models, translations cut short, unsteady times."""
+"""Numbers in words for the tabs on claims: amounts, small models, shortened translations, unsteady times."""
 
 import re
 from collections.abc import Sequence

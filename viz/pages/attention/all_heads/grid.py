@@ -107,7 +107,7 @@ def _jobs(trace: "Trace", site: str) -> TileJobs | None:
 
 
 def words_said(site: str) -> str:
-    """What the words under the tiles of a site stand for; "" where there are none."""
+    """Explain the words under the tiles of a site; "" where there are none."""
     return head_jobs.words_said(of_model(state.current().model, site))
 
 

@@ -190,7 +190,7 @@ def _found(trace: "Trace") -> tuple[int, int] | None:
 
 
 def _question(trace: "Trace", site: str) -> Question | None:
-    """The words that were clicked, those of the finding, or the cell that is kept, if this attention has it."""
+    """Return the clicked words, else those of the finding, else the kept cell if this attention has it."""
     words = _clicked(trace) or _found(trace)
     if words is not None:
         labels = word_links.words(trace).labels

@@ -1,4 +1,4 @@
-"""What stands around an open head: the headline above it, how it is read, what its numbers are, which part is drawn."""
+"""Texts around an open head: the headline, how to read it, what its numbers mean, which part is drawn."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -69,7 +69,7 @@ def special_tokens(trace: "Trace") -> str:
 
 
 def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
-    """What is drawn of a long text's head, as long as nobody zooms in."""
+    """Describe the overview of a long text's head, drawn until a person zooms in."""
     tall, wide = opened.block
     if measure.is_share:
         return _(

@@ -77,7 +77,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
 
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
-    """The open head alone, drawn in one of the ways, for a screen that has room for nothing else."""
+    """Draw only the open head, as heatmap or lines, for a projector."""
     picture_panel.show(trace, site)
     _draw(trace, site, drawn_as, {})
 
@@ -145,7 +145,7 @@ def _draw_long(
 
 @st.fragment
 def _serve(source: Source) -> None:
-    """Exact tiles of what is looked at. A fragment of its own: zooming and moving draw nothing else anew."""
+    """Send exact tiles of the visible part. A separate fragment: zooming and panning rerun nothing else."""
     tile_server(source, key="open-head-tiles")
 
 

@@ -340,7 +340,7 @@ def _mask_sentence(origin: Origin) -> str:
 
 
 def _cuts_before(origin: Origin) -> bool:
-    """Whether a key is cut off that stands before one that is not."""
+    """Whether a masked key comes before a visible one."""
     allowed = origin.real.allowed.numpy()
     return bool(allowed.any() and not allowed[: int(np.argmax(allowed)) + 1].all())
 

@@ -124,7 +124,7 @@ def show() -> None:
 
 
 def _case_set() -> "data.CaseSet | None":
-    """The set to measure on; None as long as there is no file."""
+    """Return the set to measure on; None until a file is loaded."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated(data.set_language(models.languages(state.current().model)[0]))
     with st.expander(_("What a file looks like"), key="measured-format"):

@@ -35,7 +35,7 @@ def roles(tree: "BeamTree") -> list[str]:
 
 
 def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
-    """In which row of its step's column each of the nodes shown stands, so that no two lines of the tree cross.
+    """Assign each shown node a row in its step's column so that no two edges of the tree cross.
 
     Children stand in the order of their parents, and siblings by rank, but the winner and its ancestors come first and
     so are a straight line.

@@ -176,7 +176,7 @@ def _returned(tree: "BeamTree", rank: int, greedy: str) -> tuple[str | html.Mark
 
 
 def _verdict(total: float, score: float, tree: "BeamTree") -> str:
-    """Whether the search paid, in words."""
+    """Say whether beam search beat greedy decoding."""
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
     words = _(

@@ -119,7 +119,7 @@ class BranchRow:
 def tree_rows(
     made: Sequence[Choice], traces: Sequence["Trace | None"], vocabulary: Sequence[str], source_tokens: Sequence[str]
 ) -> list[BranchRow]:
-    """Each translation as a row, number 0 first; None is that of a branch which is not written yet."""
+    """Return a row per translation, number 0 first; the trace of a branch not written yet is None."""
     rows = []
     for number, (choice, trace) in enumerate(zip((None, *made), traces, strict=True)):
         start = 0 if choice is None else choice.step

@@ -41,7 +41,7 @@ Key = tuple[str, str, Path]
 
 @dataclass(frozen=True)
 class _Grown:
-    """A finished branch; nobody steps its session any more."""
+    """A finished branch; its session takes no further steps."""
 
     session: Session
     trace: Trace
@@ -49,7 +49,7 @@ class _Grown:
 
 @dataclass(eq=False)
 class Sessions:
-    """What belongs to one viewer alone: the branch that was begun last and is not finished.
+    """State of one viewer: the branch begun last, until it is finished.
 
     Attributes:
         viewer: who looks at the branches.
@@ -181,7 +181,7 @@ def finished(
     path: Path,
     progress: traces.Progress = traces.no_progress,
 ) -> Session:
-    """The finished session of a branch; nobody may step it. Raises what `begin` raises."""
+    """Return the finished session of a branch, which must not be stepped. Raises what `begin` raises."""
     if not path:
         return traces.session(writer, text, progress)
     return _grown(sessions, writer, text, path, progress).session

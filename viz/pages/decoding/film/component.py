@@ -287,7 +287,7 @@ def _wish_key(key: str) -> str:
 
 
 def _cells(weights: Float[np.ndarray, "layer head row key"]) -> NDArray[np.uint8]:
-    """The low bytes of all cells and then the high ones, compressed: bytes that mean alike lie together."""
+    """Compress all low bytes, then all high bytes: similar bytes side by side compress better."""
     cells = code(weights)
     planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
     return np.frombuffer(payload.deflate(planes), np.uint8)

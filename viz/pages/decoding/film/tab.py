@@ -94,7 +94,7 @@ def _show_change(trace: "Trace") -> None:
 
 
 def _head_names(trace: "Trace") -> HeadNames:
-    """The titles of the heads of both strips; of a decoder alone both are of its one attention, of one without, one."""
+    """Return the head titles of both strips; a decoder-only model has one attention, used for both."""
 
     def titles(site: str) -> tuple[str, ...]:
         return head_jobs.titles(site, trace.shapes[site]) if site in trace.shapes else ()

@@ -76,7 +76,7 @@ def _written(value: float, digits: int) -> str:
 
 
 def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | go.Scatter]:
-    """A bar with what lies to either side of its end, and the number behind that."""
+    """Return a bar with its error bar, and the number behind it."""
     known, reach = np.isfinite(spread), np.nan_to_num(spread)
     text = [
         f" {value:.{digits}f} ± {off:.{digits}f}" if is_known else f" {value:.{digits}f}"

@@ -155,7 +155,7 @@ def filled(text: str, found: Found) -> str:
 
 
 def filled_plainly(text: str, found: Found) -> str:
-    """The same where nobody reads Markdown.
+    """Fill a text that is shown as plain text, not Markdown.
 
     Raises:
         LessonFileError: the text names what the view does not find, or writes it as what it is not.

@@ -145,7 +145,7 @@ class OtherTranslation:
 
 @cached(max_entries=50)
 def other_translation(translator: SequenceTranslator, trace: Trace, step: int | None) -> OtherTranslation:
-    """What the model writes if it takes its second choice once; its own translation where there is no other.
+    """Return the translation after taking the second-best token once; the model's own if there is none.
 
     Args:
         translator, trace: the model and its translation.

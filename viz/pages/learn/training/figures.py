@@ -61,7 +61,7 @@ def schedule_curves(
     paper: "dict[str, tuple[Float[np.ndarray, 'step'], Float[np.ndarray, 'step']]]",
     warmup: int,
 ) -> go.Figure:
-    """The schedule that was chosen, a dotted line where its warm-up ends, and those of the paper's models."""
+    """The chosen schedule, a dotted line at the end of its warm-up, and the schedules of the paper's models."""
     traces = [
         _schedule(_(name), curve, {"color": theme.HEAD_COLOURS[index], "width": 1.8, "dash": "dash"})
         for index, (name, curve) in enumerate(paper.items(), 1)

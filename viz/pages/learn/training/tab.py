@@ -36,7 +36,7 @@ _COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.c
 
 @dataclass(frozen=True)
 class FilmsState:
-    """The position at which both films stand, from 0."""
+    """The current position of both films, from 0."""
 
     step: int
 
@@ -115,7 +115,7 @@ def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> Films
 
 
 def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
-    """The reference, and both runs as films that stand at the same position."""
+    """Show the reference, and both runs as films at the same position."""
     translator = models.any_translator(state.current().model)
     link = finding.of(trace).link
     step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step

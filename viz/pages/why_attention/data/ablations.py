@@ -286,7 +286,7 @@ class OpenHead:
 
 
 def open_head(trace: Trace, site: str, layer: int | None, head: int | None) -> OpenHead | None:
-    """A head of a trace: the surest of those that are left open; None where there is no such layer or head."""
+    """Return a head of a trace, the surest where layer or head is not given; None if it does not exist."""
     found = surest(trace, site, layer, head)
     if found is None:
         return None
@@ -316,7 +316,7 @@ def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tupl
 
 
 def results() -> AblationResults | None:
-    """What was measured of all seeds; None where nobody has measured yet.
+    """Return the measurements of all seeds; None if there are none yet.
 
     Raises:
         DataError: the file is damaged.

@@ -179,7 +179,7 @@ def own_scale(trace: Trace) -> float:
 
 
 def operations(name: str, size: int, width: int) -> Operations:
-    """Counted operations of the scores of so many queries and keys."""
+    """Count the operations for scores of this many queries and keys."""
     return costs.operations(name, size, width)
 
 

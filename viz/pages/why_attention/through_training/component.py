@@ -161,7 +161,7 @@ def cut(text: str, most: int = MOST_TEXT) -> str:
 
 
 def kept_frames(count: int, weights: int) -> tuple[int, ...]:
-    """Which of `count` frames with so many weights each are sent: evenly spaced, the first and the last among them."""
+    """Choose which of `count` frames of this many weights are sent: evenly spaced, first and last included."""
     kept = max(1, min(count, MOST_SENT // weights))
     return tuple(
         dict.fromkeys(np.linspace(count - 1 if kept == 1 else 0, count - 1, kept).round().astype(int).tolist())

@@ -52,7 +52,7 @@ class OpenFilm:
 
 
 def listed() -> dict[str, Path]:
-    """Model → film of its training, for all that have one beside their weights; "" → that of the experiments."""
+    """Map each model with a training film next to its weights to that film; "" is the film of the experiments."""
     folders = {"": catalogue.experiments_root(), **catalogue.models()}
     films = {name: folder / FILE for name, folder in folders.items()}
     return {name: path for name, path in films.items() if path.is_file()}
@@ -136,7 +136,7 @@ def opens_on(opened: OpenFilm) -> Opening:
 
 
 def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
-    """How much the metric of the opening's head grows in one sentence alone, from the first frame to the last."""
+    """Return how much the opening head's metric grows in one sentence, from the first frame to the last."""
     if not found.metric:
         return 0.0
     film, whole = opened.film, opened.film.sentences[number]

@@ -57,7 +57,7 @@ class _Loaded:
 
 @frame.fragment
 def show(trace: object) -> None:
-    """The choices, the film, what heads have become and when, and a film of one's own."""
+    """Show the choices, the film, what each head became and when, and the upload of another film."""
     opened, row = own_film(), st.container(horizontal=True)
     if opened is None and (films := data.listed()):
         with row:
