@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from streamlit import App
 
-
 #: What the names of both packages begin with: nothing in the repository, `headlight.` where they are installed.
 _ABOVE: Final = __name__.removesuffix("viz.warm_start")
 #: What the first page imports, all in all.

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.head_circuits import HeadCircuits
 
-
 #: So many tokens are named as what a head writes, and so many pairs as those that it links.
 WRITTEN, PAIRS = 5, 10
 #: A longer sentence has no table and no map.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from model.analysis.head_circuits import HeadCircuits
     from model.reader import Reader
 
-
 #: A head's are four matrices as long as the vocabulary.
 MAX_HEADS: Final = 2
 

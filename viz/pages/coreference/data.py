@@ -37,8 +37,6 @@ from viz.text.sites import CROSS
 
 if TYPE_CHECKING:
     from model.analysis.two_models import HeadDistances
-
-
 #: What the selection calls a measure → what the model's analysis does.
 MEASURES: Final[Mapping[Measure, ModelMeasure]] = {"weights": "raw", "norms": "norm", "rollout": "rollout"}
 MAX_CHOICES: Final = 200

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
     from model.analysis.metrics.bootstrap import Estimate
 
-
 COLUMNS: Final = (
     Column(said("Right in so many sentences")),
     Column(said("Reading “it” (self-attention)"), is_number=True),

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from model.analysis.coreference.cases import PronounCase
 
-
 #: Groups of the curated set as people read them; "" are one's own sentences.
 GROUPS: Final = {
     "": said("My own sentences"),

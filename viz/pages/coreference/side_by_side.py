@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.coreference.pronoun_choice import PronounChoice
 
-
 CONTROL: Final = said("A control: the pronoun stands for neither word, so that no head can be right.")
 DROPPED: Final = said(
     "A control without a pronoun: the subject is left out, as Chinese may do. Marked as “pronoun” is the predicate "

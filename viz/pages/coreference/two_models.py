@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.two_models import HeadDistances
 
-
 _MAP: Final = "two-models-map"
 #: Pairs of heads that are named.
 NAMED: Final = 5

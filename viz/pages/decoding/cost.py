@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from model import StepCost, Trace
 
-
 #: The parts of a step's work, as people call them.
 PARTS: Final = {
     "self_projections": said("Self: W_Q, W_K, W_V, W_O"),

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from model import DecodingStep, SampledTranslation, Trace
 
-
 MAX_SAMPLES = 64
 PRESETS: "Mapping[TokenFilter, str]" = {
     LIKELY_TOKENS: said("Likely tokens: temperature 0.7, top p 0.9"),

@@ -23,7 +23,6 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from model import BatchMasks, Trace
 
-
 #: So many sentences can be entered to share a batch with the one on the left.
 MAX_COMPANIONS: Final = 8
 #: So much of a sentence is shown where one of the batch is chosen.

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from model.analysis.positions.schemes import PositionScheme
     from model.config import PositionLayout
 
-
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
 MIN_POSITIONS: Final = 64
 #: How sines and cosines stand in a row, by the model's layout.

@@ -30,7 +30,6 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from model.training_record import Measurement
 
-
 VOCABULARY_HEIGHT: Final = 420
 _OF_OTHERS: Final = said(
     "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from model import Trace, Translator
     from model.analysis.interventions.parts_off import Part, PartOff, PartScore
 
-
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
     "positions": said("no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)"),

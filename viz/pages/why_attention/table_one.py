@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from model.analysis.layer_kinds.kinds import Kind
     from model.analysis.layer_kinds.times import LayerTimes
 
-
 #: What the paper's Table 1 has for each: operations, sequential operations, longest path.
 PAPER: "Final[dict[Kind, tuple[str, str, str]]]" = {
     "self-attention": ("O(n² · d)", "O(1)", "O(1)"),

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from model import Trace
 
-
 #: So many heads are listed.
 MOST: Final = 6
 #: So many tiles are framed.

@@ -15,7 +15,6 @@ from viz.ui import sentence
 if TYPE_CHECKING:
     from model import Trace
 
-
 _FOLDER: Final = "pages/attention/all_heads"
 _WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")
 _QUESTION: Final = Component(f"{_FOLDER}/link_question.js", f"{_FOLDER}/link_question.css")

@@ -32,7 +32,6 @@ from viz.ui import controls, frame
 if TYPE_CHECKING:
     from model import Trace
 
-
 _HOW_TO_READ: Final = {
     "Head view": said(
         "A line leads from a token on the left to one it attends to; its strength is the weight, its colour the head. "

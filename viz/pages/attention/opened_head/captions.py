@@ -17,7 +17,6 @@ from viz.ui.measures import MEASURES, Measure
 if TYPE_CHECKING:
     from model import Trace
 
-
 HOW_TO_READ: Final[dict[DrawnAs, str]] = {
     "Heatmap": said(
         "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from model import Trace
     from model.trace.axes import Axis
 
-
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | long_texts.LongHead

@@ -20,7 +20,6 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from model import Trace
 
-
 #: Candidates of a step that the table names.
 _CANDIDATES: Final = 3
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
-
 SET_LABELS: Final = {"curated": said("Curated set"), "file": said("A file of yours")}
 #: How many bad lines of a file are listed.
 MOST_LISTED: Final = 100

@@ -29,7 +29,6 @@ from viz.ui import controls, frame, long_work, number_controls, word_differences
 if TYPE_CHECKING:
     from model import BeamTree, Trace
 
-
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
 _COMPONENT: Final = Component("pages/decoding/beam/beam_picture.js", "pages/decoding/beam/beam_picture.css")

@@ -28,7 +28,6 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from model import Trace
 
-
 #: A translation is offered unasked where it takes at most so many more tokens, about.
 MAX_UNASKED: Final = 128
 _COMPONENT: Final = Component("pages/decoding/branches/branch_tree.js", "pages/decoding/branches/branch_tree.css")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from model import DecodingStep, Trace
     from model.writer import Writer
 
-
 #: A class of forty looks at one each; one of the longest takes 3.4 MB.
 MAX_FILMS: Final = 48
 

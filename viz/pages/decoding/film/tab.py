@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from model import Trace
     from viz.selection.selection import Selection
 
-
 #: Seconds in which a film is on its way; what Streamlit has not sent when a run begins, it throws away.
 _SENT: Final = 0.02
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from model import Trace
     from viz.pages.learn.architecture.data import Shape
 
-
 KEY: Final = "architecture"
 _FOLDER: Final = "pages/learn/architecture"
 _COMPONENT: Final = Component(f"{_FOLDER}/architecture_player.js", f"{_FOLDER}/architecture_player.css")

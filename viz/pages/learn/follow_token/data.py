@@ -22,8 +22,6 @@ from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
-
-
 MAX_RUNS, MAX_PATHS, MAX_SPACES = 8, 8, 4
 
 

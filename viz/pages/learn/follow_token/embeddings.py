@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from model.analysis.residual_stream.additions import TokenPath
     from viz.selection.learn import Stack
 
-
 NEIGHBOURS: Final = 10
 NEAREST: Final = 8
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from model import Trace
 
-
 VIEWS = ("Label smoothing", "Warm-up", "Teacher forcing")
 _FOLDER: Final = "pages/learn/training"
 _COMPONENT: Final = Component(f"{_FOLDER}/two_films.js", f"{_FOLDER}/two_films.css")

@@ -25,8 +25,6 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from model.analysis.ablations.outputs import Repetition, SharedWords
     from model.analysis.interventions.parts_off import Part, PartOff, PartScore
-
-
 #: As many models as are shown at once.
 MOST: Final = 4
 HARD: Final = 0.99

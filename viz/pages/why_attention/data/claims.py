@@ -23,7 +23,6 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 #: The functions, in the order in which pictures have them: those of `model.analysis.scoring.saturation`.
 NAMES: Final = ("dot", "scaled", "additive", "general")
 #: Those whose cost is measured: `model.analysis.scoring.costs.NAMES`.

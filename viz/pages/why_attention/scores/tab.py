@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.scoring.costs import ScoreCost
 
-
 #: d_k of the paper's base model.
 PAPER_WIDTH: Final = 64
 #: A median gradient below this share of the scaled one counts as vanished.

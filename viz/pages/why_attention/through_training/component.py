@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_jobs import HeadJob
     from model.training.film import Film, FilmSentence
 
-
 _FOLDER: Final = "pages/why_attention/through_training"
 _COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
 

@@ -32,7 +32,6 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-
 #: Pieces of a run's settings that say what was trained.
 _TOLD: Final[Mapping[str, Message]] = {
     "preset": said("preset {value}"),

@@ -23,7 +23,6 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Heads that a picture has room for.
 HEADS: Final = 12
 #: A row has saturated where one key has more weight than this.

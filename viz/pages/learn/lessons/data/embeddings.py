@@ -20,7 +20,6 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Neighbours, and candidates of a step, that a picture has room for.
 NEIGHBOURS: Final = 10
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from model.analysis.ablations.table import Reading
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Characters of a translation without an end that are shown.
 _LONGEST = 160
 #: How a model stands beside the full one; None where fewer than two seeds were measured.

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: d_k at which random dot products are drawn.
 WIDTHS = (2, 4, 8, 16, 32, 64, 128, 256, 512)
 #: Positions at which counts are drawn.

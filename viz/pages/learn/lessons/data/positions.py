@@ -25,7 +25,6 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Pairs of dimensions of which a table is made.
 PAIRS: Final = 6
 

@@ -17,7 +17,6 @@ from viz.text.token_text import display_token
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Of the paper (§6.1): hypotheses that are kept, and the exponent of the length penalty.
 WIDTH, ALPHA = 4, 0.6
 #: Candidates and steps that a picture has room for.

@@ -19,7 +19,6 @@ from viz.text.sites import ENCODER, file_name
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
-
 #: Hidden units that a picture has room for.
 UNITS: Final = 24
 #: Kind of a part of a layer → its name.
