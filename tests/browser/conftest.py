@@ -223,11 +223,41 @@ VIEWPORT: "ViewportSize" = {"width": 1400, "height": 1000}
 IDLE: "list[Page]" = []
 
 
-def _empty(tab: "Page") -> None:
+#: Tabs in which the app is open.
+OPEN: "list[Page]" = []
+#: Lead an open app to another address, as Back and Forward do, until it is drawn.
+LEAD = """async (address) => {
+  const app = document.querySelector("[data-testid=stApp]");
+  const isRunning = () => app.getAttribute("data-test-script-state") !== "notRunning";
+  const until = (isSo) => new Promise((done) => {
+    const look = () => isSo() && (watch.disconnect(), done());
+    const watch = new MutationObserver(look);
+    watch.observe(app, { attributes: true });
+    look();
+  });
+  await until(() => !isRunning());
+  const begun = until(isRunning);
+  history.pushState({}, "", address);
+  dispatchEvent(new PopStateEvent("popstate"));
+  await begun;
+  await until(() => !isRunning());
+}"""
+
+
+def visit(page: "Page", address: str) -> None:
+    """Open an address of the app; a tab that shows the app is led there, which takes half of what loading it takes."""
+    if urlsplit(page.url)[:2] == urlsplit(address)[:2]:
+        page.evaluate(LEAD, address)
+    else:
+        page.goto(address)
+
+
+def _empty(tab: "Page", is_left_open: bool) -> None:
     """Leave nothing in a tab that another test could notice: storage, history, size, theme, pointer."""
     if urlsplit(tab.url).scheme == "http":
         tab.evaluate("localStorage.clear(); sessionStorage.clear()")
-    tab.goto("about:blank")
+    if not is_left_open:
+        tab.goto("about:blank")
     tab.set_viewport_size(VIEWPORT)
     tab.emulate_media(media="null", color_scheme="null")
     tab.mouse.move(0, 0)
@@ -239,12 +269,13 @@ def _empty(tab: "Page") -> None:
 
 
 @contextmanager
-def watched_tab(profile: "BrowserContext", is_kept: bool = True) -> "Iterator[Page]":
-    """An empty tab, 1400 × 1000, that must end without a console error and without a request to another host.
+def watched_tab(profile: "BrowserContext", kept: "list[Page] | None" = IDLE) -> "Iterator[Page]":
+    """A tab, 1400 × 1000, that must end without a console error and without a request to another host.
 
-    It is kept for others, unless scripts, routes or listeners are added to it, which only closing it ends.
+    It is one of those kept, and is kept for others. None of them has scripts, routes or listeners added, which only
+    closing it ends.
     """
-    tab = IDLE.pop() if IDLE and is_kept else profile.new_page()
+    tab = kept.pop() if kept else profile.new_page()
     problems: list[str] = []
     others = profile.pages
 
@@ -274,23 +305,29 @@ def watched_tab(profile: "BrowserContext", is_kept: bool = True) -> "Iterator[Pa
     for opened in profile.pages:
         if opened not in (tab, *others, *IDLE):
             opened.close()
-    _empty(tab)
-    if is_kept:
-        IDLE.append(tab)
-    else:
+    if kept is None:
         tab.close()
+    else:
+        _empty(tab, is_left_open=kept is OPEN)
+        kept.append(tab)
     assert not problems, "\n".join(problems)
 
 
 @pytest.fixture
-def page(profile: "BrowserContext") -> "Iterator[Page]":
-    """A watched tab for one test, which nothing outlives."""
-    with watched_tab(profile) as tab:
+def page(profile: "BrowserContext", request: pytest.FixtureRequest) -> "Iterator[Page]":
+    """A watched tab for one test, which nothing outlives; but between tests of files that `visit` the app stays open.
+
+    What they do does not hang on the session before.
+    """
+    failed, kept = request.session.testsfailed, OPEN if hasattr(request.module, "visit") else IDLE
+    with watched_tab(profile, kept) as tab:
         yield tab
+    if request.session.testsfailed > failed:
+        kept.pop().close()
 
 
 @pytest.fixture
 def own_page(profile: "BrowserContext") -> "Iterator[Page]":
     """A watched tab for one test that adds scripts, routes or listeners to it."""
-    with watched_tab(profile, is_kept=False) as tab:
+    with watched_tab(profile, None) as tab:
         yield tab

@@ -4,12 +4,15 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 
 def test_the_cause_of_an_induction_heads_choice_is_shown_and_a_head_switched_off(
     page: Page, app_as_shipped: str
 ) -> None:
-    page.goto(
-        f"{app_as_shipped}/compare?checkpoint=induction&lab=Cause&text=qsxk%20wnvb.%20qsx&other=qsxb%20wnvk.%20qsx&asked=own"
+    visit(
+        page,
+        f"{app_as_shipped}/compare?checkpoint=induction&lab=Cause&text=qsxk%20wnvb.%20qsx&other=qsxb%20wnvk.%20qsx&asked=own",
     )
     for part in ("effects", "patching", "paths"):
         chart = page.locator(f"[class*='st-key-cause-{part}-decoder'] .js-plotly-plot").first
@@ -24,15 +27,16 @@ def test_the_cause_of_an_induction_heads_choice_is_shown_and_a_head_switched_off
 def test_the_atlas_opens_on_a_head_that_is_sure_of_its_job_and_names_the_random_tokens(
     page: Page, app_as_shipped: str
 ) -> None:
-    page.goto(
-        f"{app_as_shipped}/atlas?checkpoint=induction&corpus_figure=prefix_matching&layer=1&head=1&site=decoder.self"
+    visit(
+        page,
+        f"{app_as_shipped}/atlas?checkpoint=induction&corpus_figure=prefix_matching&layer=1&head=1&site=decoder.self",
     )
     expect(page.get_by_text(re.compile(r"Prefix matching 0\.9\d.* of 8 heads"))).to_be_visible()
     expect(page.get_by_text("on 25 random tokens read four times over")).to_be_visible()
 
 
 def test_two_models_stand_beside_each_other_and_a_click_opens_a_head(page: Page, app_as_shipped: str) -> None:
-    page.goto(f"{app_as_shipped}/compare?lab=Two+models&beside=experiments/full")
+    visit(page, f"{app_as_shipped}/compare?lab=Two+models&beside=experiments/full")
     chart = page.locator("[class*='st-key-two-models-map'] .js-plotly-plot").first
     expect(chart).to_be_visible()
     expect(page.get_by_text(re.compile("of en-de is nearest to .* of experiments/full"))).to_be_visible()

@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
+
 
 def the_map(page: Page, url: str, query: str = "") -> Locator:
-    page.goto(f"{url}/learn?learn=The+Transformer{query}")
+    visit(page, f"{url}/learn?learn=The+Transformer{query}")
     player = page.locator(".architecture-player[data-ready]")
     player.wait_for()
     return player

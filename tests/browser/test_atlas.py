@@ -16,6 +16,7 @@ from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas, reading_digest
 from model.analysis.corpus import OWN_CORPUS, read_text
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 
 MODEL = "with-atlas"
@@ -34,7 +35,7 @@ def url(url: str, checkpoints: Path, tiny_checkpoints: Path) -> str:
 
 
 def opened(page: Page, url: str, ready: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/atlas?{urlencode({'checkpoint': MODEL, **chosen})}")
+    visit(page, f"{url}/atlas?{urlencode({'checkpoint': MODEL, **chosen})}")
     part = page.locator(ready).first
     expect(part).to_be_visible()
     return part

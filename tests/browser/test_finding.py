@@ -4,12 +4,13 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
 from tests.shipped import link_of
 from viz.text.sites import head_label
 
 
 def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
     said = f"“it” → {head} of the cross-attention puts {weight} of its weight on “animal” while it writes “es”"
     expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
@@ -18,7 +19,7 @@ def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(pag
 
 
 def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     words = page.locator(".word-picker[data-ready='1']")
     words.get_by_role("button", name="Straße", exact=True).click()
     expect(page.locator(".link-question")).to_contain_text("Which heads link Straße to …?")
@@ -38,7 +39,7 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
 
 
 def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     page.get_by_role("tab", name="Where a weight comes from").click()
     step = page.locator(".origin-story li.step").filter(has_text="Divide by √dₖ")
     expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))

@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 
 def test_it_opens_with_the_proof_and_another_token_is_followed_by_a_click(page: Page, url: str) -> None:
-    page.goto(f"{url}/learn?learn=Follow+one+token")
+    visit(page, f"{url}/learn?learn=Follow+one+token")
     path = page.locator(".token-path[data-ready]")
     expect(page.get_by_text("the parts add up to what the model computed")).to_be_visible()
     expect(path.locator(".path-step").last).to_contain_text("Residual connection: the sum")
@@ -21,7 +23,7 @@ def test_it_opens_with_the_proof_and_another_token_is_followed_by_a_click(page: 
 def test_pointing_tells_numbers_and_shares_and_arrow_keys_choose_the_stage_that_enter_opens(
     page: Page, url: str
 ) -> None:
-    page.goto(f"{url}/learn?learn=Follow+one+token&stage=1")
+    visit(page, f"{url}/learn?learn=Follow+one+token&stage=1")
     path = page.locator(".token-path[data-ready]")
     path.locator("canvas").first.hover()
     expect(path.locator(".tooltip")).to_contain_text(re.compile(r"number \d+"))

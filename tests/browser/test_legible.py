@@ -5,6 +5,8 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 #: Least contrast of small letters and their ground (WCAG 2.2, 1.4.3).
 LEAST = 4.5
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
@@ -50,7 +52,7 @@ CONTRAST = """(element) => {
 
 
 def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     expect(page.locator(".st-key-heads .head-grid")).to_have_attribute("data-ready", "1")
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
@@ -63,7 +65,7 @@ def test_small_letters_stand_out_from_their_ground(page: Page, url: str) -> None
 
 def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 800, "height": 900})
-    page.goto(f"{url}/decode?studio=Cost")
+    visit(page, f"{url}/decode?studio=Cost")
     expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")
     right_edge = page.get_by_role("tablist").evaluate("(list) => list.getBoundingClientRect().right")
     for tab in page.get_by_role("tab").all():

@@ -4,11 +4,12 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of, pointed_at
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/masks?{query}")
+    visit(page, f"{url}/masks?{query}")
     expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible()
 
 

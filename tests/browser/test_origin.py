@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.
@@ -13,7 +14,7 @@ SHORT, LONG = "It was late.", "The animal didn't cross the street because it was
 
 
 def opened(page: Page, url: str, text: str = SHORT, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/?{urlencode({'view': 'Where a weight comes from', 'text': text, **chosen})}")
+    visit(page, f"{url}/?{urlencode({'view': 'Where a weight comes from', 'text': text, **chosen})}")
     story = page.locator(".origin-story[data-ready='1']")
     expect(story).to_be_visible()
     return story

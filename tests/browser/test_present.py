@@ -6,6 +6,8 @@ from typing import Any
 import segno
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
+
 SIZES = ((1024, 768), (1920, 1080))
 SMALLEST = 18
 #: What is presented of the page Attention, one after the other.
@@ -43,7 +45,7 @@ FITTED = f"""async (letters) => {{
 
 
 def presented(page: Page, address: str, picture: str) -> Locator:
-    page.goto(address)
+    visit(page, address)
     return settled(page, picture)
 
 
@@ -92,7 +94,7 @@ def assert_fits(page: Page, shown: Locator) -> None:
 
 
 def test_p_begins_and_ends_it_but_not_where_a_person_types(page: Page, app_as_shipped: str) -> None:
-    page.goto(app_as_shipped)
+    visit(page, app_as_shipped)
     expect(page.locator(".st-key-heads [data-ready='1']")).to_be_visible()
     field = page.get_by_role("textbox", name="English sentence")
     field.press("p")

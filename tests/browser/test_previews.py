@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 
 # What the page shows right after a click, before any message can have come.
@@ -18,7 +19,7 @@ AFTER_CLICK = """(element) => {
 
 
 def opened(page: Page, url: str, query: str = "") -> Locator:
-    page.goto(f"{url}/{query}")
+    visit(page, f"{url}/{query}")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3)
     return page.locator(".matrix-picture")

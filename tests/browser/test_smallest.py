@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from model.tokenizer import Tokenizer
 from model.training.film import save_film
+from tests.browser.conftest import visit
 from tests.viz.pages.why_attention.through_training.test_sizes import film
 from tests.viz.smallest import TEXT, save_smallest
 
@@ -56,7 +57,7 @@ def test_a_component_draws_one_token_one_head_one_layer_and_one_step_in_numbers(
 ) -> None:
     address, _, chosen = view.partition("?")
     known = urlencode({"checkpoint": smallest, "film_of": smallest, "text": TEXT})
-    page.goto(f"{url}/{address}?{known}&{chosen}")
+    visit(page, f"{url}/{address}?{known}&{chosen}")
     for component in VIEWS[view]:
         drawn = page.locator(component).first
         expect(drawn).to_be_visible(timeout=PATIENCE)

@@ -10,12 +10,14 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
+from tests.browser.conftest import visit
+
 TEXT = "It was late."
 NARROW: ViewportSize = {"width": 800, "height": 1000}
 
 
 def opened(page: Page, url: str, studio: str, ready: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/decode?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
+    visit(page, f"{url}/decode?{urlencode({'studio': studio, 'text': TEXT, **chosen})}")
     part = page.locator(ready)
     expect(part).to_be_visible()
     return part
