@@ -227,12 +227,12 @@ IDLE: "list[Page]" = []
 OPEN: "list[Page]" = []
 #: Lead an open app to another address, as Back and Forward do, until it is drawn.
 LEAD = """async (address) => {
-  const app = document.querySelector("[data-testid=stApp]");
-  const isRunning = () => app.getAttribute("data-test-script-state") !== "notRunning";
+  // Another theme makes another element of the app.
+  const isRunning = () => !document.querySelector("[data-testid=stApp][data-test-script-state=notRunning]");
   const until = (isSo) => new Promise((done) => {
     const look = () => isSo() && (watch.disconnect(), done());
     const watch = new MutationObserver(look);
-    watch.observe(app, { attributes: true });
+    watch.observe(document, { subtree: true, childList: true, attributeFilter: ["data-test-script-state"] });
     look();
   });
   await until(() => !isRunning());

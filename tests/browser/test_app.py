@@ -7,6 +7,8 @@ import re
 
 from playwright.sync_api import Dialog, Locator, Page, expect
 
+from tests.browser.conftest import visit
+
 #: Emoji, right to left and control characters; HTML and Markdown.
 UNUSUAL = (
     "I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec",
@@ -15,7 +17,7 @@ UNUSUAL = (
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    page.goto(f"{url}/{query}")
+    visit(page, f"{url}/{query}")
     expect(page.locator("[data-ready='1']").first).to_be_visible()
 
 

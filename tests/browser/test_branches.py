@@ -5,11 +5,13 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
+
 TEXT = "It was late."
 
 
 def opened(page: Page, url: str, **chosen: str | int) -> Locator:
-    page.goto(f"{url}/decode?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
+    visit(page, f"{url}/decode?{urlencode({'text': TEXT, 'studio': 'Branches', **chosen})}")
     expect(page.get_by_role("tab", name="Film")).to_be_visible()
     return page.locator(".branch-tree")
 

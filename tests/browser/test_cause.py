@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 
 def test_which_head_is_the_cause_takes_two_clicks_and_a_single_head_a_layer_a_third(page: Page, url: str) -> None:
-    page.goto(url)
+    visit(page, url)
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("tab", name="Cause").click()
     verdict = re.compile(r"Switched off alone, .* flips the choice")

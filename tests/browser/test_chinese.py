@@ -1,4 +1,5 @@
-"""Every tab of every page in Chinese: no English sentence is left, and nothing is wider than its window."""
+"""Every tab of every page in Chinese: no English sentence is left, nothing is wider than its window, and its picture
+begins in the upper part of the screen. English pages have as many lines above it."""
 
 import re
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 from model.training.film_recorder import SENTENCES
 from tests.benchmarks.forged import TABS
 from tests.benchmarks.hostile import PAGES
+from tests.browser.conftest import visit
 from tests.paths import ROOT
 from viz.locale.__main__ import read
 from viz.selection.examples import ALL_EXAMPLES
@@ -17,7 +19,43 @@ from viz.selection.selection import FIELDS
 from viz.text.messages import FOLDER, speaking
 from viz.text.messages import _ as said_now
 
-WIDTHS = (1400, 800)
+#: A wider window leaves more room beside each other.
+SIZES = ((1280, 720), (800, 900))
+#: CSS pixels that title, sentence and controls may take.
+ROOM_ABOVE = 260
+#: What stands between single quotes: a label to translate.
+LABEL = re.compile("(?<==')[^']+")
+#: Page and tab → the picture that it is about.
+PICTURES = {
+    ("learn", "Lessons"): ".st-key-lesson-look-up-1",
+    ("learn", "The Transformer"): ".st-key-architecture",
+    ("learn", "Follow one token"): ".st-key-follow-path",
+    ("attention", "All heads"): ".st-key-heads",
+    ("attention", "Where a weight comes from"): ".st-key-origin .first svg",
+    ("attention", "QK and OV"): "[aria-label='What the head writes of each token']",
+    ("attention", "bertviz"): "iframe",
+    ("decoding", "Film"): ".st-key-player",
+    ("decoding", "Branches"): ".st-key-branch-tree",
+    ("decoding", "Edit attention"): ".st-key-edit-row",
+    ("decoding", "Logit lens"): ".st-key-lens",
+    ("decoding", "Attribution"): ".st-key-attribution-words",
+    ("decoding", "Beam search"): ".st-key-beam-tree",
+    ("decoding", "Sampling"): ".st-key-samples",
+    ("decoding", "Cost"): ".st-key-cache-self",
+    ("coreference", "Side by side"): ".st-key-movement",
+    ("coreference", "Measured"): "table[aria-label='Accuracies side by side']",
+    ("coreference", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
+    ("coreference", "Two models"): "[class*='st-key-two-models-map']",
+    ("atlas", "Layer × head"): ".st-key-atlas-maps",
+    ("masks_positions", "Masks"): ".st-key-mask-alone-causal",
+    ("why_attention", "Scores"): ".st-key-score-row-dot",
+    ("why_attention", "Table 1"): ".st-key-influence-recurrent",
+    ("why_attention", "Ablations"): ".st-key-ablation-full",
+    ("why_attention", "Through training"): ".st-key-training-film",
+    ("model_card", "Architecture"): ".st-key-parameters",
+    ("model_card", "Vocabulary"): "[aria-label^='Pieces of the vocabulary: id, piece, kind']",
+    ("model_card", "Curves"): ".st-key-training-curves",
+}
 #: Four English words in a row.
 RUN = re.compile(r"\b[A-Za-z’']+[,;:]?(?: [A-Za-z’']+[,;:]?){3,}")
 #: Without any of these, words in a row are tokens, names or numbers of a model.
@@ -68,11 +106,11 @@ def english_in(seen: list[str], known: str) -> Iterator[str]:
                 yield text
 
 
-def test_no_english_sentence_is_left_on_any_tab_or_picture_and_both_widths_hold_it(
+def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_its_picture_begins_high(
     page: Page, app_as_shipped: str
 ) -> None:
-    known, left, widths = known_english(), list[str](), WIDTHS
-    page.goto(f"{app_as_shipped}/?lang=zh")
+    known, left, low, sizes = known_english(), list[str](), list[str](), SIZES
+    visit(page, f"{app_as_shipped}/?lang=zh")
     assert_saved_with_characters(page)
     for path, field in TABS.items():
         with speaking("zh"):
@@ -84,18 +122,27 @@ def test_no_english_sentence_is_left_on_any_tab_or_picture_and_both_widths_hold_
             page.get_by_role("tab").nth(number).click()
             expect(page.get_by_role("tab").nth(number)).to_have_attribute("aria-selected", "true")
             expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+            with speaking("zh"):
+                picture = page.locator(
+                    LABEL.sub(lambda label: said_now(label[0]), PICTURES.get((path.split("/")[2], tab), "h1"))
+                )
+            expect(picture).to_be_visible()
             # What is drawn is drawn anew for another width: each tab begins with the last of the one before.
-            widths = widths[::-1]
-            for width in widths:
-                page.set_viewport_size({"width": width, "height": 900})
+            sizes = sizes[::-1]
+            for width, height in sizes:
+                page.set_viewport_size({"width": width, "height": height})
                 page.wait_for_function(FITS)
+                top = picture.evaluate("(element) => element.getBoundingClientRect().top")
+                if (width, height) == SIZES[0] and top > ROOM_ABOVE:
+                    low.append(f"{path} {tab!r}: {top}")
             if tab not in OF_FILES:
                 left += [f"{path} {tab!r}: {text}" for text in english_in(page.evaluate(SEEN), known)]
     assert left == []
+    assert low == []
 
 
 def test_the_choice_of_language_loses_nothing_and_is_kept_in_the_address(page: Page, app_as_shipped: str) -> None:
-    page.goto(f"{app_as_shipped}/decode?studio=Cost")
+    visit(page, f"{app_as_shipped}/decode?studio=Cost")
     expect(page.get_by_role("tab", name="Cost")).to_have_attribute("aria-selected", "true")
     field = page.get_by_role("textbox", name="English sentence")
     field.fill("Tom is reading.")

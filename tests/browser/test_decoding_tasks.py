@@ -4,9 +4,11 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 
 def test_the_other_pronoun_is_written_and_compared_in_three_clicks(page: Page, shipped_url: str) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     page.get_by_role("link", name="Decode").click()
     player = page.locator(".decode-player[data-ready='1']")
     # It opens on the step that writes the pronoun.

@@ -9,6 +9,7 @@ import pytest
 import transformers
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.shipped import link_of
@@ -48,7 +49,7 @@ def is_within(inner: Locator, outer: Locator) -> bool:
 def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     name, headline = head_label(link_of().layer, link_of().head), page.locator(".headline[data-ready='1']")
     expect(headline).to_contain_text("Worth seeing:")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
@@ -83,7 +84,7 @@ def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
 def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_the_sentence(
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     picture, headline = page.locator(".matrix-picture"), page.locator(".headline")
     name = head_label(link_of().layer, link_of().head)
     expect(picture.and_(page.locator("[data-exact='1']"))).to_be_visible()
@@ -108,7 +109,7 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
 
 
 def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page: Page, shipped_url: str) -> None:
-    page.goto(f"{shipped_url}&site=encoder.self&layer=0&head=0")
+    visit(page, f"{shipped_url}&site=encoder.self&layer=0&head=0")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
     headline = page.locator(".headline")
     word(page, "The").focus()
@@ -131,7 +132,7 @@ def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page
 
 
 def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shipped_url: str) -> None:
-    page.goto(shipped_url)
+    visit(page, shipped_url)
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
     # The heatmap goes when the lines have come: what they told of the head must outlast it.
     page.get_by_role("radio", name="Lines").click()
@@ -152,7 +153,7 @@ def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url
         zoo.save_model(checkpoints / name, model_type)
         if model_type == "vit":
             transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(checkpoints / name)
-        page.goto(f"{url}/?checkpoint={name}&text=The+animal+was+tired&layer=0&head=1")
+        visit(page, f"{url}/?checkpoint={name}&text=The+animal+was+tired&layer=0&head=1")
         picture, headline = page.locator(".matrix-picture[data-exact='1']"), page.locator(".headline[data-ready='1']")
         expect(picture).to_be_visible()
         if model_type == "vit":

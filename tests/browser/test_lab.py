@@ -4,13 +4,14 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import pointed_at
 
 
 def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_another_pair_is_chosen(
     page: Page, url: str
 ) -> None:
-    page.goto(f"{url}/compare")
+    visit(page, f"{url}/compare")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
     # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
     expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible()

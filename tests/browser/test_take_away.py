@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from model import Translator
 from model.trace.file import load_trace
-from tests.browser.conftest import Serve
+from tests.browser.conftest import Serve, visit
 from tests.browser.pointing import box_of
 from viz.pages.attention.take_away.view_page import OpenView, view_page
 from viz.ui.trace_tables import FORMULA_SIGNS
@@ -128,7 +128,7 @@ def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve
 
 
 def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp_path: Path) -> None:
-    page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
+    visit(page, f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late.")
     button = page.get_by_test_id("stDownloadButton").get_by_role("button")
     expect(button).to_have_count(10)
     files = dict(saved(page, button.nth(number).click) for number in range(10))
@@ -204,7 +204,7 @@ def test_the_page_opens_from_a_disk_without_any_request_and_holds_every_text_cap
 
 
 def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium: Browser) -> None:
-    page.goto(f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
+    visit(page, f"{url}/?view=Take+it+with+you&site=decoder.cross&layer=1&head=2&text=It+is+late%2C+%3Cb%3E.")
     link = page.locator("[data-testid='stCode'] code")
     expect(link).to_contain_text("checkpoint=en-de")
     sentences = ".st-key-page-head span[lang]"
@@ -220,7 +220,7 @@ def test_the_link_shows_the_same_to_someone_else(page: Page, url: str, chromium:
 
 
 def test_a_table_leaves_the_app_only_by_our_button_which_escapes_formulas(page: Page, url: str) -> None:
-    page.goto(f"{url}/model?about=Vocabulary")
+    visit(page, f"{url}/model?about=Vocabulary")
     table = page.get_by_test_id("stDataFrame")
     table.hover()
     expect(table.get_by_role("button", name="Search")).to_be_visible()

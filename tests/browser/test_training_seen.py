@@ -2,9 +2,11 @@
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import visit
+
 
 def test_both_films_move_together_and_the_address_follows(page: Page, url: str) -> None:
-    page.goto(f"{url}/learn?learn=Training&training=Teacher+forcing")
+    visit(page, f"{url}/learn?learn=Training&training=Teacher+forcing")
     films = page.locator(".two-films")
     expect(films).to_have_attribute("data-ready", "1")
     parting = int(films.get_attribute("data-step") or "-1")

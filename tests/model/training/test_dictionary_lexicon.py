@@ -107,7 +107,8 @@ def widened() -> NounsByKind:
 
 @pytest.fixture(scope="module")
 def wide_training(widened: NounsByKind) -> list[PronounPair]:
-    return training_pairs(30_000, seed=1, nouns=widened)
+    """So many that 60 of them would have what the test below holds out, if nothing were held out."""
+    return training_pairs(6_000, seed=1, nouns=widened)
 
 
 def test_the_dictionary_brings_hundreds_of_nouns_and_none_that_is_held_out(widened: NounsByKind) -> None:
@@ -126,11 +127,11 @@ def test_sentences_with_its_nouns_have_nothing_that_is_held_out(wide_training: l
     combinations = {
         (pair.antecedent.english, pair.cue)
         for part in HELD_OUT_PARTS
-        for twins in held_out_twins("combinations", part, 1_000, seed=1)
+        for twins in held_out_twins("combinations", part, 200, seed=1)
         for pair in twins
     }
     compounds = [pair for pair in wide_training if pair.antecedent.head]
-    assert len(compounds) > 5_000
+    assert len(compounds) > 1_000
     assert not frames & {pair.frame for pair in wide_training}
     assert not combinations & {(pair.antecedent.english, pair.cue) for pair in wide_training}
     assert not combinations & {(pair.antecedent.head, pair.cue) for pair in compounds}
