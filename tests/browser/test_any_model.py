@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Download, Locator, Page, expect
 
+from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
@@ -17,7 +18,7 @@ TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me.
 
 def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -> None:
     folder = zoo.save_model(tmp_path / "my-bert", "bert")
-    page.goto(url)
+    visit(page, url)
     page.get_by_text("Add a model").click()
     page.get_by_role("textbox", name="Folder").fill(str(folder))
     page.get_by_role("textbox", name="Folder").press("Enter")
@@ -34,7 +35,7 @@ def test_another_attention_without_the_open_layer_and_head_opens_its_first(
 ) -> None:
     """Of a model with 3 × 4 heads in its encoder and 2 × 2 in its decoder."""
     zoo.save_model(checkpoints / "unequal", "bart", "bytes")
-    page.goto(f"{url}/?checkpoint=unequal&site=encoder.self&layer=2&head=3")
+    visit(page, f"{url}/?checkpoint=unequal&site=encoder.self&layer=2&head=3")
     head = page.locator(".st-key-open-head .matrix-picture")
     expect(head.locator(".matrix-title")).to_contain_text("L3 H4")
     page.get_by_role("radio", name="Decoder self").click()
@@ -87,7 +88,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
 
 def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, page: Page, checkpoints: Path) -> None:
     save_chat_model(checkpoints / "chatty")
-    page.goto(f"{url}/?checkpoint=chatty&text={quote(TALK)}")
+    visit(page, f"{url}/?checkpoint=chatty&text={quote(TALK)}")
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible()
     expect_roles_along_both_sides(page.locator(".st-key-open-head"))
     with page.expect_download() as download:
@@ -120,7 +121,7 @@ def test_a_long_chat_and_its_answer_keep_to_a_line_each_that_scrolls_by_keys(
     url: str, page: Page, checkpoints: Path
 ) -> None:
     save_chat_model(checkpoints / "talkative", max_position_embeddings=1024)
-    page.goto(f"{url}/decode?checkpoint=talkative&text={quote(f'{TALK} Why?' + ' The animal was tired.' * 12)}")
+    visit(page, f"{url}/decode?checkpoint=talkative&text={quote(f'{TALK} Why?' + ' The animal was tired.' * 12)}")
     chat, answer = (page.locator(".st-key-page-head [data-scrolls-sideways]").nth(number) for number in (0, 1))
     expect(page.get_by_role("slider", name="Step")).to_be_visible()
     boxes = [line.bounding_box() for line in (chat, answer)]
