@@ -2,13 +2,11 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import visit
-
 
 def test_the_translation_stays_in_sight_below_the_bar_of_pages_and_the_menu_has_the_theme(
     page: Page, app_as_shipped: str
 ) -> None:
-    visit(page, app_as_shipped)
+    page.goto(app_as_shipped)
     expect(page.locator("[data-ready='1']").first).to_be_visible()
     translation = page.locator(".word-picker span[lang='de']")
     page.set_viewport_size({"width": 1280, "height": 500})

@@ -2,8 +2,6 @@
 
 import json
 import os
-import zipfile
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -113,15 +111,6 @@ def test_a_damaged_file_is_said_and_one_of_the_cache_is_made_anew(
         assert kept.read_bytes() == good, name
     with pytest.raises(DataError, match="no file"):
         load_atlas(tmp_path / "none.npz")
-
-
-def test_a_header_that_speaks_of_more_memory_than_there_is_is_said(tmp_path: Path) -> None:
-    content = BytesIO()
-    np.lib.format.write_array_header_1_0(content, {"descr": "|u1", "fortran_order": False, "shape": (10**15,)})
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("atlas.json.npy", content.getvalue())
-    with pytest.raises(DataError, match=r"a\.npz is not an atlas"):
-        load_atlas(tmp_path / "a.npz")
 
 
 def test_the_oldest_files_of_a_full_cache_go(
