@@ -51,6 +51,7 @@ def prepare() -> None:
     from model.errors import HeadlightError
     from viz.access import attention, findings, head_jobs, models, traces
     from viz.selection.selection import Selection
+    from viz.text.sites import ENCODER
 
     opened = Selection()
     try:
@@ -60,7 +61,7 @@ def prepare() -> None:
         trace = traces.trace(reader, opened.common.text)
     except HeadlightError:
         return
-    findings.finding(trace, reader)
+    findings.finding(trace, reader, models.taught_head(opened.model, ENCODER))
     for site in trace.sites:
         attention.head_tiles(trace, reader, site)
         head_jobs.of_model(opened.model, site)

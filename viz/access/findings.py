@@ -9,7 +9,7 @@ from viz.access import attention, long_texts
 from viz.selection.examples import known_marks
 from viz.server.caches import cached
 from viz.text.marks import Span, pronoun_and_nouns, word_spans
-from viz.text.sites import SITES
+from viz.text.sites import ENCODER, SITES
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -44,14 +44,20 @@ class Finding:
 
 
 @cached(max_entries=MAX_FINDINGS)
-def finding(trace: "Trace", reader: "Reader") -> Finding:
-    """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job."""
+def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) -> Finding:
+    """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job.
+
+    Args:
+        taught: layer and head of the encoder that training told to look there, and that is no finding.
+    """
     from model.analysis.coreference.pronoun_link import pronoun_link
     from model.analysis.metrics.head_jobs import surest_head
+    from model.analysis.metrics.head_names import HeadName
 
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
-        link = pronoun_link(reader, trace, pronoun, candidates)
+        told = None if taught is None else HeadName(ENCODER, *taught)
+        link = pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
     if any(long_texts.is_long(trace, site) for site in trace.sites):

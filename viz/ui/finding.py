@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from viz.access import findings, models
 from viz.selection import state
 from viz.text.messages import _
-from viz.text.sites import NAMES, head_label
+from viz.text.sites import ENCODER, NAMES, head_label
 from viz.ui import token_labels
 from viz.ui.head_metrics import TEXTS
 
@@ -23,7 +23,8 @@ def open_on_finding(trace: "Trace") -> None:
 
 def of(trace: "Trace") -> "Finding":
     """What is most worth seeing of a trace of the chosen model."""
-    return findings.finding(trace, models.reader(state.current().model))
+    model = state.current().model
+    return findings.finding(trace, models.reader(model), models.taught_head(model, ENCODER))
 
 
 def kept(trace: "Trace") -> tuple[int | None, int | None]:

@@ -17,7 +17,7 @@ from model.analysis.attribution.choice_run import ChoiceRun
 
 #: Gauss–Legendre points on each stretch of the path from zero to the embeddings, and on all that are tried at most.
 POINTS: Final = 16
-MOST_POINTS: Final = 512
+MOST_POINTS: Final = 1024
 #: Stretches are halved until no more than this share of what the choice gains is missing, or so few nats.
 TOLERANCE: Final = 0.02
 LEAST: Final = 0.002

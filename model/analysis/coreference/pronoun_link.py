@@ -13,6 +13,7 @@ from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.coreference.pronoun_rows import reads_sentence
 from model.analysis.coreference.span_attention import read_case
+from model.analysis.metrics.head_names import HeadName
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
@@ -48,11 +49,16 @@ class PronounLink:
     step: int | None
 
 
-def pronoun_link(reader: Reader, trace: Trace, pronoun: Span, candidates: Sequence[Span]) -> PronounLink | None:
+def pronoun_link(
+    reader: Reader, trace: Trace, pronoun: Span, candidates: Sequence[Span], *, taught: HeadName | None = None
+) -> PronounLink | None:
     """The largest weight of any head from a pronoun to one of the words that it could stand for; of equal, the first.
 
     None where the model does not tell which tokens spell them, or has no attention from the one to the others. What
     became of the pronoun is known of translators to German only; of others, only the encoder is looked at.
+
+    Args:
+        taught: a head that training told to look there; it is left out, for what it does was not found.
     """
     cases = [PronounCase(trace.text, pronoun, candidate, candidate) for candidate in candidates]
     read = [(case, of) for case in cases if not isinstance(of := read_case(reader, case), str)]
@@ -62,11 +68,13 @@ def pronoun_link(reader: Reader, trace: Trace, pronoun: Span, candidates: Sequen
     step = None if written is None else written[0]
     pieces = read[0][1].pieces[0]
     found = [
-        PronounLink(site, layer, head, rows[-1], pieces[-1], key, weight, *_texts(case), word, step)
+        PronounLink(site, layer, heads[head], rows[-1], pieces[-1], key, weight, *_texts(case), word, step)
         for site, rows, word in _rows(trace, pieces, written)
         for layer in range(trace.layers_of(site))
         for case, of in read
-        for weight, head, key in [_largest(trace.weights(site, layer, rows=rows), of.pieces[1])]
+        for heads in [[head for head in range(trace.heads_of(site)) if HeadName(site, layer, head) != taught]]
+        if heads
+        for weight, head, key in [_largest(trace.weights(site, layer, heads, rows), of.pieces[1])]
     ]
     best = max(found, key=lambda link: link.weight, default=None)
     return best if best is not None and best.weight > 0 else None

@@ -77,7 +77,7 @@ def seen(pin: Pin, selection: "Selection", progress: Progress | None = None) -> 
     if selection.common.head_chosen:
         matrix = _head(trace, reader, selection)
         return Seen(matrix.title, trace.text, (matrix,))
-    return _grid(trace, reader)
+    return _grid(trace, reader, selection)
 
 
 def _compared(selection: "Selection") -> tuple[str, str]:
@@ -118,8 +118,8 @@ def _head(trace: Trace, reader: Reader, selection: "Selection") -> Matrix:
     return Matrix(label, data, Kept(row, column))
 
 
-def _grid(trace: Trace, reader: Reader) -> Seen:
-    found = findings.finding(trace, reader)
+def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
+    found = findings.finding(trace, reader, models.taught_head(selection.model, ENCODER))
     name = said("All heads of the {site}", site=NAMES[found.site].phrase)
     if long_texts.is_long(trace, found.site):
         return Seen(name, trace.text, ())

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Translator
 from tests.paths import ROOT
-from tests.shipped import link_of
+from tests.shipped import TAUGHT
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.pages.coreference.side_by_side.opening import IT, STREET
 from tests.viz.sent import charts
@@ -137,10 +137,10 @@ def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> N
 def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
     app = comparing()
     common = app.session_state["selection"].common
-    assert (common.site, common.layer, common.head) == ("decoder.cross", link_of().layer, link_of().head)
+    assert (common.site, common.layer, common.head) == TAUGHT
     assert "site" not in app.query_params
     (cells,) = maps(app)
-    assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [link_of().layer, link_of().head]
+    assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [TAUGHT.layer, TAUGHT.head]
     # Another pair has a head of its own.
     healthy(app.selectbox(key="pair-group").set_value("reflexive").run())
     common = app.session_state["selection"].common
@@ -148,15 +148,15 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
 
 
 def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
-    app = comparing(site="encoder.self", layer=0, head=0)
-    head = head_label(link_of().layer, link_of().head)
-    said = re.compile(rf"cross {head} · follows antecedents 0\.\d\d moves farthest of 96 heads")
+    app = comparing(site="decoder.cross", layer=0, head=0)
+    head = head_label(TAUGHT.layer, TAUGHT.head)
+    said = re.compile(rf"encoder {head} · taught · follows antecedents 0\.\d\d moves farthest of 96 heads")
     assert any(said.search(one.value) for one in app.markdown)
     healthy(app.button(key="open-farthest").click().run())
     assert [app.query_params[name] for name in ("site", "layer", "head")] == [
-        "decoder.cross",
-        str(link_of().layer),
-        str(link_of().head),
+        TAUGHT.site,
+        str(TAUGHT.layer),
+        str(TAUGHT.head),
     ]
 
 

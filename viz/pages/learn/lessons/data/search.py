@@ -69,20 +69,25 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
 
 
 def living(shipped: "Shipped", *, text: str) -> View:
-    """The hypotheses that a beam keeps after each of its first steps, best first."""
+    """The hypotheses that a beam keeps after each of its first steps, best first.
+
+    Found are the step from which the winner leads, and where it and the last other one that led part.
+    """
     tree = _tree(shipped.translator, text, WIDTH, ALPHA)
-    winner = tree.path(tree.winner.index)[0].token_id
-    rows, leads = [], 0
+    own, rows = tree.path(tree.winner.index), []
+    leads, parted = 1, (own[0], own[0])
     steps = min(STEPS, 1 + max(node.step for node in tree.nodes))
     for step in range(steps):
         kept = [node for node in tree.nodes if node.step == step and node.row is not None][:WIDTH]
-        if not leads and kept and tree.path(kept[0].index)[0].token_id == winner:
-            leads = step + 1
+        other = tree.path(kept[0].index) if kept else ()
+        differing_steps = (both for both in zip(other, own, strict=False) if both[0].token_id != both[1].token_id)
+        if step < len(own) - 1 and (apart := next(differing_steps, None)) is not None:
+            leads, parted = step + 2, apart
         texts = [f"{_text(tree, node)} ({node.total:.1f})" for node in kept]
         rows.append((str(step + 1), *texts, *[""] * (WIDTH - len(texts))))
     found: dict[str, float | str] = {
-        "width": WIDTH, "leads": leads, "steps": steps, "first": _word(tree.path(1)[0].token),
-        "winner": _word(tree.path(tree.winner.index)[0].token), "nodes": len(tree.nodes) - 1,
+        "width": WIDTH, "leads": leads, "steps": steps, "parts": parted[0].step + 1, "first": _word(parted[0].token),
+        "winner": _word(parted[1].token), "nodes": len(tree.nodes) - 1,
     }  # fmt: skip
     ranks = (Column(said("no. {rank}", rank=rank), language="de") for rank in range(1, WIDTH + 1))
     columns = (Column(said("step"), is_number=True), *ranks)

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.errors import TraceError
-from viz.access import findings, head_jobs, traces, word_links
+from viz.access import findings, head_jobs, models, traces, word_links
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection.model_choice import ModelChoice
 from viz.text.messages import Message, said
@@ -58,7 +58,7 @@ class Shipped:
                 itself, "encoder.self 3 1".
         """
         if named == FINDING:
-            found = findings.finding(trace, self.translator)
+            found = findings.finding(trace, self.translator, models.taught_head(self.choice, ENCODER))
             return found.site, found.layer, found.head
         match named.split():
             case ["most", metric, site] if site in SITES:
