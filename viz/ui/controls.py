@@ -56,7 +56,7 @@ def head(count: int, *, disabled: bool = False) -> int:
 
 def drawn_as() -> str:
     """How the open head is drawn."""
-    return segmented("drawn_as", _("Drawn as"), {name: _(name) for name in DRAWN_AS})
+    return segmented("drawn_as", _("Drawn as"), {name: _(name) for name in DRAWN_AS}, has_label=False)
 
 
 def fit_measure(offered: Sequence[str]) -> None:
@@ -65,10 +65,11 @@ def fit_measure(offered: Sequence[str]) -> None:
         state.change(measure=offered[0])
 
 
-def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
+def measure(offered: Sequence[str] = MEASURE_NAMES, *, has_label: bool = True) -> str:
     """What the numbers of the open head are; one that is not offered becomes the first."""
     fit_measure(offered)
-    return segmented("measure", _("Numbers"), {name: MEASURES[name].label for name in offered})
+    labels = {name: MEASURES[name].label for name in offered}
+    return segmented("measure", _("Numbers"), labels, has_label=has_label)
 
 
 def switch(field: str, label: str, help_text: str) -> bool:
@@ -222,8 +223,12 @@ def segmented(
     shown: Option | None = None,
     help_text: str | None = None,
     wrap: bool | None = None,
+    has_label: bool = True,
 ) -> Option:
-    """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered."""
+    """A choice of few, side by side: option → label; `shown` instead of the chosen one, where that is not offered.
+
+    A label that is not seen is read out all the same.
+    """
     texts = {option: text_shown(text) for option, text in labels.items()}
     chosen = st.segmented_control(
         text_shown(label),
@@ -233,6 +238,7 @@ def segmented(
         required=True,
         help=help_text and text_shown(help_text),
         wrap=wrap,
+        label_visibility="visible" if has_label else "collapsed",
         on_change=state.take,
         args=(field,),
     )

@@ -89,7 +89,7 @@ def _show_pictures(
     ranking: Ranking | None,
     by_kept: tuple[str, int] | None,
 ) -> None:
-    """The two pictures, and under the tiles the heads that link what is kept, and how the open head is drawn.
+    """The two pictures, and under the tiles the heads that link what is kept.
 
     A fragment of its own: to open another head, only these few elements are sent again.
 
@@ -112,7 +112,6 @@ def _show_pictures(
             elif words := grid.words_said(site):
                 st.caption(words)
             linked_heads.show(trace, site)
-            panel.settings(trace, site)
         with st.container():
             panel.show(trace, site, addresses)
 

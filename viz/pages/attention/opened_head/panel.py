@@ -34,11 +34,14 @@ Opened = attention.OpenedLayer | long_texts.LongHead
 _NOTHING_LEFT: Final = said("Nothing but special tokens stands here: show them to see something.")
 
 
-def settings(trace: "Trace", site: str) -> None:
-    """Which head is open, how it is drawn, what its numbers are, and between what."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+def _settings(trace: "Trace", site: str) -> None:
+    """How the open head is drawn and what its numbers are; behind a button, which head it is, and between what."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         controls.drawn_as()
-        name = controls.measure(measures.offered(models.abilities(state.current().model)))
+        name = controls.measure(measures.offered(models.abilities(state.current().model)), has_label=False)
+        more = st.popover(
+            ":material/tune:", key="open-head-more", type="tertiary", help=_("Layer, head, words and special tokens")
+        )
     if name != "weights" and long_texts.is_long(trace, site):
         st.caption(
             _(
@@ -46,10 +49,10 @@ def settings(trace: "Trace", site: str) -> None:
                 label=shown(MEASURES[name].label),
             )
         )
-    with st.container(horizontal=True):
+    with more, st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
-    with st.container(horizontal=True, gap="medium"):
+    with more, st.container(horizontal=True, gap="medium"):
         controls.switch("whole_words", _("Whole words"), _("Joins the pieces of a word."))
         controls.switch(
             "special_tokens",
@@ -63,6 +66,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     may draw it at once.
     """
     captions.show_headline(trace)
+    _settings(trace, site)
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Translator
+from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
 from tests.shipped import TAUGHT
 from tests.viz.page_run import app_of, healthy, opened
@@ -137,7 +138,7 @@ def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> N
 def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
     app = comparing()
     common = app.session_state["selection"].common
-    assert (common.site, common.layer, common.head) == TAUGHT
+    assert HeadName(common.site, common.layer, common.head) == TAUGHT
     assert "site" not in app.query_params
     (cells,) = maps(app)
     assert max(cells, key=lambda cell: float(cell[3].replace("−", "-")))[:2] == [TAUGHT.layer, TAUGHT.head]
