@@ -274,6 +274,8 @@ def test_lines_and_triangle_grow_with_the_steps(started: Locator) -> None:
       return data.filter((value, i) => i % 4 === 3 && value > 0).length;
     }"""
     triangle, fan = root.locator(".triangle canvas"), root.locator(".fan canvas")
+    for picture in (triangle, fan):
+        expect(picture).to_be_visible()
     assert triangle.evaluate(ink) == 1
     before = fan.evaluate(ink)
     for _ in range(4):
