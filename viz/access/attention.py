@@ -4,7 +4,7 @@ Everything is computed by the model's own functions, once for all viewers; resul
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Self
 
@@ -174,6 +174,13 @@ def derived_row(
     from model.analysis.metrics.derived_row import derive_row
 
     return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
+
+
+def row_that_scaling_changes(trace: "Trace", site: str, layer: int, head: int) -> int:
+    """The row of a head whose weights are most others where the scores are not divided by √dₖ."""
+    inputs = trace.attention(site, layer)
+    divided, not_divided = (of.weights([head])[0] for of in (inputs, replace(inputs, scale=1.0)))
+    return int((divided - not_divided).abs().sum(-1).argmax())
 
 
 def head_parts(trace: "Trace", reader: "Reader", site: str, layer: int, row: int) -> Float[np.ndarray, "head d_model"]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import streamlit as st
 
-from viz.access import attention, models, traces
+from viz.access import attention, long_texts, models, traces
 from viz.pages.attention.origin.story import Origin, story, strongest
 from viz.pictures.component import Component
 from viz.pictures.payload import CHOSEN, FLAT, hear
@@ -59,6 +59,10 @@ def show(trace: "Trace") -> None:
         layer = controls.layer(trace.layers_of(site))
         head = controls.head(trace.heads_of(site))
         default_row, default_key = finding.default_cell(trace, site)
+        is_undivided = not state.current().attention.scaled and trace.attention(site, layer).scale != 1
+        shows_change = is_undivided and state.current().common.token is None and not long_texts.is_long(trace, site)
+        if shows_change:
+            default_row, default_key = attention.row_that_scaling_changes(trace, site, layer, head), None
         row = controls.token("token", _("Query"), token_labels.row_labels(trace, site), default=default_row)
         real = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         keys = trace.axis_tokens(site)[1]
@@ -70,6 +74,8 @@ def show(trace: "Trace") -> None:
     other = None
     if not (scaled and masked):
         other = attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked)
+    if shows_change:
+        st.caption(_("Of all rows of this head, this one changes most without the division."))
     reader = models.reader(state.current().model)
     origin = Origin(
         row_name=trace.row_names(site)[row],

@@ -164,3 +164,18 @@ def test_additive_scores_are_told_by_their_own_formula(
     assert told["steps"][0]["formula"].startswith("vᵀ tanh(q + k)")
     assert told["steps"][2]["title"] == "This model does not divide by √dₖ"
     assert sum(told["products"][told["followed"]]) == pytest.approx(told["dots"][told["followed"]], abs=1e-4)
+
+
+def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row_was_chosen(app: AppTest) -> None:
+    app.query_params.update(scaled="False", site="encoder.self", layer="1", head="2")
+    app.run()
+    selection = app.session_state["selection"]
+    inputs = traces.trace(models.reader(selection.model), selection.common.text).attention("encoder.self", 1)
+    divided = inputs.scores_and_weights([2]).scores[0]
+    moved = (divided.softmax(-1) - (divided * len(inputs.query[2, 0]) ** 0.5).softmax(-1)).abs().sum(-1)
+    assert len(set(moved.tolist())) > 1
+    assert app.selectbox(key="token").value == int(moved.argmax())
+    other = (int(moved.argmax()) + 1) % len(moved)
+    app.selectbox(key="token").set_value(other).run()
+    shown(app)
+    assert app.selectbox(key="token").value == other
