@@ -90,7 +90,7 @@ async def student(url: str, number: int, seen: Class) -> None:
             seen.seconds["step"].append(runs[-1].done)
         chosen, offered = steps[state["step"]]["chosen"], steps[state["step"]]["candidates"]
         token = next(candidate[0] for rank, candidate in enumerate(offered) if rank != chosen)
-        wish = {"kind": "force", "token_id": token, "step": state["step"], "digest": header["digest"]}
+        wish = {"kind": "force", "tokenId": token, "step": state["step"], "digest": header["digest"]}
         runs.append(await tab.trigger(PLAYER, "wish", wish, {"view": state}))
         if _film(runs[-1])[1].get("digest") in (None, header["digest"]):
             raise RuntimeError("the forced token changed nothing")
