@@ -95,6 +95,7 @@ class TabPress {
 
 class LinkPress {
   isShown = false;
+  told = 0;
 
   /** @param {HTMLAnchorElement} pressed */
   constructor(pressed) {
@@ -104,9 +105,13 @@ class LinkPress {
 
   /** @param {boolean} isIdle */
   look(isIdle) {
-    if (location.pathname !== this.from || this.from === this.to) return true;
+    if (this.from === this.to) return true;
+    // The other page may have begun, and still be taken back by what the old one said.
+    this.isShown = location.pathname !== this.from;
+    if (!isIdle) return false;
+    if (this.isShown || ++this.told > MOST_TOLD) return true;
     const links = /** @type {HTMLAnchorElement[]} */ ([...document.querySelectorAll(LINK)]);
-    if (isIdle) links.find((each) => each.pathname === this.to)?.click();
+    links.find((each) => each.pathname === this.to)?.click();
     return false;
   }
 }
