@@ -16,6 +16,7 @@ def run() -> None:
     """One run of the page that is open in a session."""
     # Not at the top: the server answers first, and then `warm_start` imports them.
     from viz.selection import catalogue, state
+    from viz.selection.moved import OLD_ADDRESSES
     from viz.selection.pages import PAGES
     from viz.server import memory
     from viz.text.messages import _
@@ -38,6 +39,8 @@ def run() -> None:
         )
         for name, page in PAGES.items()
     ]
+    # They lead to the page that has what they meant.
+    pages += [st.Page(lambda: None, url_path=address, visibility="hidden") for address in OLD_ADDRESSES]
     page = st.navigation(pages, position="top")
     # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
     about = _("Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other.")

@@ -30,10 +30,9 @@ from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
 from viz.pages.decoding import branch_codes
-from viz.pages.masks_positions import masks
 from viz.pages.model_card import figures
-from viz.pages.why_attention import wording
-from viz.pages.why_attention.through_training import component
+from viz.pages.paper import masks, wording
+from viz.pages.paper.through_training import component
 from viz.selection import pins, url
 from viz.selection.selection import Selection
 from viz.server import limits
@@ -150,7 +149,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         "cannot be told apart",
     ),
     ("viz.pages.atlas.data", "MAX_SENTENCE", lambda n: atlas.read_sentences(b"x" * n, "a.txt"), "a sentence may have"),
-    ("viz.pages.masks_positions.masks", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
+    ("viz.pages.paper.masks", "MAX_COMPANIONS", lambda n: masks.companions("x\n" * n), "fit into"),
     ("viz.selection.url", "MAX_DIGITS", lambda n: url._number("9" * n), "9"),
 ]
 
@@ -298,7 +297,7 @@ WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
     ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
     ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
     (
-        "viz.pages.why_attention.through_training.component",
+        "viz.pages.paper.through_training.component",
         "MOST_SENT",
         lambda n: not component.is_too_large(np.zeros((2, 1, 1, 1, n), np.uint8)),
     ),

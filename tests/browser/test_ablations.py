@@ -16,7 +16,7 @@ def compared_url(url: str, checkpoints: Path, experiment_checkpoints: Path) -> s
 
 
 def test_models_are_compared_another_is_added_and_opened_on_the_attention_page(page: Page, compared_url: str) -> None:
-    page.goto(f"{compared_url}/why?claim=Ablations&text=So+late.&models=full.no-positions")
+    page.goto(f"{compared_url}/paper?claim=Ablations&text=So+late.&models=full.no-positions")
     for preset in ("full", "no-positions"):
         expect(page.locator(f".st-key-ablation-map-{preset} canvas").first).to_be_visible()
     words = page.get_by_text("in reverse order it writes the very same")

@@ -158,7 +158,7 @@ def test_unusual_text_is_shown_as_typed_on_every_page(own_page: Page, url: str) 
 
     page.on("dialog", dismiss)
     opened(page, url)
-    pages = ["Attention", "Decode", "Compare", "Masks & positions"]
+    pages = ["Attention", "Decode", "Compare", "The paper"]
     for text in UNUSUAL:
         # The page that is open is where it is typed; each other one shows what was typed on the one before.
         typed(page, text)

@@ -52,7 +52,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
 def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(page: Page, url: str) -> None:
     page.emulate_media(color_scheme="dark")
     opened(page, url, "?part=Positional+encodings&paper=white&pictures=SVG")
-    turned_to(page, "Masks & positions")
+    turned_to(page, "The paper")
     chart = page.locator(".st-key-encoding .js-plotly-plot")
     expect(chart.locator("image")).to_have_count(1)
     chart.hover()

@@ -9,8 +9,8 @@ from tests.browser.pointing import box_of, pointed_at
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    visit(page, f"{url}/masks?{query}")
-    expect(page.get_by_role("heading", name="Masks & positions", level=1)).to_be_visible()
+    visit(page, f"{url}/paper?claim=Masks&{query}")
+    expect(page.get_by_role("heading", name="The paper", level=1)).to_be_visible()
 
 
 def drawn(page: Page, key: str) -> Locator:
@@ -31,7 +31,7 @@ def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds
     drawn(page, "mask-batch-cross")
     assert_within(page, 800)
     page.emulate_media(color_scheme="light")
-    page.get_by_role("tab", name="Positional encodings").click()
+    page.get_by_role("tab", name="Positions").click()
     drawn(page, "likeness-sums")
     assert_within(page, 800)
     choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
@@ -51,7 +51,7 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
     field.fill("Tom was late.")
     field.press("Control+Enter")
     expect(page.locator(".st-key-overview-Source .ytick text")).to_have_count(2)
-    page.get_by_role("tab", name="Positional encodings").click()
+    page.get_by_role("tab", name="Positions").click()
     drawn(page, "encoding")
     expect(page).to_have_url(re.compile("part=Positional"))
 

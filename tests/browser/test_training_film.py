@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.viz.pages.why_attention.through_training.invented import FROM, STEPS, saved
+from tests.viz.pages.paper.through_training.invented import FROM, STEPS, saved
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def film(page: Page, url: str, checkpoints: Path) -> Locator:
     folder = checkpoints / "experiments"
     folder.mkdir(exist_ok=True)
     saved(folder / "film.npz")
-    page.goto(f"{url}/why?claim=Through+training&text=Yes")
+    page.goto(f"{url}/paper?claim=Through+training&text=Yes")
     root = page.locator(".training-film[data-step]")
     root.wait_for()
     return root

@@ -6,9 +6,7 @@ from typing import Final, Literal
 
 from viz.text.messages import Message, said
 
-Section = Literal[
-    "learn", "attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card"
-]
+Section = Literal["learn", "attention", "decoding", "coreference", "atlas", "paper", "model_card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +31,7 @@ PAGES: Final[Mapping[Section, Page]] = {
     "decoding": Page("decode", said("Decode"), "decoding_tab"),
     "coreference": Page("compare", said("Compare"), "coreference_tab"),
     "atlas": Page("atlas", said("Atlas"), "atlas_tab"),
-    "masks_positions": Page("masks", said("Masks & positions"), "masks_tab"),
-    "why_attention": Page("why", said("Why attention?"), "why_tab"),
+    "paper": Page("paper", said("The paper"), "paper_tab"),
     "model_card": Page("model", said("Model"), "model_card_tab"),
 }
 #: Address → section.

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from viz.selection import moved
 from viz.selection.fields import MAX_TEXT_IN_URL
-from viz.selection.pages import PAGES, Section
+from viz.selection.pages import PAGES, SECTIONS, Section
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import parse, to_params
 
@@ -23,6 +24,9 @@ MAX_JSON: Final = 40_000
 _SHARED: Final = frozenset({"model", "common"})
 #: Ways to look at a page, no part of the view; and the collection itself.
 _LEFT_OUT: Final = frozenset({"presented", "screen", "language", "pins", "picture_format", "picture_paper"})
+
+#: Names of pages in older collections → their addresses then.
+_OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +95,15 @@ def _read(view: object) -> Pin | None:
     if not (isinstance(view, list) and len(view) == 3):
         return None
     name, params, caption = view
-    page = next((section for section in PAGES if section == name), None)
-    if page is None or not isinstance(params, dict) or not isinstance(caption, str):
+    if not isinstance(name, str) or not isinstance(params, dict) or not isinstance(caption, str):
+        return None
+    texts = {key: value for key, value in params.items() if isinstance(value, str)}
+    address, now = moved.moved(_OLD_SECTIONS.get(name, ""), texts) or ("", {})
+    page = SECTIONS[address] if address else next((section for section in PAGES if section == name), None)
+    if page is None:
         return None
     shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
-    read = {name: value for name, value in params.items() if name in shown and isinstance(value, str)}
+    read = {key: value for key, value in moved.renamed(texts | now).items() if key in shown}
     return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION])
 
 

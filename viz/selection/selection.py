@@ -16,10 +16,9 @@ from viz.selection.coreference import CoreferenceChoices
 from viz.selection.decoding import DecodingChoices
 from viz.selection.fields import Field, fields_of
 from viz.selection.learn import LearnChoices
-from viz.selection.masks_positions import MasksPositionsChoices
 from viz.selection.model_card import ModelCardChoices
 from viz.selection.model_choice import ModelChoice
-from viz.selection.why_attention import WhyAttentionChoices
+from viz.selection.paper import PaperChoices
 from viz.text.sites import SITES
 
 
@@ -34,8 +33,7 @@ class Selection:
     decoding: DecodingChoices = field(default_factory=DecodingChoices)
     coreference: CoreferenceChoices = field(default_factory=CoreferenceChoices)
     atlas: AtlasChoices = field(default_factory=AtlasChoices)
-    masks_positions: MasksPositionsChoices = field(default_factory=MasksPositionsChoices)
-    why_attention: WhyAttentionChoices = field(default_factory=WhyAttentionChoices)
+    paper: PaperChoices = field(default_factory=PaperChoices)
     model_card: ModelCardChoices = field(default_factory=ModelCardChoices)
 
     def value(self, name: str) -> object:

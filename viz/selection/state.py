@@ -16,10 +16,10 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from viz.selection import catalogue
+from viz.selection import catalogue, moved
 from viz.selection.history import History, remembered
 from viz.selection.selection import FIELDS, Selection
-from viz.selection.url import parse, to_params
+from viz.selection.url import choices, parse, to_params
 from viz.server.widgets import sent
 from viz.text import messages
 
@@ -32,6 +32,8 @@ _MISSING: Final = "selection/missing-model"
 _PAGE: Final = "selection/page"
 #: What was chosen, whether a page was just opened, which it is, and the sentences.
 _PAST, _OPENED, _AT = "history", "history/opened", "history/page"
+#: The parameters of an address that was just read.
+_ASKED: Final = "selection/asked"
 _SENTENCES: Final = "history/sentences"
 
 
@@ -66,7 +68,9 @@ def begin(checkpoints: Sequence[str]) -> None:
     selection: Selection | None = st.session_state.get(_SELECTION)
     context = get_script_run_ctx()
     if selection is None or (context is not None and context.is_history_navigation):
-        selection = parse(st.query_params.to_dict(), selection or Selection())
+        params = st.query_params.to_dict()
+        st.session_state[_ASKED] = params
+        selection = parse(params, selection or Selection())
     checkpoint = selection.model.checkpoint
     if checkpoint and checkpoint not in checkpoints:
         st.session_state[_MISSING] = checkpoint
@@ -277,12 +281,16 @@ def want_page(page: str) -> None:
 
 
 def page_wanted(page: str) -> str | None:
-    """The page to which `want_page` or an undo leads from the one that is opened, if that is another; else None. Once.
+    """The page to which `want_page`, an undo or an old address leads from the one that is opened; None for none. Once.
 
     Args:
         page: its name in addresses, which the history takes for that of the choices that follow.
     """
     past = _past()
+    asked = st.session_state.pop(_ASKED, None)
+    if asked is not None and (now := moved.moved(page, asked)) is not None:
+        past.wanted, params = now
+        put(current().changed(**choices(params)))
     wanted, past.wanted = past.wanted, None
     if wanted is not None and wanted != page:
         return wanted

@@ -5,9 +5,11 @@ read and written follows from the type of its field.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from viz.selection import moved
 from viz.selection.fields import MAX_TEXT_IN_URL, Field
 from viz.selection.selection import FIELDS, Selection
 
@@ -24,22 +26,30 @@ def parse(params: Mapping[str, str], base: Selection) -> Selection:
     Of `base` stays what no address carries: its folder, its picture, and a text that is too long or not of this view,
     for its absence says nothing.
     """
-    values: dict[str, object] = {}
+    params = moved.renamed(params)
+    values = choices(params)
     for name, field in FIELDS.items():
         if not field.in_address:
             if name not in _SAY_WHAT_IS_CHOSEN:
                 values[name] = base.value(name)
         elif field.param in params:
-            try:
-                values[name] = _READERS[name](params[field.param])
-            except ValueError:
-                continue
+            continue
         elif field.only_with is not None or (field.kind is str and len(str(base.value(name))) > MAX_TEXT_IN_URL):
             values[name] = base.value(name)
     if "branches" in values:
         # Older addresses leave the first step out, and a branch is looked at from a step of it on.
         values.setdefault("step", 0)
     return Selection().changed(**values)
+
+
+def choices(params: Mapping[str, str]) -> dict[str, object]:
+    """The names and values of the choices that parameters name, without what is wrong."""
+    values: dict[str, object] = {}
+    for name, field in FIELDS.items():
+        if field.in_address and field.param in params:
+            with suppress(ValueError):
+                values[name] = _READERS[name](params[field.param])
+    return values
 
 
 def to_params(selection: Selection) -> dict[str, str]:

@@ -203,7 +203,7 @@ def test_many_heads_have_a_shorter_window() -> None:
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
     opened(app, view="Take it with you")
     assert "offered up to 8 tokens" in said(app)
-    app.switch_page("viz/pages/masks_positions/page.py").run()
+    app.switch_page("viz/pages/paper/page.py").run()
     assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
     app.switch_page("viz/pages/decoding/page.py").run()
     assert "The film carries the rows of all heads" in said(app)

@@ -23,7 +23,7 @@ from viz.selection.examples import EXAMPLES, examples_in
 from viz.selection.selection import Selection
 from viz.text.html import literal
 
-PAGES = ("attention", "decoding", "coreference", "atlas", "masks_positions", "why_attention", "model_card")
+PAGES = ("attention", "decoding", "coreference", "atlas", "paper", "model_card")
 
 
 @pytest.fixture

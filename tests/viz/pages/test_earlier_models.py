@@ -12,14 +12,14 @@ from viz.selection.attention import AttentionTab
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.coreference import CoreferenceTab
 from viz.selection.decoding import DecodingTab
-from viz.selection.masks_positions import MasksTab
 from viz.selection.model_card import ModelCardTab
+from viz.selection.paper import PaperTab
 
 TABS = [
     *(("attention", "view", tab) for tab in get_args(AttentionTab)),
     *(("decoding", "studio", tab) for tab in get_args(DecodingTab)),
     *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
-    *(("masks_positions", "part", tab) for tab in get_args(MasksTab)),
+    *(("paper", "claim", tab) for tab in get_args(PaperTab)),
     *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),
     ("atlas", "atlas", "Table"),
 ]
@@ -33,7 +33,7 @@ SAID = {
     ("decoding", "Attribution"): "no self-attention",
     ("decoding", "Cost"): "whose keys and values are cached",
     ("coreference", "Measured"): "no self-attention",
-    ("masks_positions", "Masks"): "a Transformer's three attentions",
+    ("paper", "Masks"): "a Transformer's three attentions",
     ("atlas", "Table"): "No atlas of this model",
 }
 both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
@@ -72,14 +72,14 @@ def test_a_gru_shows_one_head_and_needs_no_positions() -> None:
     assert app.segmented_control(key="site").options == ["Decoder cross"]
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [1, 1]
     assert app.segmented_control(key="measure").options == ["Weights", "Norms"]
-    app = opened("recurrent", "masks_positions", part="Positional encodings")
+    app = opened("recurrent", "paper", claim="Positions")
     assert "needs no positional encodings" in " ".join(one.value for one in app.markdown)
 
 
 def test_a_convolutional_model_shows_a_head_a_layer_and_its_table_of_positions() -> None:
     app = opened("convolutional", "attention")
     assert [len(app.selectbox(key=key).options) for key in ("layer", "head")] == [3, 1]
-    app = opened("convolutional", "masks_positions", part="Positional encodings")
+    app = opened("convolutional", "paper", claim="Positions")
     ((header, (values,)),) = sent_to(app, "matrix_picture")
     assert len(header["columnTokens"]) == 32
     assert len(values) == 32 * len(header["rowTokens"])

@@ -12,8 +12,7 @@ PAGES = {
     "decode": "Decode",
     "compare": "Compare",
     "atlas": "Atlas",
-    "masks": "Masks & positions",
-    "why": "Why attention?",
+    "paper": "The paper",
     "model": "Model",
 }
 UNNEEDED = {

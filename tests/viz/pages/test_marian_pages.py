@@ -9,7 +9,7 @@ from tests.model.marian.marian_folders import write_marian
 from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
-from tests.viz.pages.masks_positions.opening import at_positions
+from tests.viz.pages.paper.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE

@@ -21,8 +21,7 @@ PAGES = {
     "attention": "Attention",
     "decoding": "Decode",
     "coreference": "Compare",
-    "masks_positions": "Masks & positions",
-    "why_attention": "Why attention?",
+    "paper": "The paper",
 }
 MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
@@ -138,7 +137,7 @@ def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> N
 
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
-    healthy(opened(app, "masks_positions"))
+    healthy(opened(app, "paper", claim="Masks"))
     before = charts(app)
     healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before

@@ -36,7 +36,7 @@ FIELDS: Final = (
     Field("picture-file", "attention", {"checkpoint": "vit"}),
     Field("atlas/sentences-file", "atlas", {"corpus": "file"}),
     Field("atlas/pairs-file", "atlas", {"corpus": "file", "checkpoint": "en-de"}),
-    Field("training-film-file", "why_attention", {"claim": "Through training"}),
+    Field("training-film-file", "paper", {"claim": "Through training"}),
     Field("measured-file", "coreference", {"lab": "Measured", "given": "file"}),
     Field("cause-pairs", "coreference", {"lab": "Cause", "checkpoint": "en-de"}),
 )

@@ -29,13 +29,12 @@ from viz.selection.selection import FIELDS
 OF_EVERY: Final = {
     "attention": FIELDS["attention_tab"].options,
     "decoding": FIELDS["decoding_tab"].options,
-    "masks_positions": FIELDS["masks_tab"].options,
-    "why_attention": ("Scores",),
+    "paper": ("Scores", "Positions", "Masks"),
     "learn": ("Follow one token",),
 }
 OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
-    "why_attention": ("Scores", "Table 1", "Live switches"),
+    "paper": ("Scores", "Positions", "Masks", "Table 1", "Live switches"),
     "learn": ("The Transformer", "Follow one token", "Training"),
     "model_card": ("Architecture", "Vocabulary"),
 }

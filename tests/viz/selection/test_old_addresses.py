@@ -5,10 +5,13 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.moved import renamed
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 
@@ -87,7 +90,7 @@ KEPT: dict[str, dict[str, object]] = {
         "batch_sentences": "Yes.\nNo.", "batch_member": 1, "side": "target",
     },
     "part=Positional+encodings&position=3&dimension=4&shift=5&width=64&base=100": {
-        "masks_tab": "Positional encodings", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
+        "paper_tab": "Positions", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
     },
     "about=Training+data&seed=7": {"model_card_tab": "Training data", "example_seed": 7},
 }  # fmt: skip
@@ -109,6 +112,19 @@ CORRECTED: dict[str, tuple[dict[str, object], str]] = {
 }  # fmt: skip
 
 
+#: Address of a page that was merged into another → where it leads, and what is chosen there.
+MOVED: dict[str, tuple[str, dict[str, object]]] = {
+    "masks?text=It+is+late.": ("The paper", {"paper_tab": "Masks", "text": "It is late."}),
+    "masks?part=Positional+encodings&position=3": ("The paper", {"paper_tab": "Positions", "position": 3}),
+    "masks?part=Positional+encodings&claim=Pooling": ("The paper", {"paper_tab": "Positions"}),
+    "why?part=Positional+encodings&claim=Pooling&sigma=30": (
+        "The paper",
+        {"paper_tab": "Pooling", "pooling_width": 30},
+    ),
+    "why": ("The paper", {"paper_tab": "Scores"}),
+}
+
+
 def params_of(address: str) -> dict[str, str]:
     return dict(parse_qsl(address, keep_blank_values=True))
 
@@ -119,8 +135,8 @@ def test_an_old_address_opens_the_same_view(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", KEPT)
-def test_an_old_address_is_written_again_as_it_was_with_the_whole_name_of_its_head(address: str) -> None:
-    params = params_of(address)
+def test_an_old_address_is_written_again_with_the_whole_name_of_its_head(address: str) -> None:
+    params = renamed(params_of(address))
     head = {"site": "encoder.self", "layer": "0", "head": "0"} if {"site", "layer", "head"} & params.keys() else {}
     assert to_params(parse(params, Selection())) == head | params
 
@@ -164,3 +180,18 @@ def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monk
     assert app.selectbox(key="max_heads").value == 4
     assert not app.toggle(key="special_tokens").value
     assert urlencode({name: app.query_params[name] for name in address}, doseq=True) == urlencode(address)
+
+
+@pytest.mark.parametrize("address", MOVED)
+def test_an_old_page_leads_to_the_one_that_has_what_it_showed(
+    tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    page, _, query = address.partition("?")
+    app = app_of(**params_of(query))
+    app._page_hash = calc_hash(page)
+    app.run()
+    title, choices = MOVED[address]
+    assert not app.exception
+    assert app.title[0].value == title
+    assert app.session_state["selection"] == app.session_state["selection"].changed(**choices)

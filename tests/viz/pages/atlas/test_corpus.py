@@ -131,7 +131,7 @@ def test_the_measuring_goes_on_while_a_person_looks_at_another_page(
     opened(app)
     app.button(key="atlas-start").click().run()
     assert app.button(key="atlas-stop").label == "Stop"
-    healthy(app.switch_page("viz/pages/masks_positions/page.py").run())
+    healthy(app.switch_page("viz/pages/paper/page.py").run())
     go_on.set()
     cache = checkpoints.parent / "cache" / "headlight" / "atlases"
     until = time.monotonic() + PATIENCE

@@ -338,8 +338,8 @@ def lead(box: str, layer: int, row: int) -> Lead:
         return Lead(name, "attention", {"attention_tab": ALL_HEADS, "site": site} | inside)
     if kind == "positions":
         side = "source" if stack == "encoder" else "target"
-        choices = {"masks_tab": "Positional encodings", "side": side}
-        return Lead(_("the encodings on the page Masks & positions"), "masks_positions", dict(choices))
+        choices = {"paper_tab": "Positions", "side": side}
+        return Lead(_("the encodings on the page The paper"), "paper", dict(choices))
     if kind == "softmax" or (kind, stack) == ("inputs", "decoder"):
         step: dict[str, object] = {"step": row} if row >= 0 else {}
         return Lead(_("the film on the page Decode"), "decoding", {"decoding_tab": "Film"} | step)

@@ -53,8 +53,8 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     caption = said(
         "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
     )
-    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("why_attention", choices))
+    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
@@ -85,8 +85,8 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         "Mean over {seeds} seeds each, and their standard deviation. Marked: what the others differ from.",
         seeds=found["seeds"],
     )
-    choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("why_attention", choices))
+    choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 def differences(shipped: "Shipped", *, presets: list[str]) -> View:
@@ -116,8 +116,8 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     caption = said(
         "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
     )
-    choices = {"why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
+    choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
 
 
 def results() -> AblationResults:
@@ -171,5 +171,5 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
         Column(said("small models here"), is_number=True),
     )  # fmt: skip
     caption = said("BLEU less a full model's. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
-    choices = {"why_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
+    choices = {"paper_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))

@@ -47,7 +47,7 @@ NAMES: "Final[Mapping[Kind, Message]]" = {
 KERNEL, WINDOW = 3, 9
 #: Positions that count as near in what is said of influence.
 NEAR: Final = 8
-_FULL: Final = FullPage("why_attention", {"why_tab": "Table 1"})
+_FULL: Final = FullPage("paper", {"paper_tab": "Table 1"})
 
 
 def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
@@ -84,8 +84,8 @@ def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
         "Points: known keys with their values. Pooled: the answer to every query. True: what the points lie around. "
         "Dotted: this query."
     )
-    choices = {"why_tab": "Pooling", "pooling_width": width, "pooling_query": query}
-    return View(picture, found, caption, FullPage("why_attention", choices))
+    choices = {"paper_tab": "Pooling", "pooling_width": width, "pooling_query": query}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 def saturation(shipped: "Shipped") -> View:
@@ -109,7 +109,7 @@ def saturation(shipped: "Shipped") -> View:
         y_name=said("entropy of a row, bits"), log_x=True,
     )  # fmt: skip
     caption = said("Random queries and keys, a row of weights each: 0 bits means that one key has all the weight.")
-    return View(picture, found, caption, FullPage("why_attention", {"why_tab": "Scores"}))
+    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Scores"}))
 
 
 def operations(shipped: "Shipped", *, width: int) -> View:

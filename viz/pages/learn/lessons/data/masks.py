@@ -59,7 +59,7 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         if not allowed.all()
         else said("All cells are light: every query may look at every key.")
     )
-    return View(picture, found, caption, FullPage("masks_positions", {"text": text, "site": site}))
+    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": text, "site": site}))
 
 
 def shifted(shipped: "Shipped", *, text: str) -> View:
@@ -107,4 +107,4 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
     caption = said(
         "Rows are sentences, columns positions. Light: a token. Dark: padding, a key that nobody may look at."
     )
-    return View(picture, found, caption, FullPage("masks_positions", {"text": texts[0]}))
+    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": texts[0]}))

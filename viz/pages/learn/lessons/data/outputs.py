@@ -182,7 +182,7 @@ def without_part(
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
     caption = said("Taken out of the trained model, in every layer; what is left was trained together with it.")
     return View(
-        Rows(columns, rows), found, caption, FullPage("why_attention", {"text": texts[0], "why_tab": "Live switches"})
+        Rows(columns, rows), found, caption, FullPage("paper", {"text": texts[0], "paper_tab": "Live switches"})
     )
 
 

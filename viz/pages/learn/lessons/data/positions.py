@@ -54,8 +54,8 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     caption = said(
         "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
     )
-    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("why_attention", choices))
+    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
 
 
 def encodings(shipped: "Shipped", *, positions: int) -> View:
@@ -79,7 +79,7 @@ def encodings(shipped: "Shipped", *, positions: int) -> View:
         file_name=file_name("positional encodings"),
     )
     caption = said("Rows are positions, columns dimensions: fast waves on the left, slow ones on the right.")
-    return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
+    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Positions"}))
 
 
 def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
@@ -97,8 +97,8 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
     }
     picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
     caption = said("Three of the even dimensions; each odd one beside them is the cosine of the same angle.")
-    choices = {"masks_tab": "Positional encodings", "dimension": 2 * pairs[0]}
-    return View(picture, found, caption, FullPage("masks_positions", choices))
+    choices = {"paper_tab": "Positions", "dimension": 2 * pairs[0]}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 def likeness(shipped: "Shipped", *, distance: int) -> View:
@@ -119,7 +119,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
     product = said("dot product")
     picture = Curves(x=x, lines={product: both}, x_name=said("distance"), y_name=product, upright=0.0)
     caption = said("The dot product of the encodings of two positions, whichever they are, over their distance.")
-    return View(picture, found, caption, FullPage("masks_positions", {"masks_tab": "Positional encodings"}))
+    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Positions"}))
 
 
 def shift(shipped: "Shipped", *, position: int, by: int) -> View:
@@ -147,8 +147,8 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         Column(said("at {position}", position=position + by), is_number=True),
     )  # fmt: skip
     caption = said("Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree.")
-    choices = {"masks_tab": "Positional encodings", "position": position, "shift": by}
-    return View(Rows(columns, rows), found, caption, FullPage("masks_positions", choices))
+    choices = {"paper_tab": "Positions", "position": position, "shift": by}
+    return View(Rows(columns, rows), found, caption, FullPage("paper", choices))
 
 
 def _pair(values: np.ndarray) -> str:

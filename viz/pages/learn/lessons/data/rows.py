@@ -120,7 +120,7 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, _reads(found), full.on("why_attention", why_tab="Scores"))
+    return View(picture, found, _reads(found), full.on("paper", paper_tab="Scores"))
 
 
 def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:

@@ -153,8 +153,8 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
         y_name=said("length of the vector"),
     )  # fmt: skip
     caption = said("Two small models, trained alike; the vector of “{word}” through their encoders.", word=word)
-    choices = {"text": text, "why_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("why_attention", choices))
+    choices = {"text": text, "paper_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 @cached(max_entries=16)

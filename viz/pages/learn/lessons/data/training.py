@@ -164,8 +164,8 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
     caption = said(
         "The tokens of one translation, given to both (teacher forcing), and how probable each finds the next."
     )
-    choices = {"text": text, "why_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
-    return View(picture, found, caption, FullPage("why_attention", choices))
+    choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
+    return View(picture, found, caption, FullPage("paper", choices))
 
 
 def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:

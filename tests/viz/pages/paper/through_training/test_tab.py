@@ -1,0 +1,156 @@
+"""The film of a training on the page: it opens on what changes most, and what is no film gets a sentence."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.patience import PATIENCE
+from tests.viz.page_run import healthy
+from tests.viz.pages.paper.opening import at, said
+from tests.viz.pages.paper.through_training.invented import HOSTILE, film, saved
+from tests.viz.sent import sent_to
+from viz.pages.paper.through_training import data
+from viz.selection.catalogue import ROOT_VARIABLE
+
+TAB = "Through training"
+
+
+@pytest.fixture
+def root(tiny_checkpoints: Path, tmp_path: Path) -> Path:
+    """A folder of checkpoints with the invented film among the experiments."""
+    shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
+    (tmp_path / "experiments").mkdir()
+    saved(tmp_path / "experiments" / "film.npz")
+    return tmp_path
+
+
+@pytest.fixture
+def filmed(app: AppTest, root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    return app
+
+
+def header(app: AppTest) -> dict[str, object]:
+    ((found, _),) = sent_to(app, "training_film")
+    return found
+
+
+def upload(app: AppTest, content: bytes, name: str = "own.npz") -> AppTest:
+    app.file_uploader(key="training-film-file").set_value((name, content, "application/octet-stream"))
+    app.run()
+    assert not app.exception
+    return app
+
+
+def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(filmed: AppTest) -> None:
+    shown = header(at(filmed, TAB))
+    assert shown["command"] == {"number": 1, "step": 3, "layer": 0, "head": 0}
+    assert str(shown["finding"]).startswith(
+        "Cross-attention L1 H1 comes to look at the word coming out between steps 10"
+    )
+    assert shown["source"] == HOSTILE
+    assert not [name for name in filmed.query_params if name.startswith("film_")]
+    assert "looks at the word coming out" in said(filmed)
+    assert "![x](" not in said(filmed)
+
+
+def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) -> None:
+    at(filmed, TAB)
+    shown = header(healthy(filmed.selectbox(key="film_site").set_value("encoder.self").run()))
+    assert "L2 H2 becomes “previous token” between steps 10 and 100" in str(shown["finding"])
+    assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)  # type: ignore[index]
+    assert shown["threshold"] == 0.4
+    assert filmed.selectbox(key="film_metric").value == "previous"
+    assert shown["jobs"][3] == [[3, "previous", "previous token 0.90"]]  # type: ignore[index]
+    assert filmed.query_params["film_site"] == "encoder.self"
+
+
+def test_a_link_opens_at_its_step_head_and_metric_and_what_is_not_there_becomes_what_is(filmed: AppTest) -> None:
+    link = {"film_step": 900, "film_layer": 1, "film_head": 1, "film_metric": "entropy", "film_sentence": 0}
+    shown = header(at(filmed, TAB, **link))
+    assert shown["command"] == {"number": 1, "step": 4, "layer": 1, "head": 1}
+    assert (shown["metric"]["name"], shown["source"]) == ("Entropy", "A dog runs .")  # type: ignore[index]
+    far = {"film_layer": 99, "film_head": 99, "film_sentence": 99, "film_metric": "same", "film_step": 0}
+    shown = header(at(AppTest.from_file(filmed._script_path, default_timeout=PATIENCE), TAB, **far))
+    assert shown["command"] == {"number": 1, "step": 0, "layer": 1, "head": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"PK\x03\x04 no archive", "is not a film"), (b"", "is not a film"), (b"GIF89a<script>", "is not a film")],
+    ids=["broken", "empty", "other"],
+)
+def test_a_file_that_is_no_film_gets_a_sentence_and_the_film_stays(
+    filmed: AppTest, content: bytes, reason: str
+) -> None:
+    at(filmed, TAB)
+    before = header(filmed)
+    upload(filmed, content, "![x](http://evil).npz")
+    assert reason in filmed.error[0].value
+    assert "![x](" not in filmed.error[0].value
+    assert header(filmed) == before
+
+
+def test_a_film_of_ones_own_takes_the_place_of_the_one_that_ships_and_gives_it_back(
+    filmed: AppTest, tmp_path: Path
+) -> None:
+    at(filmed, TAB, film_site="encoder.self")
+    shown = header(healthy(upload(filmed, saved(tmp_path / "own.npz", film(("decoder.cross",), heads=3)))))
+    assert (shown["heads"], filmed.selectbox(key="film_site").options) == (3, ["Decoder cross"])
+    # A file that is none, chosen after it, leaves it open.
+    upload(filmed, b"no film", "other.npz")
+    assert header(filmed)["heads"] == 3
+    assert "Shown is own" in said(filmed)
+    upload(filmed, saved(tmp_path / "own.npz", film(("decoder.cross",), heads=3)))
+    back = next(button for button in filmed.button if button.label.startswith("Close"))
+    assert header(healthy(back.click().run()))["heads"] == 2
+
+
+def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed: AppTest, root: Path) -> None:
+    saved(root / "en-de" / "film.npz", film(("encoder.self",), heads=3))
+    first = header(at(filmed, TAB, film_site="decoder.cross", film_head=1))
+    choice = filmed.selectbox(key="film_of")
+    assert choice.options == ["Full model, from nothing", "en-de"]
+    shown = header(healthy(choice.set_value("en-de").run()))
+    assert (first["heads"], shown["heads"]) == (2, 3)
+    # What was chosen in the film before says nothing of this one.
+    assert filmed.selectbox(key="film_site").options == ["Encoder self"]
+    assert filmed.query_params["film_of"] == "en-de"
+    assert "film_head" not in filmed.query_params
+    again = AppTest.from_file(filmed._script_path, default_timeout=PATIENCE)
+    assert header(at(again, TAB, film_of="../evil"))["heads"] == 2
+
+
+def test_a_film_that_is_too_large_is_refused_before_anything_is_computed(
+    filmed: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = header(at(filmed, TAB))
+    monkeypatch.setattr(data, "MOST_WEIGHTS", 500)
+    upload(filmed, saved(tmp_path / "own.npz"))
+    assert "this page reads at most 500" in filmed.error[0].value
+    assert header(filmed) == before
+
+
+def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTest, tmp_path: Path) -> None:
+    at(app, TAB)
+    assert "No film of a training" in app.info[0].value
+    assert "--film FILE.npz" in app.code[0].value
+    assert header(healthy(upload(app, saved(tmp_path / "own.npz"))))["layers"] == 2
+
+
+def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.pages.paper.through_training.component.MOST_SENT", 10)
+    at(filmed, TAB)
+    assert "more than are sent" in filmed.info[0].value
+
+
+def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: AppTest, tmp_path: Path) -> None:
+    at(filmed, TAB)
+    one = replace(film().cut(slice(1)), losses=(float("nan"),))
+    shown = header(healthy(upload(filmed, saved(tmp_path / "own.npz", one))))
+    assert shown["steps"] == [0]
+    assert np.isfinite(shown["command"]["step"])  # type: ignore[index]

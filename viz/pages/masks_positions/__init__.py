@@ -1,1 +1,0 @@
-"""The masks as the model used them, and how it knows positions."""

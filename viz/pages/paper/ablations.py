@@ -1,0 +1,390 @@
+"""Ablations, of the page on claims: a sentence through models that lack a part, and what each part is worth."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models
+from viz.access.texts import word_diff
+from viz.pages.paper import figures, tables, wording
+from viz.pages.paper.data import ablations
+from viz.pages.paper.data.ablations import Comparison, Measured, OpenHead, Row
+from viz.pages.paper.wording import shortened
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.selection import state
+from viz.selection.model_choice import ModelChoice
+from viz.selection.pages import Section
+from viz.text import html, messages, sites
+from viz.text.messages import _, plural, said, shown
+from viz.text.sites import file_name, head_name
+from viz.ui import controls, frame, long_work, number_controls, tools
+from viz.ui.controls import plain
+from viz.ui.word_differences import marked
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.ablations.results import AblationResults
+
+
+#: Seconds until the page shows how far the translations are.
+PATIENCE: Final = 1.5
+SUREST: Final = said("Surest")
+#: So tall that the maps of two columns begin side by side.
+_WORDS: Final = "min-height:8.2rem;line-height:1.4"
+COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experiments"
+#: Parameters of the paper's base model (Table 3), and BLEU of both full models that others speak of.
+PAPER_PARAMETERS: Final = 65e6
+CLAIMED_FULL, PAPER_FULL = said("of 28.4"), said("of 25.8")
+_LEGEND: Final = (
+    (figures.SEED, said("a seed here")),
+    (figures.CLAIMED, said("often claimed")),
+    (figures.PAPER, said("Table 3")),
+)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The sentence through some of the models at once, then the table of all."""
+    with frame.errors_shown():
+        _show_side_by_side(trace)
+    st.subheader(_("What each part is worth"), anchor=False)
+    _show_worth()
+
+
+def _show_side_by_side(trace: "Trace") -> None:
+    """The choice of models and of the attention, a column for each model, and how to read them."""
+    names = ablations.presets()
+    if not names:
+        frame.note(
+            _(
+                "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
+                "checkpoints/experiments` lays those there that were trained."
+            )
+        )
+        return
+    above = st.container(horizontal=True, vertical_alignment="bottom")
+    selection = state.current()
+    chosen, text = _chosen(names), selection.common.text
+    task = ablations.comparison_task(names, chosen, selection.model.device, text)
+    found = long_work.outcome(task, _("Translate"), key="ablations", start=True, patience=PATIENCE)
+    if found is None:
+        return
+    if found.refused:
+        frame.note(
+            plain(
+                _(
+                    "{refused} That holds for every small model; the table below needs no sentence.",
+                    refused=found.refused,
+                )
+            )
+        )
+        return
+    if trace.text != text:
+        st.caption(_("The sentence is: {text}", text=plain(text)))
+    presets = tuple(one.output.preset for one in found.shown)
+    state.propose(ablations=presets)
+    with above:
+        site, layer, head = _widgets(names, presets)
+    with st.grid(3 if len(presets) == 3 else 2, min_column_width=310 if len(presets) == 3 else 330, gap="medium"):
+        for one in found.shown:
+            with st.container(key=f"ablation-{one.output.preset}", gap="xsmall"):
+                _column(one, found, site, layer, head)
+    st.caption(_how_to_read(found, is_proposed=not chosen))
+
+
+def _chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The models that a person chose, of those that there are; none where the page proposes them."""
+    choices = state.current().paper
+    if not choices.ablations_chosen:
+        return ()
+    known = tuple(name for name in names if name in choices.ablations)[: ablations.MOST]
+    if unknown := [name for name in choices.ablations if name not in names]:
+        frame.note(
+            plain(
+                _(
+                    "There is no small model “{unknown}” here: those that there are can be chosen below.",
+                    unknown=unknown[0],
+                )
+            )
+        )
+    if not known or known != choices.ablations:
+        # Without any the page proposes again.
+        state.put(state.current().changed(ablations=known, ablations_chosen=bool(known)))
+    return known
+
+
+def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | None, int | None]:
+    """Which models, which attention; the site, and the layer and head from 0 where a person wants a certain one."""
+    st.multiselect(
+        _("Models, up to {most}", most=ablations.MOST),
+        names,
+        key=state.bind("ablations", tuple(shown)),
+        format_func=wording.label,
+        max_selections=ablations.MOST,
+        on_change=state.take,
+        args=("ablations",),
+        width="stretch",
+    )
+    # In one piece, so that on a narrow page they stand below the models and leave them their room.
+    with st.container(horizontal=True, width=400):
+        labels = {site: sites.label(site).removesuffix("-attention") for site in sites.SITES}
+        site = controls.dropdown("ablation_site", _("Attention"), labels, width=155)
+        shapes = [models.abilities(_choice(name)).shapes.get(site, (1, 1)) for name in shown]
+        layers, heads = map(max, zip(*shapes, strict=True))
+        layer, head = _number("ablation_layer", _("Layer"), layers), _number("ablation_head", _("Head"), heads)
+    return site, layer, head
+
+
+def _number(field: str, name: str, most: int) -> int | None:
+    """A layer or head, counted from 0; None for each model's surest."""
+    if state.value(field, int) > most:
+        state.change(**{field: 0})
+    labels = {0: SUREST, **{number: str(number) for number in range(1, most + 1)}}
+    number = controls.dropdown(field, name, labels, width=105)
+    return number - 1 if number else None
+
+
+def _choice(preset: str) -> ModelChoice:
+    return ablations.choice_of(preset, state.current().model.device)
+
+
+def _column(one: Measured, found: Comparison, site: str, layer: int | None, head: int | None) -> None:
+    """One model: its translation, what is wrong with it, its attention, and the ways to its other pages."""
+    preset, reference = one.output.preset, found.outputs[0]
+    st.html(_words(one, reference.preset, reference.translation))
+    selection = state.current()
+    device = selection.model.device
+    opened = None
+    if lacking := ablations.lacks(preset, device, site):
+        frame.note(plain(lacking))
+    else:
+        trace = ablations.trace(preset, device, selection.common.text)
+        opened = ablations.open_head(trace, site, layer, head)
+        if opened is None:
+            layers, heads = trace.shapes[site]
+            frame.note(
+                _(
+                    "There is no such head here: this model has {layers} of {heads} of this attention.",
+                    layers=plural("{count} layer", "{count} layers", layers),
+                    heads=plural("{count} head", "{count} heads", heads),
+                )
+            )
+        else:
+            _map(opened, preset, site)
+            st.caption(
+                _(
+                    "{hard_rows} of {num_rows} rows give one key {hard} or more.",
+                    hard_rows=opened.hard_rows,
+                    num_rows=len(opened.rows),
+                    hard=ablations.HARD,
+                )
+            )
+    _ways(preset, site, opened)
+
+
+def _words(one: Measured, reference: str, reference_translation: str) -> str:
+    """What a model is, what it wrote, and what is wrong with it, as HTML."""
+    preset, written = one.output.preset, shortened(one.output.translation)
+    language = html.literal(models.languages(_choice(preset))[1])
+    translation = (
+        html.literal(written) if preset == reference else marked(word_diff(reference_translation, written)).html()
+    )
+    return (
+        f'<div style="{_WORDS}"><p style="margin:0"><strong>{html.literal(wording.label(preset))}</strong> '
+        f'<span style="font-size:0.85rem;opacity:0.75">{html.literal(ablations.what(preset))}</span></p>'
+        f'<p lang="{language}" dir="auto" style="margin:0.15rem 0;font-size:1.1rem;overflow-wrap:anywhere">'
+        f"{translation or html.literal(_('(nothing)'))}</p>"
+        f'<p style="margin:0;font-size:0.9rem">{html.literal(wording.findings(one, reference))}</p></div>'
+    )
+
+
+def _map(opened: OpenHead, preset: str, site: str) -> None:
+    name, phrase = sites.head_label(opened.layer, opened.head), sites.NAMES[site].phrase
+    matrix_picture(
+        MatrixData(
+            values=opened.weights,
+            row_tokens=opened.rows,
+            column_tokens=opened.keys,
+            scale=ColourScale.root(_("weight"), 1.0),
+            title=_("{head}, {site}", head=name, site=phrase),
+            label=_(
+                "{model}: weights of {head} of the {site} as a heatmap.",
+                model=wording.label(preset),
+                head=name,
+                site=phrase,
+            ),
+            caption=f"{wording.label(preset)}: {shown(ablations.what(preset))}",
+            row_name=_("query"),
+            column_name=_("key"),
+            file_name=file_name(
+                preset, head_name(site, opened.layer, opened.head), sentence=state.current().common.text
+            ),
+        ),
+        Kept(),
+        on_keep=lambda kept: None,
+        key=f"ablation-map-{preset}",
+    )
+
+
+def _ways(preset: str, site: str, opened: OpenHead | None) -> None:
+    """Buttons that choose this model and open another page with it, at the head that is shown here."""
+    with st.container(horizontal=True):
+        pages: tuple[tuple[str, str, Section], ...] = (
+            (_("Attention page"), ":material/grid_view:", "attention"),
+            (_("Film"), ":material/movie:", "decoding"),
+        )
+        for label, icon, page in pages:
+            st.button(
+                label, key=f"ablation-{page}-{preset}", icon=icon, type="tertiary",
+                on_click=_open, args=(page, preset, site, opened),
+            )  # fmt: skip
+
+
+def _open(page: Section, preset: str, site: str, opened: OpenHead | None) -> None:
+    state.choose(checkpoint=_choice(preset).checkpoint)
+    state.change(decoding_tab="Film")
+    if opened is not None:
+        state.change(site=site, layer=opened.layer, head=opened.head)
+    tools.open_page(page)
+
+
+def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
+    reference = wording.reference_name(found.outputs[0].preset)
+    how = _(
+        "**Marked** is what {reference} does not write there. Each map has the weights of one head, rows are queries "
+        "and columns keys, on the same colours; **surest** is the head whose rows give one key most of their weight on "
+        "average, the end of the sentence left out. The models are small and were trained for minutes: none "
+        "translates well, what counts is the difference.",
+        reference=reference,
+    )
+    farthest = ablations.farthest(found.outputs)
+    if not is_proposed or farthest is None:
+        return how
+    opens_on = _(
+        "The tab opens on {reference} and the model whose translation of this sentence is least like it by chrF, of "
+        "equal ones the first of the table below: **{farthest}**, with {least:.1f} of 100.",
+        reference=reference,
+        farthest=wording.label(farthest),
+        least=min(output.likeness for output in found.outputs),
+    )
+    return messages.in_a_row((how, opens_on))
+
+
+def _show_worth() -> None:
+    """The table, its points, the file, and the command that makes it."""
+    results = ablations.results()
+    if results is None:
+        frame.note(
+            _(
+                "No results are in checkpoints/experiments/ablations.json. The command below measures all models "
+                "that were trained and writes them there."
+            )
+        )
+    else:
+        _table(results)
+    st.code(COMMAND, language="sh")
+    st.caption(
+        _(
+            "This command prints the table. DIR is a folder with train/ and dev/, as "
+            "checkpoints/experiments/README.md says; it also says how each model is trained: `python -m model train "
+            "--preset NAME --seed S --data DIR`."
+        )
+    )
+
+
+def _table(results: "AblationResults") -> None:
+    rows = ablations.rows(results)
+    sets = tuple(dict.fromkeys(name for row in rows for name in row.sets))
+    columns = [html.Column(_("Model"))]
+    for name in sets:
+        titles = (f"BLEU {name}", _("from full"), "chrF")
+        columns += [html.Column(title, is_number=True) for title in titles]
+    columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("often claimed"), _("Table 3"))]
+    with st.container(key="ablations-table"):
+        st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
+    st.caption(_worth_in_words(results, rows, sets))
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for name in sets:
+            alt = _(
+                "BLEU on {set} of each seed less that of the full model with the same seed, for every model", set=name
+            )
+            frame.chart(figures.seed_points(rows, name), f"ablation-points-{name}", file_name("ablations", name), alt)
+    st.html(html.swatches(_LEGEND))
+    number_controls.table_button(
+        _("Every run (CSV)"), partial(tables.ablations, results), file_name("ablations", "runs")
+    )
+
+
+def _row(row: Row, sets: Sequence[str]) -> list[str]:
+    cells = [wording.label(row.preset).replace(" ", "\u00a0")]
+    for name in sets:
+        of_set = row.sets.get(name)
+        if of_set is None:
+            cells += ["–"] * 3
+            continue
+        difference = "" if of_set.difference is None else wording.spread(*of_set.difference, is_difference=True)
+        cells += [wording.spread(*of_set.bleu), difference, wording.spread(*of_set.chrf)]
+    speed = "–" if row.tokens_per_second is None else f"{row.tokens_per_second:,.0f}"
+    if row.preset == wording.FULL:
+        return [*cells, speed, CLAIMED_FULL, PAPER_FULL]
+    return [*cells, speed, *("–" if value is None else wording.signed(value) for value in (row.claimed, row.paper))]
+
+
+def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Sequence[str]) -> str:
+    parameters = max(run.parameters for run in results.runs)
+    seeds = {row.runs for row in rows}
+    runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
+    sentences = (
+        plural(
+            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "{runs} seed; **from full** is the mean difference in BLEU from the full model of the same seed; "
+            "**tokens/s** is what one thread trains on in a second of its processor.",
+            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "{runs} seeds; **from full** is the mean difference in BLEU from the full model of the same seed; "
+            "**tokens/s** is what one thread trains on in a second of its processor.",
+            max(seeds),
+            millions=parameters / 1e6,
+            runs=runs,
+        ),
+        _unscaled(rows, sets),
+        _noise(rows, sets),
+        _(
+            "**Often claimed** is BLEU less than a full model's 28.4, as notes about the paper have it, with no "
+            "source. **Table 3** is what the paper measured on newstest2013, less its base model's 25.8; it has no row "
+            "without positions or residual connections. Both speak of a model that has been trained far longer, with "
+            "{times:.0f} times as many parameters: compare the order of the rows, not the numbers.",
+            times=PAPER_PARAMETERS / parameters,
+        ),
+    )
+    return messages.in_a_row(sentences)
+
+
+def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
+    """For which models seeds differ more than the models do."""
+    if all(row.runs < 2 for row in rows):
+        return _("With a single seed nothing says how far chance alone goes.")
+    parts = []
+    for name in sets:
+        found = wording.within_spread(rows, name)
+        listed = messages.with_commas(map(wording.label, found)) if found else _("no model")
+        parts.append(_("on {set} for {models}", set=name, models=listed))
+    return _("The spread over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
+
+
+def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
+    """Compare the model without √d_k, which has one head, with the single-head model."""
+    found = {row.preset: row for row in rows}
+    if not {"unscaled", "single-head"} <= found.keys():
+        return ""
+    one, other = found["unscaled"].sets, found["single-head"].sets
+    parts = [
+        _("{difference} on {set}", difference=wording.signed(one[name].bleu[0] - other[name].bleu[0]), set=name)
+        for name in sets
+        if name in one.keys() & other.keys()
+    ]
+    return _(
+        "**unscaled** has one head too, so √dₖ is the difference from **single head**: {differences}.",
+        differences=messages.with_commas(parts),
+    )

@@ -1,0 +1,270 @@
+"""Figures of the tabs on claims, but for scores: costs over sizes, pooling, seeds, parts taken out, and influence."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import plotly.graph_objects as go
+from jaxtyping import Float
+
+from viz import theme
+from viz.pages.paper.data.ablations import Row
+from viz.pages.paper.data.claims import Regression
+from viz.pages.paper.wording import duration, label, memory, signed
+from viz.pictures.figures.charts import axis, doubling_axis, headed, note, upright
+from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.text.messages import Message, _, plural, said
+
+if TYPE_CHECKING:
+    from model.analysis.layer_kinds.kinds import Kind
+
+LINES_HEIGHT: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What one thing cost at each size."""
+
+    name: str
+    colour: str
+    sizes: tuple[int, ...]
+    costs: tuple[float, ...]
+    is_dashed: bool = False
+
+
+HEIGHT, ERROR_HEIGHT = 400, 250
+CURVE, POINT, TRUE = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[7]
+#: Pixels of a point that has no weight, and of one that has all.
+_SMALL, _LARGE = 5, 34
+#: Hover boxes have no name of a line beside them.
+_NO_NAME: Final = "<extra></extra>"
+ROW, REST = 24, 66
+SEED, CLAIMED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[2]
+BAR_ROW, BAR_REST = 30, 66
+NAMES: "Final[Mapping[Kind, Message]]" = {
+    "self-attention": said("Self-attention"),
+    "recurrent": said("Recurrent (GRU)"),
+    "convolution": said("Convolution"),
+    "dilated": said("Dilated conv."),
+    "restricted": said("Restricted att."),
+}
+COLOURS: "Final[Mapping[Kind, str]]" = {
+    "self-attention": theme.HEAD_COLOURS[0],
+    "recurrent": theme.HEAD_COLOURS[3],
+    "convolution": theme.HEAD_COLOURS[2],
+    "dilated": theme.HEAD_COLOURS[6],
+    "restricted": theme.HEAD_COLOURS[5],
+}
+#: Pixels of one heatmap, and between two; influences down to this share of the largest are told apart.
+SIDE, GAP = 165, 26
+LEAST: Final = 1e-5
+#: Where the smallest influence that is drawn begins on the scale; exactly none is at its dark end.
+_START: Final = 0.15
+
+
+def time_lines(lines: Sequence[Line], size: str) -> go.Figure:
+    """Seconds over the sizes; `size` says what they are."""
+    return _lines(lines, _("<b>Time</b>"), size, "s", duration)
+
+
+def memory_lines(lines: Sequence[Line], size: str) -> go.Figure:
+    """Bytes over the sizes; `size` says what they are."""
+    return _lines(lines, _("<b>Memory</b>"), size, "B", memory)
+
+
+def _lines(lines: Sequence[Line], heading: str, size: str, unit: str, written: Callable[[float], str]) -> go.Figure:
+    traces = [
+        go.Scatter(
+            x=line.sizes,
+            y=line.costs,
+            customdata=[written(cost) for cost in line.costs],
+            mode="lines+markers",
+            line={"color": line.colour, "width": 2.5, "dash": "dash" if line.is_dashed else "solid"},
+            marker={"size": 6},
+            hovertemplate=f"<b>{line.name}</b>, %{{x:,}}<br>%{{customdata}}<extra></extra>",
+        )
+        for line in lines
+    ]
+    sizes = sorted({size for line in lines for size in line.sizes})
+    amounts = {"type": "log", "dtick": 1, "exponentformat": "SI", "ticksuffix": unit}
+    return go.Figure(
+        traces, headed(LINES_HEIGHT, heading) | {"xaxis": doubling_axis(size, sizes), "yaxis": axis() | amounts}
+    )
+
+
+def pooled_curve(found: Regression, query: float) -> go.Figure:
+    """Points as large as the weight that the query gives them (by area), the pooled curve, and the true one."""
+    traces = [
+        go.Scatter(x=found.queries, y=found.true, mode="lines", line={"color": TRUE, "width": 1.5, "dash": "dot"},
+                   hovertemplate=_("true curve %{y:.2f}") + _NO_NAME),
+        go.Scatter(
+            x=found.keys,
+            y=found.values,
+            customdata=found.row,
+            mode="markers",
+            marker={
+                "color": POINT,
+                "size": np.maximum(_SMALL, _LARGE * np.sqrt(found.row)),
+                "opacity": 0.75,
+                "line": {"width": 0},
+            },
+            hovertemplate=_("key %{x:.2f}, value %{y:.2f}<br>weight %{customdata:.4f}") + _NO_NAME,
+        ),
+        go.Scatter(x=found.queries, y=found.predicted, mode="lines", line={"color": CURVE, "width": 3},
+                   hovertemplate=_("query %{x:.2f}<br>pooled value %{y:.2f}") + _NO_NAME),
+        go.Scatter(
+            x=[query],
+            y=[found.answer],
+            mode="markers",
+            marker={"color": CURVE, "size": 13, "line": {"color": theme.LIGHT, "width": 2}},
+            hovertemplate=_("this query %{x:.2f}<br>pooled value %{y:.2f}") + _NO_NAME,
+        ),
+    ]  # fmt: skip
+    axes = {"xaxis": axis(_("key, query")) | {"showgrid": False}, "yaxis": axis(_("value"))}
+    layout = headed(HEIGHT, _("<b>Values</b> pooled by a query"))
+    return go.Figure(traces, layout | axes | {"shapes": [upright(query)]})
+
+
+def weight_rows(found: Regression, query: float) -> go.Figure:
+    """The weights of queries along the curve, a row each, over the keys in their order; framed, the nearest query."""
+    figure = matrix(
+        found.weights,
+        np.sqrt(found.weights),
+        [f"{place:.1f}" for place in found.queries],
+        [f"{place:.2f}" for place in found.keys],
+        scale=WEIGHT_SCALE,
+        hover=_("query <b>%{y}</b>, key <b>%{x}</b><br>weight %{customdata:.4f}"),
+    )
+    row = int(np.abs(found.queries - query).argmin())
+    line = {"color": POINT, "width": 2}
+    frame = {"type": "rect", "x0": -0.5, "x1": len(found.keys) - 0.5, "y0": row - 0.5, "y1": row + 0.5, "line": line}
+    rows, keys = np.arange(0, len(found.queries), 10), np.arange(0, len(found.keys), 5)
+    figure.data[0].update(xgap=0, ygap=0)
+    labels = {"tickfont": {"size": 12, "color": theme.CHART_TEXT}, "tickangle": 0}
+    key_labels = {"tickvals": keys, "ticktext": [f"{found.keys[key]:.1f}" for key in keys], "side": "bottom"}
+    query_labels = {"tickvals": rows, "ticktext": [f"{found.queries[one]:.0f}" for one in rows]}
+    layout = headed(HEIGHT, _("<b>Weights</b> of every query")) | {"shapes": [frame]}
+    layout |= {"xaxis": labels | key_labels | {"title": axis(_("key"))["title"]}}
+    figure.update_layout(layout | {"yaxis": labels | query_labels | {"title": axis(_("query"))["title"]}})
+    return figure
+
+
+def error_curve(widths: Sequence[float], errors: Sequence[float], width: float) -> go.Figure:
+    """The error of left-out points over the kernel's width; upright, the chosen one."""
+    line = go.Scatter(
+        x=list(widths),
+        y=list(errors),
+        mode="lines",
+        line={"color": CURVE, "width": 2.5},
+        hovertemplate=_("σ = %{x:.2f}<br>error %{y:.3f}") + _NO_NAME,
+    )
+    ticks = {"type": "log", "tickvals": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], "showgrid": False}
+    axes = {"xaxis": axis(_("σ, width of the kernel")) | ticks, "yaxis": axis() | {"rangemode": "tozero"}}
+    return go.Figure(
+        line, headed(ERROR_HEIGHT, _("<b>Error</b> of points left out")) | axes | {"shapes": [upright(width)]}
+    )
+
+
+def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
+    """A point for each seed's difference in BLEU from the full model, the first model on top; what others say below it.
+
+    Args:
+        rows: of the table; the full model's own has no points.
+        dev_set: on which BLEU was measured.
+    """
+    shown = [row for row in rows if dev_set in row.sets and row.sets[dev_set].differences]
+    names = [label(row.preset) for row in shown]
+    seeds = [
+        (value, name, _("seed {seed}: {value}", seed=seed, value=signed(value)))
+        for row, name in zip(shown, names, strict=True)
+        for seed, value in row.sets[dev_set].differences.items()
+    ]
+    others = [
+        [
+            (value, name, f"{source}: {signed(value)}")
+            for value, name in zip(values, names, strict=True)
+            if value is not None
+        ]
+        for source, values in (
+            (_("often claimed"), [row.claimed for row in shown]),
+            (_("Table 3"), [row.paper for row in shown]),
+        )
+    ]
+    marks = (("circle", SEED), ("diamond-open", CLAIMED), ("square-open", PAPER))
+    traces = [_points(points, *mark) for points, mark in zip([seeds, *others], marks, strict=True)]
+    names_axis = axis() | {"type": "category", "categoryarray": names[::-1], "automargin": True, "ticksuffix": "  "}
+    return go.Figure(
+        traces,
+        headed(len(names) * ROW + REST, _("<b>BLEU</b> less the full model's, {set}", set=dev_set))
+        | {"xaxis": axis(), "yaxis": names_axis | {"range": [-0.6, len(names) - 0.4]}, "shapes": [upright(0)]},
+    )
+
+
+def _points(points: Sequence[tuple[float, str, str]], symbol: str, colour: str) -> go.Scatter:
+    return go.Scatter(
+        x=[value for value, _, _ in points],
+        y=[name for _, name, _ in points],
+        customdata=[text for _, _, text in points],
+        mode="markers",
+        marker={"symbol": symbol, "color": colour, "size": 9, "opacity": 0.85, "line": {"width": 1.5, "color": colour}},
+        hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
+    )
+
+
+def bleu_bars(names: Sequence[str], bleu: Sequence[float], unchanged: Sequence[float]) -> go.Figure:
+    """A bar for each part that was taken out, the first on top; the whole model would have 100."""
+    bars = go.Bar(
+        x=list(bleu),
+        y=list(names),
+        orientation="h",
+        marker={"color": theme.HEAD_COLOURS[0], "line": {"width": 0}},
+        text=[f"{value:.1f}" for value in bleu],
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[f"{share:.0%}" for share in unchanged],
+        hovertemplate=_("%{y}<br>BLEU %{x:.1f}<br>%{customdata} of the translations unchanged") + "<extra></extra>",
+    )
+    layout = headed(len(names) * BAR_ROW + BAR_REST, _("<b>BLEU</b> against the whole model's own translations"))
+    names_axis = axis() | {"autorange": "reversed", "automargin": True, "ticksuffix": "  ", "showgrid": False}
+    return go.Figure(bars, layout | {"bargap": 0.35, "yaxis": names_axis, "xaxis": axis() | {"range": [0, 108]}})
+
+
+def shades(influence: Float[np.ndarray, "output input"]) -> Float[np.ndarray, "output input"]:
+    """Places on the scale: 0 for exactly none, then by the logarithm of the share of the largest."""
+    share = np.log10(np.maximum(influence / influence.max(), LEAST)) / -np.log10(LEAST) + 1
+    return np.where(influence > 0, _START + (1 - _START) * share, 0.0)
+
+
+def influence_maps(influences: Sequence[Float[np.ndarray, "output input"]], name: str) -> go.Figure:
+    """Outputs down, inputs across, one heatmap for each number of layers, the first on top."""
+    count = len(influences)
+    height = count * SIDE + (count - 1) * GAP + 46
+    layout = theme.figure_layout(height)
+    layout["margin"] = layout["margin"] | {"t": 38}
+    maps, notes = [], []
+    inner = height - 46
+    for depth, influence in enumerate(influences):
+        end = "" if depth == 0 else str(depth + 1)
+        top = 1 - depth * (SIDE + GAP) / inner
+        maps.append(
+            go.Heatmap(
+                z=shades(influence),
+                customdata=influence / influence.max(),
+                zmin=0,
+                zmax=1,
+                colorscale=theme.colorscale(theme.SEQUENTIAL),
+                showscale=False,
+                xaxis=f"x{end}",
+                yaxis=f"y{end}",
+                hovertemplate=_("output %{y}, input %{x}<br>%{customdata:.2g} of the largest") + "<extra></extra>",
+            )
+        )
+        bare = axis() | {"showgrid": False, "showticklabels": False, "ticks": ""}
+        layout[f"xaxis{end}"] = bare | {"anchor": f"y{end}"}
+        span = [max(0.0, top - SIDE / inner), top]
+        layout[f"yaxis{end}"] = bare | {"anchor": f"x{end}", "domain": span, "autorange": "reversed"}
+        layers = plural("{count} layer", "{count} layers", depth + 1)
+        text = f"<b>{name}</b><br>{layers}" if depth == 0 else layers
+        notes.append(note(text, 0, 1, "left", 2) | {"xref": f"x{end} domain", "yref": f"y{end} domain"})
+    return go.Figure(maps, layout | {"annotations": notes})

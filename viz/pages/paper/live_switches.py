@@ -1,0 +1,156 @@
+"""Live switches, of the page on claims: a part taken out of the trained translator, and its translation at once."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz.access import models, texts
+from viz.pages.paper import figures, tables
+from viz.pages.paper.data import ablations
+from viz.pages.paper.wording import shortened
+from viz.selection import state
+from viz.text import html
+from viz.text.messages import Message, _, said
+from viz.text.sites import file_name
+from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.word_differences import marked
+
+if TYPE_CHECKING:
+    from model import Trace, Translator
+    from model.analysis.interventions.parts_off import Part, PartOff, PartScore
+
+#: What the paper measured of a model that was trained without the part, if anything.
+PAPER: "Final[dict[Part, Message]]" = {
+    "positions": said("no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)"),
+    "scaling": said("no such row; a suspicion (§3.2.1)"),
+    "heads": said("trained with one head: 24.9 for 25.8 (Table 3, A)"),
+    "residuals": said("no such row"),
+    "norms": said("no such row"),
+}
+#: Seconds until the page shows how far the translations are.
+PATIENCE: Final = 1.5
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The layer and the head, the translations without each part, and BLEU over the corpus."""
+    if frame.for_translators(_("Parts are taken out while the model translates.")):
+        return
+    translator = models.translator(state.current().model)
+    layer, kept = _widgets(translator)
+    offs = ablations.parts_off(layer, kept)
+    sentence_task = ablations.sentence_task(translator, trace.text, offs)
+    found = long_work.outcome(sentence_task, _("Translate"), key="parts-off-sentence", start=True, patience=PATIENCE)
+    if found is None:
+        return
+    task = ablations.score_task(translator, tuple(one.off for one in found.without if not one.lacking))
+    scores = long_work.known(task)
+    _translations(found, scores or ())
+    st.caption(
+        _(
+            "**Marked** is what differs from the whole model. {where} Taking a part out of a trained model is "
+            "**another thing than training without it**: all that is left was fitted to what is gone, so these falls "
+            "are no measure of what the part is worth. The paper's figures (BLEU on newstest2013) are of models "
+            "trained anew.",
+            where=_where(layer),
+        )
+    )
+    measured = long_work.outcome(
+        task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
+    )
+    if measured is None:
+        st.caption(
+            _(
+                "The {sentences} sentences are those of the atlas; no reference translations of them ship. BLEU is "
+                "therefore taken against the whole model's own translations: 100 means that nothing changed.",
+                sentences=ablations.SENTENCES,
+            )
+        )
+    elif scores is None:
+        # The table above was drawn before the scores were there.
+        st.rerun()
+    else:
+        _scores(measured)
+
+
+def _widgets(translator: "Translator") -> tuple[int | None, int]:
+    config = translator.config
+    layers, heads = max(config.num_layers, config.decoder_layers), config.num_heads
+    choices = state.current().paper
+    if choices.off_layer > layers:
+        state.change(off_layer=0)
+    if choices.kept_head >= heads:
+        state.change(kept_head=0)
+    with st.container(horizontal=True):
+        names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
+        chosen = controls.dropdown("off_layer", _("Taken out of"), names, width=150)
+        kept = controls.dropdown(
+            "kept_head", _("Head that stays"), {head: f"H{head + 1}" for head in range(heads)}, width=150
+        )
+    return (chosen - 1 if chosen else None), kept
+
+
+def _name(off: "PartOff") -> str:
+    names: dict[Part, str] = {
+        "positions": _("No positions"),
+        "scaling": _("No division by √dₖ"),
+        "heads": _("Only H{head} of each attention", head=off.kept_head + 1),
+        "residuals": _("No residual connections"),
+        "norms": _("No layer norms"),
+    }
+    return names[off.part]
+
+
+def _where(layer: int | None) -> str:
+    if layer is None:
+        return _("Each part is taken out of all layers of both stacks.")
+    return _(
+        "Each part is taken out of layer {layer} of both stacks; positions are added before the first layer.",
+        layer=layer + 1,
+    )
+
+
+def _translations(found: ablations.Translations, scores: "tuple[PartScore, ...]") -> None:
+    """The sentence translated without each part, what differs marked, with BLEU where it is known."""
+    language = models.target_language(state.current().model)
+    columns = [html.Column(_("Taken out")), html.Column(_("The translation then"), language=language)]
+    columns += [html.Column(_("BLEU"), is_number=True)] if scores else []
+    columns.append(html.Column(_("In the paper")))
+    bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
+    own = ["100.0"] if scores else []
+    rows: list[list[str | html.Marked]] = [[_("Nothing"), found.whole, *own, _("25.8 (base model)")]]
+    for one in found.without:
+        shown: str | html.Marked = one.lacking
+        if not one.lacking:
+            shown = marked(texts.word_diff(found.whole, shortened(one.translation)))
+        rows.append([_name(one.off), shown, *([bleu.get(one.off, "–")] if scores else []), PAPER[one.off.part]])
+    with st.container(key="live-switches"):
+        st.html(html.table(columns, rows, label=_("The sentence translated without each part")))
+
+
+def _scores(measured: "tuple[PartScore, ...]") -> None:
+    frame.chart(
+        figures.bleu_bars(
+            [_name(score.off) for score in measured],
+            [score.bleu for score in measured],
+            [score.unchanged for score in measured],
+        ),
+        "parts-bleu",
+        file_name("parts", "bleu"),
+        _("BLEU against the whole model's own translations without each part"),
+    )
+    same = max(measured, key=lambda score: score.unchanged)
+    st.caption(
+        _(
+            "{sentences} sentences of the atlas, decoded greedily by the whole model and without each part; the "
+            "whole model's translations stand as references, for none by people ship. Least is changed by “{name}”: "
+            "{unchanged:.0%} of the translations stay word for word.",
+            sentences=ablations.SENTENCES,
+            name=_name(same.off),
+            unchanged=same.unchanged,
+        )
+    )
+    number_controls.table_button(
+        _("These scores (CSV)"), partial(tables.parts_off, measured), file_name("parts", "bleu")
+    )

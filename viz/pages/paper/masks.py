@@ -1,0 +1,254 @@
+"""The masks as the model used them: for the sentence by itself, in a batch, and for models of other libraries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Bool, UInt8
+
+from model.errors import InputTextError
+from viz.access import long_texts, models
+from viz.pages.paper.data import masks_positions as data
+from viz.pages.paper.mask_figures import COLOURS, STATES, batch_overview, mask_heatmap, reasons
+from viz.selection import state
+from viz.text import sites
+from viz.text.html import swatches, visible
+from viz.text.messages import _, plural, said
+from viz.text.sites import file_name
+from viz.ui import controls, frame
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import BatchMasks, Trace
+
+#: So many sentences can be entered to share a batch with the one on the left.
+MAX_COMPANIONS: Final = 8
+#: So much of a sentence is shown where one of the batch is chosen.
+MAX_LABEL: Final = 70
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMask:
+    """The mask of one attention in its two parts, True = may attend, and the tokens along its sides."""
+
+    causal: Bool[np.ndarray, "query key"]
+    padding: Bool[np.ndarray, "query key"]
+    queries: Sequence[str]
+    keys: Sequence[str]
+
+    @classmethod
+    def alone(cls, trace: "Trace", site: str) -> Self:
+        """As used for the sentence by itself. Every layer uses the same; this is the first layer's."""
+        causal, padding = (part.rows()[0].numpy() for part in trace.attention(site, 0).mask.parts())
+        return cls(causal, padding, *trace.axis_tokens(site))
+
+    @classmethod
+    def in_batch(cls, masks: "BatchMasks", row: int) -> dict[str, Self]:
+        """Of one sentence of a padded batch, by site."""
+        source, target = masks.source_tokens[row], masks.target_tokens[row]
+        encoder, cross = masks.encoder_self[row], masks.decoder_cross[row]
+        return {
+            sites.ENCODER: cls(np.ones_like(encoder), encoder, source, source),
+            sites.DECODER: cls(masks.causal, masks.target_padding[row], target, target),
+            sites.CROSS: cls(np.ones_like(cross), cross, target, source),
+        }
+
+
+#: Larger masks are told in words: nobody can read so many cells.
+MAX_TOKENS: Final = 256
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The masks of the sentence alone, then those of a batch that it shares with others."""
+    if any(long_texts.is_long(trace, site) for site in trace.sites):
+        frame.note(
+            _(
+                "Masks are drawn cell by cell, up to {short} tokens a side; there are {most:,} here. "
+                "Alone, the encoder and the decoder looking at the source see every key, and each decoder row "
+                "sees the keys up to its own place.",
+                short=long_texts.SHORT,
+                most=max(len(trace.source_tokens), len(trace.target_tokens)),
+            )
+        )
+        return
+    _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
+    st.caption(
+        _(
+            "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
+            "is the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and "
+            "the decoder looking at the source, see everything. Every head of every layer uses these same masks."
+        )
+    )
+    st.subheader(_("In a batch"), anchor=False)
+    with frame.errors_shown():
+        _show_batch(trace)
+
+
+def companions(typed: str) -> tuple[str, ...]:
+    """The sentences entered, one a line; blank lines do not count.
+
+    Raises:
+        InputTextError: there are more than `MAX_COMPANIONS`.
+    """
+    lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
+    if len(lines) > MAX_COMPANIONS:
+        raise InputTextError(
+            "At most {max_companions} further sentences fit into the batch, one a line; there are {num_lines} "
+            "lines. Take out {num_over}.",
+            max_companions=MAX_COMPANIONS,
+            num_lines=len(lines),
+            num_over=len(lines) - MAX_COMPANIONS,
+        )
+    return lines
+
+
+def _show_batch(trace: "Trace") -> None:
+    typed = controls.sentences(
+        "batch_sentences",
+        _("Further sentences in the same batch, one a line, at most {max_companions}", max_companions=MAX_COMPANIONS),
+    )
+    texts = (trace.text, *companions(typed))
+    with st.spinner(_("Translating the batch …")):
+        masks = data.batch_masks(models.translator(state.current().model), texts)
+    _show_padding(masks)
+    labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
+    row = controls.token("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
+    _draw(SiteMask.in_batch(masks, row), "batch")
+    st.caption(
+        _(
+            "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "
+            "computed like all others, and nobody reads what comes out."
+        )
+    )
+
+
+def _show_padding(masks: "BatchMasks") -> None:
+    """Who is padded how far, and how much of the batch that is."""
+    sides = (
+        (said("Source"), masks.encoder_self[:, 0], masks.source_tokens),
+        (said("Translation"), masks.target_padding[:, 0], masks.target_tokens),
+    )
+    with st.grid(2, min_column_width=300, gap="medium"):
+        for name, real, tokens in sides:
+            with st.container(gap="xsmall"):
+                st.markdown(
+                    _(
+                        "**{name}**: {share:.0%} padding, {padding} of {size} cells",
+                        name=name,
+                        share=1 - real.mean(),
+                        padding=np.sum(~real),
+                        size=real.size,
+                    )
+                )
+                frame.chart(
+                    batch_overview(real, tokens),
+                    f"overview-{name}",
+                    file_name("batch", name),
+                    _("{name} of the batch: a row for each sentence, tokens and then padding", name=name),
+                )
+    padding = np.concatenate([~real.ravel() for _, real, _ in sides])
+    st.caption(
+        _(
+            "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
+            "**{share:.0%}** of all cells are padding: work done for nothing. It is the less, the more alike the "
+            "lengths are, which is why training puts sentences of about the same length together (§5.1).",
+            share=padding.mean(),
+        )
+    )
+
+
+def _draw(of: Mapping[str, SiteMask], key: str) -> None:
+    """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
+    decoder, encoder, cross = (of[site] for site in (sites.DECODER, sites.ENCODER, sites.CROSS))
+    everything = np.ones_like(decoder.padding)
+    # Where three do not fit with labels that can be read, they stand below one another.
+    with st.grid(3, min_column_width=290, gap="small"):
+        _panel(
+            _("{site}: causal", site=sites.label(sites.DECODER)),
+            reasons(decoder.causal, everything),
+            decoder,
+            f"{key}-causal",
+        )
+        _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, f"{key}-padding")
+        _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
+    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+    st.markdown(_("**The two others: padding of the source alone**"))
+    with st.grid(3, min_column_width=290, gap="small"):
+        _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
+        _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")
+
+
+def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
+    with st.container(gap="xsmall"):
+        st.caption(title)
+        frame.chart(mask_heatmap(codes, site.queries, site.keys), f"mask-{key}", file_name("mask", key), title)
+
+
+def _shortened(text: str) -> str:
+    shown = visible(" ".join(text.split()))
+    return shown if len(shown) <= MAX_LABEL else shown[:MAX_LABEL] + " …"
+
+
+@frame.fragment
+def show_other(trace: "Trace") -> None:
+    """Each attention's masks: which layers use them, what they forbid, and the picture."""
+    if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
+        st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+    for site in trace.sites:
+        st.markdown(f"**{sites.label(site)}**")
+        _site(trace, site)
+    st.caption(
+        _(
+            "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked "
+            "because of where keys stand: a decoder must not see what comes later, and a window keeps a row from "
+            "looking far."
+        )
+    )
+    frame.lacking(models.abilities(state.current().model), "batch masks")
+
+
+def _site(trace: "Trace", site: str) -> None:
+    queries, keys = trace.axis_tokens(site)
+    if long_texts.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
+        layers = len(trace.inputs[site])
+        st.caption(
+            _(
+                "{num_queries:,} × {num_keys:,} tokens are too many for cells that can be read (at most "
+                "{max_tokens}); the rule, in the first of {layers} layers: {rule}.",
+                num_queries=len(queries),
+                num_keys=len(keys),
+                max_tokens=MAX_TOKENS,
+                layers=layers,
+                rule=data.rule_of(trace, site, 0),
+            )
+        )
+        return
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for mask in data.masks_in_use(trace, site):
+            with st.container(gap="xsmall"):
+                st.caption(
+                    plain(
+                        _(
+                            "{layers}: a row may see {rule}.",
+                            layers=_layers(mask.layers, len(trace.inputs[site])),
+                            rule=mask.rule,
+                        )
+                    )
+                )
+                name = f"{site}-{mask.layers[0]}"
+                frame.chart(
+                    mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),
+                    f"mask-{name}",
+                    file_name("mask", name),
+                    _("Mask of {site}: a row may see {rule}", site=sites.label(site).lower(), rule=mask.rule),
+                )
+
+
+def _layers(layers: tuple[int, ...], count: int) -> str:
+    if len(layers) == count:
+        return _("All layers") if count > 1 else _("The only layer")
+    numbers = ", ".join(str(layer + 1) for layer in layers)
+    return plural("Layer {numbers}", "Layers {numbers}", len(layers), numbers=numbers)

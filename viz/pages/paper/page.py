@@ -1,0 +1,36 @@
+"""The claims of the paper, tested on this machine: how attention scores, what it may see, how it knows the order."""
+
+from viz.access import models
+from viz.selection import state
+from viz.selection.paper import PaperTab
+from viz.text.messages import _
+from viz.ui import finding, frame, sentence
+
+head = frame.title(
+    _("The paper"),
+    _(
+        "What “Attention Is All You Need” claims, next to what this program measures on this machine: each tab is one "
+        "part of the paper. Random numbers are the same every time."
+    ),
+)
+with frame.errors_shown():
+    # After the title, which waits for no library.
+    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, table_one
+    from viz.pages.paper.scores import tab as scores
+    from viz.pages.paper.through_training import tab as through_training
+
+    trace = sentence.read_and_show(state.current().common.text, head)
+    finding.open_on_finding(trace)
+    abilities = models.abilities(state.current().model)
+    is_sinusoidal = abilities.is_headlight and abilities.positions == "sinusoidal"
+    tabs: list[frame.Tab[PaperTab]] = [
+        ("Scores", scores.show),
+        ("Positions", positions.show if is_sinusoidal else positions.show_other),
+        ("Masks", masks.show if abilities.is_headlight else masks.show_other),
+        ("Pooling", pooling.show),
+        ("Table 1", table_one.show),
+        ("Ablations", ablations.show),
+        ("Through training", through_training.show),
+        ("Live switches", live_switches.show),
+    ]
+    frame.tabs("paper_tab", tabs, trace)

@@ -1,0 +1,113 @@
+"""Pooling, of the page on claims: attention as a weighted mean of values, from a hard lookup to a plain mean."""
+
+from functools import partial
+from typing import Final
+
+import streamlit as st
+
+from viz.pages.paper import figures, tables
+from viz.pages.paper.data import claims
+from viz.selection import state
+from viz.text import html
+from viz.text.messages import _, said
+from viz.text.sites import file_name
+from viz.ui import formulas, frame, number_controls
+
+#: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.
+HARD, EVEN = 1.5, 25.0
+FORMULAS: Final = (
+    r"f(q) = \sum_j w_j\, v_j",
+    r"w = \operatorname{softmax}_j\Big({-\frac{(q - k_j)^2}{2\sigma^2}}\Big)"
+    r" = \operatorname{softmax}_j\Big(\frac{q\,k_j}{\sigma^2} - \frac{k_j^2}{2\sigma^2}\Big)",
+)
+_LEGEND: Final = (
+    (figures.CURVE, said("pooled value")),
+    (figures.POINT, said("given points")),
+    (figures.TRUE, said("curve they come from")),
+)
+
+
+@frame.fragment
+def show(trace: object) -> None:
+    """The width and the query, the curve beside the weights, and the error by width."""
+    width, query = _widgets()
+    found = claims.regression(width, query)
+    name = file_name("pooling", f"sigma{width}")
+    with st.grid(2, min_column_width=330, gap="medium"):
+        alt = _("Forty points, the curve that pooling predicts from them, and the weight of each point for one query")
+        frame.chart(figures.pooled_curve(found, query / 100), "pooling-curve", f"{name}-curve", alt)
+        alt = _("The weights of fifty-one queries over forty keys")
+        frame.chart(figures.weight_rows(found, query / 100), "pooling-weights", f"{name}-weights", alt)
+    st.html(html.swatches(_LEGEND))
+    st.caption(_how_to_read(found, width, query))
+    formulas.in_a_row(*FORMULAS)
+    widths, errors = [one / 100 for one in claims.TRIED], claims.errors()
+    frame.chart(
+        figures.error_curve(widths, errors, width / 100),
+        "pooling-errors",
+        file_name("pooling", "errors"),
+        _("The error of points left out, over the width of the kernel"),
+    )
+    st.caption(
+        _(
+            "**The paper** (§3.2) describes attention just so: a query and key–value pairs mapped to “a weighted sum "
+            "of the values”; it does not measure this. Nadaraya and Watson pooled like this in 1964, with a kernel "
+            "that is given. **Here** the equation of the model computes the picture: the kernel is a dot product "
+            "scaled by 1/σ² and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all "
+            "others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard lookup at "
+            "{narrowest} has {hard_error:.2f}, a nearly plain mean at {widest:.0f} has {even_error:.2f}. A Transformer "
+            "learns queries and keys, and with them how hard each head looks.",
+            best_width=claims.best_width() / 100,
+            least_errors=min(errors),
+            narrowest=widths[0],
+            hard_error=errors[0],
+            widest=widths[-1],
+            even_error=errors[-1],
+        )
+    )
+    number_controls.table_button(_("These weights (CSV)"), partial(tables.pooling, found), f"{name}-weights")
+
+
+def _widgets() -> tuple[int, int]:
+    state.propose(pooling_width=claims.best_width())
+    number_controls.settle(
+        "pooling_width", claims.NARROWEST, claims.WIDEST, _("A width of"), number_controls.hundredths
+    )
+    number_controls.settle("pooling_query", 0, claims.LAST_QUERY, _("A query at"), number_controls.hundredths)
+    with st.container(horizontal=True, gap="medium"):
+        number_controls.hundredths_slider(
+            "pooling_width",
+            _("σ, width of the kernel"),
+            claims.NARROWEST,
+            claims.WIDEST,
+            help_text=_("Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all."),
+        )
+        number_controls.hundredths_slider(
+            "pooling_query",
+            _("Query"),
+            0,
+            claims.LAST_QUERY,
+            help_text=_("Where the query lies whose weights are shown."),
+        )
+    choices = state.current().paper
+    return choices.pooling_width, choices.pooling_query
+
+
+def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
+    largest = float(found.row.max())
+    kind = _("a soft lookup")
+    if found.keys_used < HARD:
+        kind = _("a hard lookup")
+    elif found.keys_used > EVEN:
+        kind = _("nearly a plain mean")
+    return _(
+        "On the left, a point is as large as the weight that the query at {query:.2f} gives it; the largest has "
+        "{largest:.0%}. On the right, each row is a query and each column a key, dark for nothing; the framed row is "
+        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of its "
+        "entropy): {kind}.",
+        query=query / 100,
+        largest=largest,
+        width=width / 100,
+        keys_used=found.keys_used,
+        kind=kind,
+    )

@@ -1,0 +1,396 @@
+"""How a model knows positions: the sinusoids that it added, its formula with other settings, or another scheme."""
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float
+
+from viz.access import models
+from viz.pages.paper import mask_figures as figures
+from viz.pages.paper.data import masks_positions as data
+from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
+from viz.selection import state
+from viz.text import sites
+from viz.text.messages import _, said, shown
+from viz.text.numbers import scientific
+from viz.text.sites import file_name
+from viz.text.token_text import display_token
+from viz.ui import controls, formulas, frame
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+    from model import Trace
+    from model.analysis.positions.schemes import PositionScheme
+    from model.config import PositionLayout
+
+#: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.
+MIN_POSITIONS: Final = 64
+#: How sines and cosines stand in a row, by the model's layout.
+ARRANGEMENT: Final[dict["PositionLayout", str]] = {
+    "interleaved": said(
+        "Even dimensions hold the sine and odd ones the cosine of the same angle. On the left the angle turns fast "
+        "from token to token, on the right it hardly moves."
+    ),
+    "halves": said(
+        "The left half holds sines and the right half the cosines of the same angles (the paper has them side by "
+        "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
+    ),
+}
+_SCHEMES: Final = {
+    "sinusoidal": said("A fixed table of sines and cosines: the row of its place is added to each token's embedding."),
+    "learned": said("A table that was learned: the row of its place is added to each token's embedding."),
+    "rotary": said(
+        "Rotary positions (Su et al. 2021): nothing is added. Query and key are turned, pair of dimensions by pair, by "
+        "an angle that grows with their place; a dot product then knows how far the two are apart."
+    ),
+    "ALiBi": said(
+        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key the farther it "
+        "is away, each by a slope of its own."
+    ),
+    "relative bias": said(
+        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds a learned number to a score "
+        "that depends on how far the key lies from the query."
+    ),
+    "none": said("This model has no positions of its own."),
+}
+#: What stands before it; of a model that has no scheme there is no name either.
+_HEADINGS: Final = {
+    "sinusoidal": said("Sinusoidal positions."),
+    "learned": said("Learned positions."),
+    "rotary": said("Rotary positions."),
+    "ALiBi": said("ALiBi positions."),
+    "relative bias": said("Relative bias positions."),
+    "none": said("No positional encodings."),
+}
+_HOW_TO_READ: Final = {
+    "table": said(
+        "A row is a place, a column one of its dimensions; warm above zero, cold below. Places next to one another "
+        "look alike where the model learned that they are near."
+    ),
+    "angles": said(
+        "A row is a place, a column a pair of dimensions: the cosine of the angle by which that pair is turned there. "
+        "On the left pairs turn fast from token to token, on the right they hardly move."
+    ),
+    "bias": said(
+        "A row is a head, a column a distance: how far the key lies after the query (+) or before it (−). Warm is "
+        "added to the score, cold is taken away."
+    ),
+}
+_NUMBERS: Final = {"table": said("value"), "angles": said("cosine"), "bias": said("bias")}
+_TITLES: Final = {
+    "table": said("Positions: value"),
+    "angles": said("Positions: cosine"),
+    "bias": said("Positions: bias"),
+}
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """The matrix, then a position and a dimension of it, a shift, and the likeness of positions."""
+    with st.grid(3, min_column_width=210, gap="medium"):
+        side = controls.side()
+        recorded = trace.positional[side].numpy()
+        own = recorded.shape[1]
+        d_model, base = controls.width(own), controls.base(data.OWN_BASE)
+    tokens = trace.source_tokens if side == "source" else trace.target_tokens
+    layout = models.translator(state.current().model).config.position_layout
+    rows = data.encoding(max(MIN_POSITIONS, len(tokens)), d_model, base, layout)
+    is_own = (d_model, base) == (own, data.OWN_BASE)
+    if is_own:
+        deviation = float(np.abs(rows[: len(tokens)] - recorded).max())
+        rows[: len(tokens)] = recorded
+    if not is_own:
+        _say_it_is_another(own)
+    shown = data.Shown(d_model, base, layout, tokens, rows)
+    _chart(
+        figures.encoding_heatmap(rows, tokens),
+        "encoding",
+        _("Positional encoding, one row a position, one column a dimension"),
+    )
+    st.caption(
+        _(
+            "Each row is added to the embedding of the token at that position. {arrangement} Above the green line "
+            "stands this sentence, below it the formula goes on.",
+            arrangement=ARRANGEMENT[layout],
+        )
+    )
+    formulas.in_a_row(*_formulas(d_model, base, layout))
+    if is_own:
+        st.success(
+            _(
+                "This is what the model added: the {num_tokens} rows of this sentence were recorded as it ran. The "
+                "formula with d_model = {own} and base {own_base:,} gives the same numbers; largest difference "
+                "{difference}.",
+                num_tokens=len(tokens),
+                own=own,
+                own_base=data.OWN_BASE,
+                difference=scientific(deviation),
+            ),
+            icon=":material/check:",
+        )
+    _show_curves(shown)
+    _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+
+
+def _chart(figure: "Figure", key: str, alt: str) -> None:
+    frame.chart(figure, key, file_name(f"positions {key}"), alt)
+
+
+def _formulas(d_model: int, base: int, layout: "PositionLayout") -> tuple[str, str]:
+    """Sine and cosine in TeX (§3.5), with these settings and in the dimensions where the model has each."""
+    angle = rf"\frac{{pos}}{{{base:,}^{{2i/{d_model}}}}}".replace(",", "{,}")
+    sine, cosine = ("2i", "2i+1") if layout == "interleaved" else ("i", f"i+{d_model // 2}")
+    return rf"PE_{{pos,\,{sine}}} = \sin {angle}", rf"PE_{{pos,\,{cosine}}} = \cos {angle}"
+
+
+def _say_it_is_another(own: int) -> None:
+    """That this is not the model's encoding, and the way back to it."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.warning(
+            _(
+                "**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
+                "base {own_base:,}.",
+                own=own,
+                own_base=data.OWN_BASE,
+            ),
+            icon=":material/science:",
+        )
+        st.button(
+            _("Back to the model's own"),
+            key="own",
+            icon=":material/undo:",
+            on_click=state.change,
+            kwargs={"width": 0, "base": data.OWN_BASE},
+        )
+
+
+@frame.fragment
+def _show_curves(shown: data.Shown) -> None:
+    """A row and a column of the matrix, and what a shift does to a pair of columns."""
+    st.subheader(_("One position, one dimension"), anchor=False)
+    with st.grid(2, min_column_width=210, gap="medium"):
+        position = controls.slider("position", _("Position"), 0, shown.count - 1)
+        dimension = controls.slider("dimension", _("Dimension"), 0, shown.d_model - 1)
+    where, wave, wavelength = data.wave(dimension, shown.count, shown.d_model, shown.base, shown.layout)
+    pair = int(np.nonzero(shown.pairs == dimension)[0][0])
+    with st.grid(2, min_column_width=400, gap="medium"):
+        with st.container(gap="xsmall"):
+            st.markdown(_("**Position {position}**, {token}", position=position, token=_token_at(shown, position)))
+            _chart(
+                figures.position_curve(shown.rows[position], shown.pairs),
+                "position-curve",
+                _(
+                    "Position {position}: a curve of its sines and one of its cosines over the dimensions",
+                    position=position,
+                ),
+            )
+            st.caption(
+                _("Every position has its own pattern: both curves wave on their left and come to rest further on.")
+            )
+        with st.container(gap="xsmall"):
+            st.markdown(
+                _(
+                    "**Dimension {dimension}**: one wave is {length} tokens long",
+                    dimension=dimension,
+                    length=_length(wavelength),
+                )
+            )
+            _chart(
+                figures.dimension_curve(where, wave, shown.rows[:, dimension], shown.tokens, wavelength),
+                "dimension-curve",
+                _(
+                    "Dimension {dimension} over the positions, wavelength {length} tokens",
+                    dimension=dimension,
+                    length=_length(wavelength),
+                ),
+            )
+            st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
+    st.subheader(_("A shift is a rotation"), anchor=False)
+    shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
+    _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
+
+
+def _wavelength(power: str, length: float, drawn: int) -> str:
+    if length < drawn:
+        return _(
+            "Wavelength 2π · {power} = {length} (§3.5). The band is one wave.", power=power, length=_length(length)
+        )
+    return _(
+        "Wavelength 2π · {power} = {length} (§3.5). That is more than is drawn here.",
+        power=power,
+        length=_length(length),
+    )
+
+
+def _show_rotation(shown: data.Shown, position: int, pair: int, shift: int, angle: float) -> None:
+    """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
+    turns, residual = data.shift_rotation(shift, shown.count, shown.d_model, shown.base)
+    sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
+    encoding = data.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)
+    sine, cosine = encoding[:, sine_at], encoding[:, cosine_at]
+    (cos, sin), _rest = turns[pair]
+    with st.grid(2, min_column_width=400, gap="medium"):
+        _chart(
+            figures.shift_on_circle(sine, cosine, position, shift, angle),
+            "circle",
+            _(
+                "Dimensions {sine_at} and {cosine_at} on the unit circle, at {position} and {shifted}",
+                sine_at=sine_at,
+                cosine_at=cosine_at,
+                position=position,
+                shifted=position + shift,
+            ),
+        )
+        with st.container():
+            st.markdown(
+                _(
+                    "Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
+                    "({degrees:.4g}°), are those at position {shifted}:",
+                    sine_at=sine_at,
+                    cosine_at=cosine_at,
+                    position=position,
+                    angle=angle,
+                    degrees=np.degrees(angle),
+                    shifted=position + shift,
+                )
+            )
+            st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
+            st.markdown(
+                _(
+                    "The matrix knows k and the dimension, not the position: PE(pos + k) is a linear function of "
+                    "PE(pos), so a head can learn to look k tokens back (§3.5)."
+                )
+            )
+            st.markdown(
+                _(
+                    "Over all {count} positions and {pairs} pairs, max |Rₖ PE(pos) − PE(pos + k)| is "
+                    "**{float64}** in float64 and **{float32}** in the model's float32.",
+                    count=shown.count,
+                    pairs=shown.d_model // 2,
+                    float64=scientific(residual.float64),
+                    float32=scientific(residual.float32),
+                )
+            )
+
+
+def _equation(pair: tuple[np.ndarray, np.ndarray], position: int, shift: int, turn: tuple[float, float]) -> str:
+    (sine, cosine), (cos, sin) = pair, turn
+    before, after = (
+        rf"\begin{{pmatrix}} {sine[at]:.4f} \\ {cosine[at]:.4f} \end{{pmatrix}}" for at in (position, position + shift)
+    )
+    matrix = rf"\begin{{pmatrix}} {cos:.4f} & {sin:.4f} \\ {-sin:.4f} & {cos:.4f} \end{{pmatrix}}"
+    return rf"{after} = \underbrace{{{matrix}}}_{{R_k}} {before}"
+
+
+def _token_at(shown: data.Shown, position: int) -> str:
+    if position >= len(shown.tokens):
+        return _("beyond this sentence")
+    return controls.plain(display_token(shown.tokens[position]))
+
+
+def _length(tokens: float) -> str:
+    return f"{tokens:,.2f}" if tokens < 100 else f"{tokens:,.0f}"
+
+
+def _show_likeness(
+    shown: data.Shown,
+    sums: Float[np.ndarray, "position d_model"],
+    recorded: Float[np.ndarray, "position d_model"],
+    is_own: bool,
+) -> None:
+    """Dot products of positions over their distance, and of what the model reads: embedding + position."""
+    st.subheader(_("How alike are two places?"), anchor=False)
+    length = len(shown.tokens)
+    positions = data.likeness(shown.rows[:length], shown.rows[:length])
+    content = data.likeness(sums, recorded)
+    with st.grid(2, min_column_width=400, gap="medium"):
+        with st.container(gap="xsmall"):
+            st.markdown(_("**Positions alone**"))
+            curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
+            frame.chart(
+                figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
+                "likeness-positions",
+                file_name("positions likeness-positions"),
+                _("Dot product of two positional encodings over their distance: all pairs lie on one curve"),
+            )
+            st.caption(
+                _(
+                    "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever "
+                    "it stands. Near places are alike, far ones less."
+                )
+            )
+        with st.container(gap="xsmall"):
+            st.markdown(_("**Embedding + position**, which the first layer reads"))
+            own_curve = data.products_at_distances(max(length, 2), sums.shape[1], data.OWN_BASE)
+            frame.chart(
+                figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
+                "likeness-sums",
+                file_name("positions likeness-sums"),
+                _("Dot product of embedding plus position for all pairs of tokens, over their distance"),
+            )
+            explained = _explained(content.explained)
+            if not is_own:
+                explained = _("{explained} This picture is always the model's own.", explained=explained)
+            st.caption(explained)
+
+
+def _explained(share: float | None) -> str:
+    if share is None:
+        return _(
+            "The curve is the same; what a point lies off it is the words' doing. There are too few pairs to say how "
+            "much is position."
+        )
+    return _(
+        "The curve is the same; what a point lies off it is the words' doing. In this sentence position explains "
+        "**{share:.0%}** of how pairs differ (R²).",
+        share=share,
+    )
+
+
+@frame.fragment
+def show_other(trace: "Trace") -> None:
+    """The scheme by its name, and its numbers as a picture."""
+    abilities = models.abilities(state.current().model)
+    scheme = abilities.positions
+    words = abilities.lacks.get("positional encodings", _SCHEMES[scheme]) if scheme == "none" else _SCHEMES[scheme]
+    st.markdown(f"**{_(_HEADINGS[scheme])}** {shown(words)}")
+    schemes = data.position_schemes(trace, models.reader(state.current().model))
+    for scheme_of_site in schemes:
+        if scheme_of_site.site:
+            st.markdown(f"**{sites.label(scheme_of_site.site)}**")
+        _draw(scheme_of_site, trace)
+        st.caption(_(_HOW_TO_READ[scheme_of_site.what]))
+    if not schemes and scheme != "none":
+        frame.note(_("This model does not give the numbers, so there is no picture of them."))
+
+
+def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
+    values = scheme.values.numpy()
+    rows, columns = values.shape
+    if scheme.what == "bias":
+        row_tokens = [f"H{row + 1}" for row in range(rows)]
+        column_tokens = [f"{scheme.first + column:+d}" for column in range(columns)]
+        bound = float(np.abs(values).max(initial=0.0)) or 1.0
+    else:
+        tokens = trace.source_tokens or trace.target_tokens
+        is_text = trace.picture is None
+        row_tokens = [f"{row}·{tokens[row]}" if is_text and row < len(tokens) else str(row) for row in range(rows)]
+        column_tokens = [str(column) for column in range(columns)]
+        bound = 1.0 if scheme.what == "angles" else float(np.quantile(np.abs(values), 0.99)) or 1.0
+    matrix_picture(
+        MatrixData(
+            values=np.clip(values, -bound, bound),
+            row_tokens=row_tokens,
+            column_tokens=column_tokens,
+            scale=ColourScale.signed(_(_NUMBERS[scheme.what]), bound),
+            title=_(_TITLES[scheme.what]),
+            label=_(_HOW_TO_READ[scheme.what]),
+            note=_("the strongest hundredth is cut to the ends of the colours") if scheme.what == "table" else "",
+            file_name=file_name("positions", scheme.what, scheme.site),
+        ),
+        Kept(),
+        on_keep=lambda kept: None,
+        key=f"positions-{scheme.what}-{scheme.site}",
+    )

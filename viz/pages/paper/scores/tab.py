@@ -1,0 +1,295 @@
+"""Scores, of the page on claims: why the dot product is divided by √d_k, and what was used before it."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.pages.paper import tables
+from viz.pages.paper.data import claims
+from viz.pages.paper.data.claims import NAMES, WIDTHS
+from viz.pages.paper.figures import Line, memory_lines, time_lines
+from viz.pages.paper.scores import figures
+from viz.pages.paper.wording import amount, duration, memory, say_unsteady
+from viz.selection import state
+from viz.text import html, messages
+from viz.text.messages import _, said
+from viz.text.numbers import scientific
+from viz.text.sites import file_name, head_label, head_name
+from viz.ui import controls, frame, long_work, number_controls, token_labels
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from model import Trace
+    from model.analysis.scoring.costs import ScoreCost
+
+#: d_k of the paper's base model.
+PAPER_WIDTH: Final = 64
+#: A median gradient below this share of the scaled one counts as vanished.
+VANISHED: Final = 0.1
+CURVES: Final = {
+    "variance": (figures.variance_curve, said("variance over d_k, a line for each score function")),
+    "entropy": (figures.entropy_curve, said("entropy over d_k, a line for each score function")),
+    "gradient": (figures.gradient_curve, said("gradient over d_k, a line for each score function")),
+}
+_OF_DIVIDING: Final = said(
+    "On the left a point is a head of this sentence, by the medians of its rows. This model divides. Taking queries "
+    "and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle head, and no "
+    "division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose queries and keys "
+    "with the division in place: a model trained without it could have made them smaller."
+)
+_OF_UNDIVIDED: Final = said(
+    "On the left a point is a head of this sentence, by the medians of its rows. This model does not divide. Taking "
+    "queries and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle "
+    "head, and no division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose "
+    "queries and keys without it: one trained with it could have made them larger."
+)
+N: Final = said("n, queries and keys")
+_ALTS: Final = {
+    "seconds": said("time of the scores over n, a line for each function"),
+    "num_bytes": said("memory of the scores over n, a line for each function"),
+}
+DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
+_COLUMNS: Final = (
+    html.Column(said("Score function")),
+    html.Column(said("Multiply-adds"), is_number=True),
+    html.Column("tanh", is_number=True),
+    html.Column(said("On")),
+    html.Column(said("Time"), is_number=True),
+    html.Column(said("Against dot"), is_number=True),
+    html.Column(said("Memory"), is_number=True),
+)
+
+
+@frame.fragment
+def show(trace: "Trace") -> None:
+    """Random vectors by all functions, the heads of the model with and without scaling, and the cost of each."""
+    width = _width()
+    chosen = {name: claims.sample(name, width) for name in NAMES}
+    with st.grid(4, min_column_width=200, gap="small"):
+        for name, sample in chosen.items():
+            alt = _(
+                "Softmax of a random query over 32 keys, {score}, d_k = {width}",
+                score=figures.LABELS[name][0],
+                width=width,
+            )
+            frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
+    st.caption(_how_to_read(chosen, width))
+    st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in NAMES]))
+    with st.spinner(_("Drawing random vectors of every width …")):
+        samples = {name: [claims.sample(name, other) for other in WIDTHS] for name in NAMES}
+    with st.grid(3, min_column_width=240, gap="small"):
+        for what, (curve, alt) in CURVES.items():
+            frame.chart(curve(samples, width), f"score-{what}", file_name("scores", what), alt)
+    st.caption(_claim(samples))
+    number_controls.table_button(_("All widths (CSV)"), partial(tables.scores, samples), file_name("scores", "widths"))
+    _show_heads(trace)
+    _show_costs(width)
+
+
+def _width() -> int:
+    with st.container(width=460):
+        return controls.stepped(
+            "score_width",
+            _("d_k, components of a query and a key"),
+            WIDTHS,
+            help_text=_(
+                "The paper's base model has d_k = {paper_width}. All components are drawn from N(0, 1).",
+                paper_width=PAPER_WIDTH,
+            ),
+        )
+
+
+def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
+    dot, scaled = chosen["dot"], chosen["scaled"]
+    ratio = dot.spread.median / scaled.spread.median
+    return _(
+        "Each bar is the weight of one of 32 random keys, the largest first, for the query in the middle of 256. At "
+        "d_k = {width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores "
+        "spread {ratio:.1f} × as far. In the corner are medians over all queries: the standard deviation of a query's "
+        "scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, what is left of a gradient that comes back "
+        "through the softmax. W and v are random as in a new layer.",
+        width=width,
+        dot=float(dot.example[0]),
+        scaled=float(scaled.example[0]),
+        ratio=ratio,
+    )
+
+
+def _claim(samples: dict[str, list[claims.Sample]]) -> str:
+    dots, scaled = samples["dot"], samples["scaled"]
+    off = max(abs(sample.variance / sample.expected - 1) for sample in dots)
+    flows = [dot.gradient.median / other.gradient.median for dot, other in zip(dots, scaled, strict=True)]
+    gone = next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED)
+    paper = WIDTHS.index(PAPER_WIDTH)
+    return _(
+        "**The paper** (§3.2.1) suspects that for large d_k dot products “grow large in magnitude, pushing the "
+        "softmax function into regions where it has extremely small gradients”; footnote 4 gives Var(q · k) = d_k. It "
+        "measures neither, and cites that additive attention does better than an unscaled dot product for large d_k. "
+        "**Here** the measured variance (line) is off the formula (dotted) by {off:.0%} at most. At the paper's d_k = "
+        "{paper_width} the middle row still keeps {kept:.0%} of the scaled gradient, although its entropy is "
+        "{entropy:.1f} of 5 bits: two keys share the weight. From d_k = {gone} on less than a tenth is left, at "
+        "{widest:,} only {least}. The bilinear score grows as the dot product does; the additive one is bounded by its "
+        "tanh. Point at a line for its quartiles.",
+        off=off,
+        paper_width=PAPER_WIDTH,
+        kept=flows[paper],
+        entropy=dots[paper].entropy.median,
+        gone=gone,
+        widest=WIDTHS[-1],
+        least=scientific(dots[-1].gradient.median),
+    )
+
+
+def _show_heads(trace: "Trace") -> None:
+    """All heads as points, scaled and not, and a row of one head both ways."""
+    st.subheader(_("In the trained heads of this model"), anchor=False)
+    if not trace.knows_inputs:
+        frame.note(
+            _("Queries and keys of this model are not known, only weights: its scores cannot be scaled otherwise.")
+        )
+        return
+    heads = claims.heads(trace)
+    if not heads:
+        frame.note(
+            _("Every row of this text has one key alone: its weight is 1, with the division by √d_k and without it.")
+        )
+        return
+    swatches = html.swatches([(figures.COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        site, layer, head, row = _chosen_row(trace)
+    st.html(swatches)
+    name = file_name("scores", "heads", sentence=trace.text)
+    which = _("row {row} of {head}", row=row + 1, head=head_label(layer, head, site))
+    with st.grid(2, min_column_width=330, gap="medium"):
+        frame.chart(
+            figures.head_cloud({name: heads[name] for name in ("dot", "scaled")}),
+            "score-heads",
+            name,
+            _("Every head of the model as two points, scaled and unscaled: spread of its scores and gradient"),
+        )
+        frame.chart(
+            figures.head_row(claims.row_weights(trace, site, layer, head, row), trace.axis_tokens(site)[1]),
+            "score-head-row",
+            file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
+            _("The weights of {which}, scaled and not", which=which),
+        )
+    st.caption(
+        _(
+            "{cloud_caption} On the right, {which}, by default the one that changes most.",
+            cloud_caption=_cloud_caption(trace, heads),
+            which=which,
+        )
+    )
+
+
+def _named(name: str, heads: "Mapping[str, claims.Heads]") -> str:
+    widths = sorted(set(heads[name].widths))
+    root = messages.with_or(f"√{width}" for width in widths)
+    return _("scores divided by {root}", root=root) if name == "scaled" else _("the same, not divided")
+
+
+def _cloud_caption(trace: "Trace", heads: "Mapping[str, claims.Heads]") -> str:
+    scaled, dot = heads["scaled"], heads["dot"]
+    return _(
+        _OF_DIVIDING if claims.own_scale(trace) != 1.0 else _OF_UNDIVIDED,
+        scaled=np.median(scaled.evenness),
+        dot=np.median(dot.evenness),
+        scaled_gradient=np.median(scaled.gradient),
+        dot_gradient=np.median(dot.gradient),
+    )
+
+
+def _chosen_row(trace: "Trace") -> tuple[str, int, int, int]:
+    """Widgets for a site, layer, head and row; what they say."""
+    site = controls.site(trace.sites)
+    layers, heads = trace.shapes[site]
+    state.put(state.current().within(layers, heads))
+    layer, head = controls.layer(layers), controls.head(heads)
+    default = claims.most_changed_row(trace, site, layer, head)
+    return site, layer, head, controls.token("token", _("Row"), token_labels.row_labels(trace, site), default=default)
+
+
+def _show_costs(width: int) -> None:
+    """The largest number of keys, the button that measures, and what was measured."""
+    st.subheader(_("What each costs on this machine"), anchor=False)
+    with st.container(width=460):
+        size = controls.stepped(
+            "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, each time twice as many.")
+        )
+    st.caption(
+        _(
+            "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
+            "but the dot product “much faster and more space-efficient in practice”, for it is one product of "
+            "matrices; it gives no figures. **Here** the scores of n queries and n keys are computed by each "
+            "function, with d_k as chosen at the top. Scaling is left out: it costs nothing that could be measured."
+        )
+    )
+    task = claims.cost_task(size, width)
+    measured = long_work.outcome(
+        task, _("Measure up to n = {size:,}, d_k = {width:,}", size=size, width=width), key="score-costs"
+    )
+    if measured is not None:
+        _measured(measured, size, width)
+
+
+def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
+    devices = dict.fromkeys(one.device for one in measured)
+    st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in claims.COSTED]))
+    with st.grid(2, min_column_width=330, gap="medium"):
+        for what, draw in (("seconds", time_lines), ("num_bytes", memory_lines)):
+            frame.chart(
+                draw([_line(measured, name, device, what) for name in claims.COSTED for device in devices], _(N)),
+                f"score-cost-{what}",
+                file_name("scores", "cost", what, f"dk{width}"),
+                _(_ALTS[what]),
+            )
+    last = [one for one in measured if one.size == max(other.size for other in measured)]
+    dots = {one.device: one.measured.seconds for one in last if one.name == "dot"}
+    rows = []
+    for one in last:
+        counted = claims.operations(one.name, one.size, width)
+        rows.append(
+            (
+                figures.LABELS[one.name][0],
+                amount(counted.multiply_adds),
+                amount(counted.tanh) if counted.tanh else "–",
+                DEVICES[one.device],
+                duration(one.measured.seconds),
+                f"{one.measured.seconds / dots[one.device]:.1f} ×",
+                memory(one.measured.num_bytes),
+            )
+        )
+    st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
+    dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
+    st.caption(
+        _(
+            "The table is n = {size:,}. Both axes of the picture are logarithmic: a line that is four times as high "
+            "where n is twice as large is n². Time is the least of several runs, memory the most that was held at "
+            "once.{dashed} The additive function is computed for some rows at a time, or its n · n · d_k values of "
+            "tanh would need {memory} at once.",
+            size=last[0].size,
+            dashed=dashed,
+            memory=memory(4 * last[0].size ** 2 * width),
+        )
+    )
+    say_unsteady(claims.unsteadiness(measured))
+    number_controls.table_button(
+        _("All measurements (CSV)"),
+        partial(tables.score_costs, measured, width),
+        file_name("scores", "costs", f"n{size}"),
+    )
+
+
+def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) -> Line:
+    """Seconds or bytes of one function on one device."""
+    of_line = [one for one in measured if (one.name, one.device) == (name, device)]
+    return Line(
+        f"{_(figures.LABELS[name][0])}, {DEVICES[device]}",
+        figures.COLOURS[name],
+        tuple(one.size for one in of_line),
+        tuple(getattr(one.measured, what) for one in of_line),
+        is_dashed=device != "cpu",
+    )

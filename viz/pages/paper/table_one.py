@@ -1,0 +1,258 @@
+"""Table 1, of the page on claims: how far influence comes, what a layer costs by count and by the clock."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from viz import theme
+from viz.pages.paper import figures, tables
+from viz.pages.paper.data import claims
+from viz.pages.paper.figures import Line, time_lines
+from viz.pages.paper.wording import amount, duration, say_unsteady
+from viz.selection import state
+from viz.text import html, messages
+from viz.text.messages import _, said
+from viz.text.sites import file_name
+from viz.ui import controls, frame, long_work, number_controls
+
+if TYPE_CHECKING:
+    from model.analysis.layer_kinds.kinds import Kind
+    from model.analysis.layer_kinds.times import LayerTimes
+
+#: What the paper's Table 1 has for each: operations, sequential operations, longest path.
+PAPER: "Final[dict[Kind, tuple[str, str, str]]]" = {
+    "self-attention": ("O(n² · d)", "O(1)", "O(1)"),
+    "recurrent": ("O(n · d²)", "O(n)", "O(n)"),
+    "convolution": ("O(k · n · d²)", "O(1)", "O(n / k), §4"),
+    "dilated": ("O(k · n · d²)", "O(1)", "O(logₖ n)"),
+    "restricted": ("O(r · n · d)", "O(1)", "O(n / r)"),
+}
+_COLUMNS: Final = (
+    html.Column(said("Layer")),
+    html.Column(said("Operations, paper")),
+    html.Column(said("Counted"), is_number=True),
+    html.Column(said("Steps in turn, paper")),
+    html.Column(said("Counted"), is_number=True),
+    html.Column(said("Longest path, paper")),
+    html.Column(said("Layers until the ends meet"), is_number=True),
+)
+_LEGEND: Final = (
+    (theme.SEQUENTIAL[0], said("none at all")),
+    (theme.SEQUENTIAL[2], said("1/100,000 of the largest")),
+    (theme.SEQUENTIAL[5], said("about 1/1,000")),
+    (theme.SEQUENTIAL[9], said("the largest")),
+)
+DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
+#: A measured exponent so much below the counted one is called flatter.
+FLAT: Final = 0.25
+_TIME_COLUMNS: Final = (
+    html.Column(said("Layer")),
+    html.Column(said("On")),
+    html.Column(said("Time"), is_number=True),
+    html.Column(said("Multiply-adds a second"), is_number=True),
+    html.Column(said("n to the …, paper"), is_number=True),
+    html.Column(said("counted"), is_number=True),
+    html.Column(said("measured"), is_number=True),
+    html.Column(said("d to the …, paper"), is_number=True),
+    html.Column(said("counted"), is_number=True),
+    html.Column(said("measured"), is_number=True),
+)
+
+
+@frame.fragment
+def show(trace: object) -> None:
+    """Influence after 1 to 4 layers, the table as counted, and the times."""
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=200):
+            kernel = controls.stepped("kernel_width", _("k, kernel of a convolution"), claims.KERNELS)
+        with st.container(width=260):
+            window = controls.stepped("window_size", _("r, keys of restricted attention"), claims.WINDOWS)
+    influences = claims.influences(kernel, window)
+    with st.grid(len(claims.KINDS), min_column_width=125, gap="small"):
+        for kind in claims.KINDS:
+            name = _(figures.NAMES[kind])
+            alt = _(
+                "{name}: influence of each input on each output after 1 to {layers} layers",
+                name=name,
+                layers=claims.LAYERS,
+            )
+            figure = figures.influence_maps(influences[kind], name)
+            frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
+    st.html(html.swatches(_LEGEND))
+    st.caption(
+        _(
+            "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly "
+            "through random layers over 32 positions, on a logarithmic scale, each map by its own largest. "
+            "**Self-attention** joins all positions in one layer. In a **recurrent** layer what lies far back has "
+            "faded, and nothing comes from the right; more layers bring no other order. A **convolution** and "
+            "**restricted** attention widen by the same few positions with each layer, a **dilated** one (dilation "
+            "1, k, k² …) by k times more each time."
+        )
+    )
+    _table(kernel, window)
+    _show_times(kernel, window)
+
+
+def _table(kernel: int, window: int) -> None:
+    st.subheader(_("Table 1, counted"), anchor=False)
+    length, width = _sizes()
+    rows = []
+    for kind in claims.KINDS:
+        operations, steps, layers = claims.counted(kind, length, width, kernel, window)
+        paper = PAPER[kind]
+        met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
+        rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
+    st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper beside what is counted")))
+    st.caption(
+        _(
+            "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
+            "counts what grows: of self-attention 2 n² d, here with the 4 n d² of its projections as well. A GRU has "
+            "6 n d². So by count the two are equal at **n = d**, which is where §4 puts it: “self-attention layers "
+            "are faster than recurrent layers when the sequence length n is smaller than the representation "
+            "dimensionality d”.",
+            length=length,
+            width=width,
+        )
+    )
+
+
+def _sizes() -> tuple[int, int]:
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=330):
+            length = controls.stepped("layer_length", _("n, positions"), claims.LENGTHS)
+        with st.container(width=260):
+            width = controls.stepped("layer_width", _("d, components"), claims.LAYER_WIDTHS)
+    return length, width
+
+
+def _show_times(kernel: int, window: int) -> None:
+    """The button that measures, and what was measured."""
+    choices = state.current().paper
+    length, width = choices.layer_length, choices.layer_width
+    st.subheader(_("Table 1, by this machine's clock"), anchor=False)
+    task = claims.times_task(length, width, kernel, window)
+    times = long_work.outcome(
+        task, _("Measure up to n = {length:,}, d = {width:,}", length=length, width=width), key="layer-times"
+    )
+    if times is None:
+        st.caption(
+            _(
+                "One layer of each kind runs forward: over n up to the chosen one, and over d. Then an exponent is "
+                "fitted to each line and stands beside the paper's O(·)."
+            )
+        )
+        return
+    devices = tuple(dict.fromkeys(one.device for one in times.over_length))
+    st.html(html.swatches([(figures.COLOURS[kind], figures.NAMES[kind]) for kind in claims.KINDS]))
+    with st.grid(2, min_column_width=330, gap="medium"):
+        sizes = ((True, _("n, positions (d = {width:,})", width=width)), (False, _("d, components (n = 128)")))
+        for over_length, size in sizes:
+            lines = [_line(times, kind, device, over_length) for device in devices for kind in claims.KINDS]
+            which = "n" if over_length else "d"
+            alt = _("Time of one layer over {size}, a line for each kind", size=which)
+            frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
+    st.html(html.table(_TIME_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
+    for device in devices:
+        st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
+    say_unsteady(times.unsteadiness)
+    number_controls.table_button(_("All measurements (CSV)"), partial(tables.layer_times, times), file_name("layers"))
+
+
+def _line(times: "LayerTimes", kind: "Kind", device: str, over_length: bool) -> Line:
+    curve = times.of(kind, device, over_length=over_length)
+    return Line(
+        f"{_(figures.NAMES[kind])}, {DEVICES[device]}",
+        figures.COLOURS[kind],
+        tuple(one.length if over_length else one.width for one in curve),
+        tuple(one.seconds for one in curve),
+        is_dashed=device != "cpu",
+    )
+
+
+def _rows(times: "LayerTimes", devices: tuple[str, ...]) -> list[tuple[str, ...]]:
+    rows = []
+    for device in devices:
+        for kind in claims.KINDS:
+            last = times.of(kind, device, over_length=True)[-1]
+            exponents = []
+            for paper, over_length in zip(claims.paper_exponents(kind), (True, False), strict=True):
+                counted, measured = times.exponents(kind, device, over_length=over_length)
+                exponents += [str(paper), f"{counted:.1f}", f"{measured:.1f}"]
+            rate = f"{amount(_rate(times, kind, device))}"
+            rows.append((figures.NAMES[kind], DEVICES[device], duration(last.seconds), rate, *exponents))
+    return rows
+
+
+def _rate(times: "LayerTimes", kind: "Kind", device: str) -> float:
+    """Multiply-adds a second at the largest n."""
+    last = times.of(kind, device, over_length=True)[-1]
+    settings = times.settings
+    counted, _, _ = claims.counted(kind, last.length, last.width, settings.kernel, settings.window)
+    return counted / last.seconds
+
+
+def _crossing(times: "LayerTimes", device: str) -> str:
+    """Where self-attention and the recurrent layer cross, by count and by the clock."""
+    found, known = claims.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
+    if found is None:
+        return _(
+            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they do not "
+            "cross up to n = {length:,}: self-attention stays faster.",
+            **known,
+            length=times.length,
+        )
+    if found == 0:
+        return _(
+            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} "
+            "self-attention takes longer at every n that was measured.",
+            **known,
+        )
+    return _(
+        "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they cross at "
+        "**n ≈ {length:,.0f}**.",
+        **known,
+        length=found,
+    )
+
+
+def _bends(times: "LayerTimes", device: str) -> str:
+    """Say where measured times deviate from O(·), from the measurements only."""
+    rates = {kind: _rate(times, kind, device) for kind in claims.KINDS}
+    fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
+    sentences = [
+        _(
+            "**Where the hardware bends the O(·):** it does not do all multiply-adds equally fast. {fastest} gets "
+            "through {most} a second, {slowest} through {least}, {times:.0f} × fewer.",
+            fastest=figures.NAMES[fastest],
+            most=amount(rates[fastest]),
+            slowest=figures.NAMES[slowest],
+            least=amount(rates[slowest]),
+            times=rates[fastest] / rates[slowest],
+        )
+    ]
+    if rates["recurrent"] < rates["self-attention"]:
+        sentences.append(
+            _(
+                "The GRU's {length:,} steps wait for one another, each too small to fill the machine: O(n) steps in "
+                "turn are what it pays for.",
+                length=times.length,
+            )
+        )
+    if rates["restricted"] < rates["self-attention"]:
+        sentences.append(
+            _(
+                "Restricted attention has fewer to do but reads every key r times, in small products; one large "
+                "product over all keys runs nearer to what the machine can do."
+            )
+        )
+    exponents = {kind: times.exponents(kind, device, over_length=True) for kind in claims.KINDS}
+    flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
+    if flat:
+        sentences.append(
+            _(
+                "Flatter in n than counted, for the fixed cost of a call still shows: {kinds}.",
+                kinds=messages.with_commas(flat),
+            )
+        )
+    return messages.in_a_row(sentences)

@@ -1,0 +1,252 @@
+"""The film of a training in the browser: curves, tiles of all heads, one head large, and a metric of each as lines.
+
+One attention on one sentence is sent once, at all frames; stepping and the choice of a head happen in
+`training_film.js`, which then reports both, so that a URL can follow.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Final
+
+import numpy as np
+from jaxtyping import Float, UInt8
+from numpy.typing import NDArray
+
+from viz import theme
+from viz.pictures import payload
+from viz.pictures.component import Component
+from viz.pictures.matrix_picture.component import ColourScale
+from viz.pictures.payload import LOCAL, read
+from viz.pictures.player.exchange import play
+from viz.pictures.tiles.codes import CellCode, code
+from viz.text.html import visible
+from viz.text.messages import _, said, shown
+from viz.text.sites import ENCODER
+from viz.text.token_text import display_tokens
+from viz.ui import head_jobs, head_metrics
+from viz.ui.head_metrics import MetricText
+
+if TYPE_CHECKING:
+    from model.analysis.metrics.head_jobs import HeadJob
+    from model.training.film import Film, FilmSentence
+
+_FOLDER: Final = "pages/paper/through_training"
+_COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
+
+
+@dataclass(frozen=True)
+class FilmState:
+    """Which of the frames that were sent is shown (`step`), and the open head; all count from 0."""
+
+    step: int
+    layer: int = 0
+    head: int = 0
+
+
+#: The most weights that are sent: of more, only some frames are; a frame that has more itself is not shown.
+MOST_SENT: Final = 3_000_000
+#: Longer texts and tokens are cut, and of the dev sets so many are drawn.
+MOST_TEXT, MOST_TOKEN, MOST_SETS = 240, 32, 2
+MOST_SET_NAME: Final = 14
+#: The cell of each number that a film can hold for a weight.
+_CELLS: Final = code(np.arange(256, dtype=np.float32) / 255)
+#: The head, counted layer by layer; its surest job, a metric; the number of that.
+FilmJob = tuple[int, str, float]
+TEXTS: Final[Mapping[str, MetricText]] = {
+    "word_out": MetricText(
+        said("Word coming out"),
+        said(
+            "the weight on the source words that the word being written renders, by links made by hand, between 0 and 1"
+        ),
+    ),
+    "word_in": MetricText(
+        said("Word going in"),
+        said("the weight on the source words that the word just read renders, by links made by hand, between 0 and 1"),
+    ),
+    **head_metrics.TEXTS,
+}
+#: Metrics that are no share of the weight.
+NO_SHARES: Final = frozenset({"entropy", "distance"})
+#: What a head has become, by the metric that says so, where no job is named after it.
+ALIGNS: Final = {"word_out": said("looks at the word coming out"), "word_in": said("looks at the word going in")}
+
+
+def _text(text: str) -> str:
+    return cut(visible(text))
+
+
+def _set_name(text: str) -> str:
+    return cut(visible(text), MOST_SET_NAME)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FilmView(CellCode):
+    """One attention on one sentence, ready to be sent; words in the language of the page run that sends it.
+
+    Attributes:
+        row_tokens, column_tokens: the names of rows and keys.
+        source, target, translations: of the sentence; what the model made of it at each frame.
+        steps, losses, scores: of each frame; the scores of some dev sets, by name.
+        weights, numbers: compressed; the numbers are the metric of each frame and head.
+        site: the attention.
+        metric_name: of the metric of the heads; "" for none.
+        surest: the surest job of each head that has one, at each frame that is sent.
+        frames: the frames of the film that are sent.
+    """
+
+    layers: int
+    heads: int
+    row_tokens: Sequence[str]
+    column_tokens: Sequence[str]
+    source: Annotated[str, _text]
+    target: Annotated[str, _text]
+    translations: Sequence[Annotated[str, _text]]
+    steps: Sequence[int]
+    losses: Sequence[Annotated[float, payload.finite]]
+    scores: Sequence[tuple[Annotated[str, _set_name], Sequence[float]]]
+    weights: NDArray[np.uint8]
+    numbers: NDArray[np.uint8]
+    site: Annotated[str, LOCAL]
+    metric_name: Annotated[str, LOCAL]
+    surest: Annotated[Sequence[Sequence[FilmJob]], LOCAL]
+    frames: Annotated[tuple[int, ...], LOCAL]
+    stops: Sequence[str] = theme.SEQUENTIAL
+    ticks: Sequence[float] = theme.SQRT_TICKS
+    marks: Sequence[tuple[float, str]] = ColourScale.root("", 1.0).marks
+    kept_colour: str = theme.HEAD_COLOURS[1]
+
+    def derived(self) -> dict[str, object]:
+        """What rows and columns are; the jobs in words, at each frame; what the metric is."""
+        return super().derived() | {
+            "sides": [_("queries"), _("keys")],
+            "jobs": [[_job(*job) for job in of_frame] for of_frame in self.surest],
+            "metric": _metric(self.metric_name, self.site) if self.metric_name else None,
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """A fingerprint of all."""
+        return payload.digest(self)
+
+
+def training_film(
+    view: FilmView, asked: FilmState, *, key: str, name: str, finding: str, threshold: float | None
+) -> FilmState | None:
+    """Show a film; return where it stands once a person has moved it.
+
+    Args:
+        view: what is shown.
+        asked: where the page wants it, all of which exists.
+        key: of the component.
+        name: of saved pictures, without step and ending.
+        finding: a sentence above the film.
+        threshold: of the metric, from which on it gives a head a job; None if it gives none.
+    """
+
+    own = {"name": name, "finding": finding, "threshold": threshold}
+    return play(_COMPONENT, view, asked=asked, read=partial(read_state, view), digest=view.digest, key=key, more=own)
+
+
+def read_state(view: FilmView, value: object) -> FilmState | None:
+    """What the browser reported, if all that it names exists."""
+    steps, layers, heads = map(range, (len(view.frames), view.layers, view.heads))
+    return read(FilmState, value, step=steps, layer=layers, head=heads)
+
+
+def cut(text: str, most: int = MOST_TEXT) -> str:
+    """A text that is not longer than this."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def kept_frames(count: int, weights: int) -> tuple[int, ...]:
+    """Choose which of `count` frames of this many weights are sent: evenly spaced, first and last included."""
+    kept = max(1, min(count, MOST_SENT // weights))
+    return tuple(
+        dict.fromkeys(np.linspace(count - 1 if kept == 1 else 0, count - 1, kept).round().astype(int).tolist())
+    )
+
+
+def is_too_large(weights: UInt8[np.ndarray, "frame layer head query key"]) -> bool:
+    """Whether a single frame is more than is sent."""
+    return bool(weights[0].size > MOST_SENT)
+
+
+def pack_view(
+    film: "Film",
+    sentence: "FilmSentence",
+    site: str,
+    tokens: tuple[Sequence[str], Sequence[str]],
+    jobs: "Sequence[Mapping[tuple[int, int], tuple[HeadJob, ...]]]",
+    metric: str,
+    values: Float[np.ndarray, "frame layer head"] | None,
+) -> FilmView:
+    """Code and compress one attention on one sentence.
+
+    Args:
+        film, sentence, site: what is shown.
+        tokens: the names of rows and keys.
+        jobs: of the heads, at each frame of the film.
+        metric, values: the number that is shown of every head, likewise; "" and None where there is none.
+    """
+    weights = sentence.weights[site]
+    layers, heads = weights.shape[1:3]
+    frames = kept_frames(len(film.steps), weights[0].size)
+    chosen = list(frames)
+    cells = _CELLS[weights[chosen]]
+    planes = np.stack([cells & 255, cells >> 8]).astype(np.uint8)
+    numbers = np.empty(0, np.uint8) if values is None else values[chosen].astype("<f4").ravel().view(np.uint8)
+    sent, sent_numbers = (np.frombuffer(payload.deflate(part), np.uint8) for part in (planes, numbers))
+    return FilmView(
+        layers=layers,
+        heads=heads,
+        row_tokens=[cut(token, 2 * MOST_TOKEN) for token in display_tokens(tokens[0])],
+        column_tokens=[cut(token, MOST_TOKEN) for token in display_tokens(tokens[1])],
+        source=sentence.source,
+        target=sentence.target,
+        translations=[sentence.translations[frame] for frame in frames],
+        steps=[film.steps[frame] for frame in frames],
+        losses=[film.losses[frame] for frame in frames],
+        scores=[(name, [of[frame] for frame in frames]) for name, of in list(film.scores.items())[:MOST_SETS]],
+        weights=sent,
+        numbers=sent_numbers,
+        site=site,
+        metric_name=metric,
+        surest=[_jobs(jobs[frame], heads) for frame in frames],
+        frames=frames,
+    )
+
+
+def rows_note(site: str) -> str:
+    """How the rows of an attention are named, where that needs a word."""
+    return "" if site == ENCODER else _("A row reads the first token and writes the second.")
+
+
+def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> list[FilmJob]:
+    return [(layer * heads + head, of[0].metric, of[0].value) for (layer, head), of in of_heads.items()]
+
+
+def _job(index: int, metric: str, value: float) -> tuple[int, str, str]:
+    """Which head, the word under its tile, and all of the job."""
+    name, short = map(shown, head_jobs.NAMES[metric])
+    return index, short, f"{name} {value:.2f}"
+
+
+def _metric(metric: str, site: str) -> dict[str, object]:
+    text = TEXTS[metric]
+    return {
+        "name": shown(text.name),
+        "unit": shown(text.unit),
+        "decimals": text.decimals,
+        "isShare": metric not in NO_SHARES,
+        "note": _(
+            "{name}: {meaning}. Mean over all sentences of the film.",
+            name=shown(text.name),
+            meaning=meaning(metric, site),
+        ),
+    }
+
+
+def meaning(metric: str, site: str) -> str:
+    """What a metric says at an attention, as the end of a sentence."""
+    return shown(TEXTS[metric].meaning if metric in ALIGNS else head_metrics.meaning(metric, site))

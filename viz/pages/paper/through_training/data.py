@@ -1,0 +1,159 @@
+"""Films of trainings: those that ship, one that a person opens, and what their numbers say of each head."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from io import BytesIO
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model.analysis.metrics.film_metrics import film_metrics
+from model.analysis.metrics.head_jobs import HeadJob, jobs_of_heads, rules_at
+from model.errors import CheckpointError, DataError
+from model.folder_files import cannot_be_read, read_file
+from model.trace.axes import row_name
+from model.training.film import LARGEST, Film, read_film
+from viz.pages.paper.through_training.changes import Arrival, Opening, arrivals, opening
+from viz.pages.paper.through_training.component import FilmView, pack_view
+from viz.pictures.payload import fingerprint
+from viz.selection import catalogue
+from viz.server.caches import FileState, cached
+from viz.text.sites import ENCODER, SITES
+
+if TYPE_CHECKING:
+    JobsOfHeads = Mapping[tuple[int, int], tuple[HeadJob, ...]]
+
+FILE: Final = "film.npz"
+#: The most weights and the most heads of one attention in a film that this page reads.
+MOST_WEIGHTS: Final = 8_000_000
+MOST_HEADS: Final = 256
+MAX_FILMS, MAX_VIEWS, MAX_NUMBERS = 4, 8, 24
+
+
+@dataclass(frozen=True, eq=False)
+class OpenFilm:
+    """A film that was read and is not too large; `key` names its content."""
+
+    film: Film
+    key: str
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The attentions that it holds, in the order of pages."""
+        return tuple(site for site in SITES if site in self.film.sentences[0].weights)
+
+    def shape(self, site: str) -> tuple[int, int]:
+        """Layers and heads of an attention."""
+        layers, heads = self.film.sentences[0].weights[site].shape[1:3]
+        return layers, heads
+
+
+def listed() -> dict[str, Path]:
+    """Map each model with a training film next to its weights to that film; "" is the film of the experiments."""
+    folders = {"": catalogue.experiments_root(), **catalogue.models()}
+    films = {name: folder / FILE for name, folder in folders.items()}
+    return {name: path for name, path in films.items() if path.is_file()}
+
+
+def at(path: Path) -> OpenFilm:
+    """The film in a file of a model's folder.
+
+    Raises:
+        DataError: it is damaged, too large, or a link out of the folder.
+    """
+    try:
+        return _at(FileState.of(path))
+    except (OSError, CheckpointError) as error:
+        raise cannot_be_read(path, error) from error
+
+
+@cached(max_entries=MAX_FILMS)
+def _at(file: FileState) -> OpenFilm:
+    path = Path(file.path)
+    return read(read_file(path.parent, path.name, LARGEST), path.name)
+
+
+def read(content: bytes, name: str) -> OpenFilm:
+    """The film in a file's bytes; `name` is what messages call it.
+
+    Raises:
+        DataError: it is none, damaged, or larger than this page reads.
+    """
+    film = read_film(BytesIO(content), name)
+    shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
+    weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
+    if weights > MOST_WEIGHTS or heads > MOST_HEADS:
+        raise DataError(
+            "{name} holds {weights:,} weights, of up to {heads:,} heads an attention; this page reads at most "
+            "{most_weights:,} of {most_heads:,}. Cut it: `Film.cut` in `model/training/film.py` leaves frames "
+            "out.",
+            name=name,
+            weights=weights,
+            heads=heads,
+            most_weights=MOST_WEIGHTS,
+            most_heads=MOST_HEADS,
+        )
+    return OpenFilm(film, fingerprint(np.frombuffer(content, np.uint8)))
+
+
+@cached(max_entries=MAX_NUMBERS)
+def metrics(opened: OpenFilm, site: str) -> Mapping[str, Float[np.ndarray, "frame layer head"]]:
+    """Every metric of every head of an attention at each frame, but for those that no head there has."""
+    return {name: of for name, of in film_metrics(opened.film, site).items() if not np.isnan(of).any()}
+
+
+@cached(max_entries=MAX_NUMBERS)
+def jobs(opened: OpenFilm, site: str) -> "tuple[JobsOfHeads, ...]":
+    """The jobs of the heads of an attention at each frame."""
+    of_site = metrics(opened, site)
+    frames = range(len(opened.film.steps))
+    return tuple(jobs_of_heads(site, {name: of[frame] for name, of in of_site.items()}, {}) for frame in frames)
+
+
+@cached(max_entries=MAX_NUMBERS)
+def job_threshold(site: str, metric: str) -> float | None:
+    """From which number on a metric gives a head of an attention its job; None for a metric that gives none."""
+    return next((rule.threshold for rule in rules_at(site) if rule.metric == metric), None)
+
+
+@cached(max_entries=MAX_NUMBERS)
+def arrived(opened: OpenFilm, site: str) -> tuple[Arrival, ...]:
+    """What the heads of an attention have become at the end, and when."""
+    named = [{(*head, job.metric) for head, of in frame.items() for job in of} for frame in jobs(opened, site)]
+    return arrivals(site, metrics(opened, site), named)
+
+
+@cached(max_entries=MAX_FILMS)
+def opens_on(opened: OpenFilm) -> Opening:
+    """What of a film is most worth seeing."""
+    of_sites = {site: metrics(opened, site) for site in opened.sites}
+    found = opening(of_sites)
+    parts = [_own_rise(opened, number, found) for number in range(len(opened.film.sentences))]
+    return found.in_sentence(int(np.argmax(parts)))
+
+
+def _own_rise(opened: OpenFilm, number: int, found: Opening) -> float:
+    """Return how much the opening head's metric grows in one sentence, from the first frame to the last."""
+    if not found.metric:
+        return 0.0
+    film, whole = opened.film, opened.film.sentences[number]
+    ends = whole.weights[found.site][[0, -1], found.layer, found.head][:, None, None]
+    sentence = replace(whole, weights={found.site: ends})
+    alone = replace(film, steps=(0, 1), losses=(0.0, 0.0), scores={}, sentences=(sentence,))
+    before, after = film_metrics(alone, found.site)[found.metric].ravel()
+    return float(np.nan_to_num(after - before, nan=-1.0))
+
+
+@cached(max_entries=MAX_VIEWS)
+def view(opened: OpenFilm, number: int, site: str, metric: str) -> FilmView:
+    """One attention on one sentence at every frame, ready to be sent, with a metric of its heads or "" for none."""
+    film, sentence = opened.film, opened.film.sentences[number]
+    rows: tuple[str, ...] = sentence.source_tokens
+    if site != ENCODER:
+        read_by = sentence.target_tokens
+        rows = tuple(map(row_name, read_by, (*read_by[1:], sentence.source_tokens[-1])))
+    keys = sentence.target_tokens if site not in (ENCODER, SITES[-1]) else sentence.source_tokens
+    return pack_view(film, sentence, site, (rows, keys), jobs(opened, site), metric, metrics(opened, site).get(metric))

@@ -1,0 +1,324 @@
+"""Through training, of the page on claims: what every head attended to at some steps of a training, as a film."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from model.errors import HeadlightError
+from viz.pages.paper import tables
+from viz.pages.paper.through_training import component, data
+from viz.pages.paper.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
+from viz.pages.paper.through_training.component import (
+    FilmState,
+    FilmView,
+    cut,
+    is_too_large,
+    rows_note,
+    training_film,
+)
+from viz.selection import catalogue, state
+from viz.text import html, messages
+from viz.text.messages import Message, _, said, shown
+from viz.text.sites import CROSS, NAMES, file_name, head_label
+from viz.text.sites import label as site_label
+from viz.ui import controls, frame, head_jobs, number_controls, uploads
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+#: Pieces of a run's settings that say what was trained.
+_TOLD: Final[Mapping[str, Message]] = {
+    "preset": said("preset {value}"),
+    "num_layers": said("layers {value}"),
+    "num_heads": said("heads {value}"),
+    "d_model": said("d_model {value}"),
+    "seed": said("seed {value}"),
+}
+_SLOT: Final = "training-film/own"
+_FIELD: Final = "training-film-file"
+COMMAND: Final = "python -m model train --preset full --data DIR --film FILE.npz"
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """The film that is open, with its file's name, and what was wrong with a file that was chosen after it."""
+
+    name: str = ""
+    film: data.OpenFilm | None = None
+    error: str = ""
+
+
+@frame.fragment
+def show(trace: object) -> None:
+    """Show the choices, the film, what each head became and when, and the upload of another film."""
+    opened, row = own_film(), st.container(horizontal=True)
+    if opened is None and (films := data.listed()):
+        with row:
+            path = films[_training(films)]
+        try:
+            opened = data.at(path)
+        except HeadlightError as error:
+            st.error(plain(error.message), icon=":material/error:")
+    if opened is None:
+        frame.note(
+            _(
+                "No film of a training lies among the experiments or beside a model. The command below makes one, "
+                "and the field below opens it."
+            )
+        )
+    else:
+        with st.spinner(_("Reading the film …")) if own_film() else nullcontext():
+            data.arrived(opened, data.opens_on(opened).site)
+        _film(opened, row)
+    _show_own_film()
+
+
+def _training(films: Mapping[str, Path]) -> str:
+    """The model whose training is shown; one without a film becomes the first."""
+    if state.current().paper.film_of not in films:
+        state.change(film_of=next(iter(films)))
+    labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from nothing") for name in films}
+    return controls.dropdown("film_of", _("Training"), labels, width=210)
+
+
+def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
+    with row:
+        site, sentence, metric = _widgets(opened)
+    weights = opened.film.sentences[sentence].weights[site]
+    if is_too_large(weights):
+        frame.note(
+            _(
+                "This attention has {size:,} weights at each frame, more than are sent to a browser. Choose another "
+                "sentence or attention.",
+                size=weights[0].size,
+            )
+        )
+        return
+    found = data.opens_on(opened)
+    here = found if found.site == site else opening_of_site(site, data.metrics(opened, site))
+    state.propose(film_layer=here.layer, film_head=here.head)
+    state.propose(film_step=opened.film.steps[found.frame])
+    view = data.view(opened, sentence, site, metric)
+    shown = training_film(
+        view,
+        _asked(opened, view),
+        key="training-film",
+        name=file_name("training", site, sentence=opened.film.sentences[sentence].source),
+        finding=_finding(opened, here),
+        threshold=ALIGNED if metric in component.ALIGNS else data.job_threshold(site, metric),
+    )
+    if shown is not None:
+        _keep(opened, view, shown)
+    _explain(opened, view, site)
+    if not metric:
+        return
+    _arrivals(opened, site)
+    number_controls.table_button(
+        _("Metrics of each head (CSV)"),
+        partial(tables.film_metrics, opened.film.steps, data.metrics(opened, site)),
+        file_name("training", site, "metrics"),
+    )
+
+
+def _widgets(opened: data.OpenFilm) -> tuple[str, int, str]:
+    """The attention, the sentence and the metric of the lines, "" for none; what is not there becomes what is."""
+    found = data.opens_on(opened)
+    state.propose(film_site=found.site)
+    state.propose(film_sentence=found.sentence)
+    if state.current().paper.film_site not in opened.sites:
+        state.change(film_site=found.site)
+    site = state.current().paper.film_site
+    offered = data.metrics(opened, site)
+    here = found if found.site == site else opening_of_site(site, offered)
+    if offered:
+        state.propose(film_metric=here.metric)
+        if state.current().paper.film_metric not in offered:
+            state.change(film_metric=here.metric)
+    sentences = {i: cut(html.visible(one.source), 60) for i, one in enumerate(opened.film.sentences)}
+    if state.current().paper.film_sentence not in sentences:
+        state.change(film_sentence=found.sentence)
+    labels = {path: site_label(path).removesuffix("-attention") for path in opened.sites}
+    chosen = controls.dropdown("film_site", _("Attention"), labels, width=155)
+    sentence = controls.dropdown("film_sentence", _("Sentence"), sentences, width=270)
+    lines = {name: component.TEXTS[name].name for name in component.TEXTS if name in offered}
+    return chosen, sentence, controls.dropdown("film_metric", _("Lines"), lines, width=165) if lines else ""
+
+
+def _asked(opened: data.OpenFilm, view: FilmView) -> FilmState:
+    """Where the selection wants the film; what this film lacks becomes the nearest that it has."""
+    choices = state.current().paper
+    steps = [opened.film.steps[frame] for frame in view.frames]
+    layers, heads = view.layers, view.heads
+    return FilmState(
+        nearest_frame(steps, choices.film_step), min(choices.film_layer, layers - 1), min(choices.film_head, heads - 1)
+    )
+
+
+def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:
+    """Make what a person did in the film the selection; what stays as it was proposed is not chosen."""
+    step = opened.film.steps[view.frames[shown.step]]
+    values = {"film_step": step, "film_layer": shown.layer, "film_head": shown.head}
+    if shown.step == _asked(opened, view).step:
+        del values["film_step"]  # a link may name a step between two frames
+    selection = state.current()
+    state.put(selection.changed(**{name: of for name, of in values.items() if of != selection.value(name)}))
+
+
+def _finding(opened: data.OpenFilm, found: Opening) -> str:
+    """Which head of the attention becomes what, and when."""
+    if not found.metric:
+        return _(
+            "{site}: every row sees one key alone, so every weight is 1 and nothing tells its heads apart.",
+            site=site_label(found.site),
+        )
+    head = _("{site} {head}", site=NAMES[found.site].phrase, head=head_label(found.layer, found.head))
+    head = head[0].upper() + head[1:]
+    steps = opened.film.steps
+    numbers = {"head": head, "after": found.after, "before": found.before}
+    for arrival in data.arrived(opened, found.site):
+        if (arrival.layer, arrival.head, arrival.metric) == (found.layer, found.head, found.metric):
+            numbers |= {"when": _when(arrival, steps), "step": steps[0]}
+            if arrival.metric in component.ALIGNS:
+                return _(
+                    "{head} comes to look at the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} at "
+                    "step {step:,}.",
+                    **numbers,
+                    word=shown(component.TEXTS[arrival.metric].name).lower(),
+                )
+            return _(
+                "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}.",
+                **numbers,
+                job=shown(head_jobs.NAMES[arrival.metric][0]),
+            )
+    return _(
+        "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}.",
+        **numbers,
+        name=shown(component.TEXTS[found.metric].name).lower(),
+        step=steps[found.frame],
+    )
+
+
+def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
+    if not arrival.since:
+        return _("at step {step:,} already", step=steps[0])
+    before, after = steps[arrival.since - 1 : arrival.since + 1]
+    if after - before == 1:
+        return _("at step {step:,}", step=after)
+    return _("between steps {before:,} and {after:,}", before=before, after=after)
+
+
+def _arrivals(opened: data.OpenFilm, site: str) -> None:
+    found = data.arrived(opened, site)
+    if not found:
+        st.caption(_("At the end no head of this attention has a job by the rule of the other pages."))
+        return
+    steps = opened.film.steps
+    columns = [html.Column(_("Head")), html.Column(_("Becomes")), html.Column(_("At the end"), is_number=True)]
+    columns.append(html.Column(_("For good")))
+    rows = [
+        [
+            head_label(one.layer, one.head),
+            component.ALIGNS.get(one.metric) or head_jobs.NAMES[one.metric][0],
+            f"{one.value:.2f}",
+            _when(one, steps),
+        ]
+        for one in found
+    ]
+    st.html(html.table(columns, rows, label=_("What heads become, and when")))
+    aligned = _(
+        " Of alignment counts the share of weight on linked words, from {least} on; it is no error rate.", least=ALIGNED
+    )
+    st.caption(
+        _(
+            "The jobs of heads are those of the other pages, by the same thresholds; a film has few sentences, so a "
+            "head near its threshold may gain and lose its job from frame to frame.{aligned}",
+            aligned=aligned if site == CROSS else "",
+        )
+    )
+
+
+def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
+    film, run = opened.film, opened.film.run
+    told = [_(template, value=cut(str(run[setting]), 40)) for setting, template in _TOLD.items() if setting in run]
+    total, sent = len(film.steps), len(view.frames)
+    left_out = (
+        _(
+            " Of its {total} frames {sent} are shown, evenly spaced: all would be too much for a browser.",
+            total=total,
+            sent=sent,
+        )
+        if sent < total
+        else ""
+    )
+    st.caption(
+        plain(
+            _(
+                "A film of a training{told}. Frames: {total}, up to step {steps:,}, closest together at first. "
+                "Sentences: {num_sentences}; at each frame the model reads them with a translation that is given, and "
+                "writes its own. Weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
+                "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of "
+                "each dev set. {rows_note}",
+                told=_(" ({settings})", settings=messages.with_commas(told)) if told else "",
+                total=total,
+                steps=film.steps[-1],
+                num_sentences=len(film.sentences),
+                left_out=left_out,
+                rows_note=rows_note(site),
+            )
+        )
+    )
+
+
+def own_film() -> data.OpenFilm | None:
+    """The film that this session has opened, if it has."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    return None if loaded is None else loaded.film
+
+
+def _show_own_film() -> None:
+    """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    if loaded is not None and loaded.error:
+        st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
+    with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
+        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most())
+        uploads.field(label, key=_FIELD, on_change=_take)
+        if loaded is not None and loaded.film is not None:
+            st.caption(plain(_("Shown is {name}.", name=loaded.name)))
+            st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
+        st.caption(
+            _(
+                "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A "
+                "training that was stopped goes on with its film."
+            )
+        )
+        st.code(COMMAND, language="sh", wrap_lines=True)
+
+
+def _take() -> None:
+    file = st.session_state[_FIELD]
+    if file is None:
+        _forget()
+        return
+    try:
+        st.session_state[_SLOT] = _Loaded(file.name, data.read(uploads.content(file), file.name))
+        _open_anew()
+    except HeadlightError as error:
+        st.session_state[_SLOT] = replace(st.session_state.get(_SLOT, _Loaded()), error=error.message)
+
+
+def _forget() -> None:
+    st.session_state.pop(_SLOT, None)
+    _open_anew()
+
+
+def _open_anew() -> None:
+    """What was chosen in another film says nothing of this one: it opens on what is most worth seeing."""
+    flags = ("film_site", "film_sentence", "film_head", "film_step", "film_metric")
+    state.change(**{f"{name}_chosen": False for name in flags})

@@ -1,0 +1,155 @@
+"""Numbers in words for the tabs on claims: amounts, small models, shortened translations, unsteady times."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+import streamlit as st
+
+from viz.pages.paper.data.ablations import Measured, Row
+from viz.text import messages
+from viz.text.messages import _
+
+_STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+#: So many characters of a translation are shown.
+MAX_SHOWN: Final = 160
+#: So many letters without a space get a place where a line may end, which is not seen.
+_ENDLESS: Final = re.compile(r"\S{18}(?=\S)")
+FULL: Final = "full"
+#: From so many times in a row on, a token counts as repeated.
+REPEATED: Final = 4
+#: Translations of at most so many different words are counted, of so many other sentences: `outputs` of the model.
+FEW_WORDS, OTHERS = 2, 20
+#: From here on, the run in the middle took so many times as long as the fastest.
+UNSTEADY: Final = 1.5
+
+
+def amount(count: float) -> str:
+    """A count with three digits: 940, 10.2 k, 5.77 M, 1.2 G."""
+    for step, sign in _STEPS:
+        if count >= step:
+            return f"{_three(count / step)} {sign}"
+    return f"{count:.0f}"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits: 12.3 µs, 4.56 ms, 1.20 s."""
+    for step, unit in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= step:
+            return f"{_three(seconds / step)} {unit}"
+    return f"{_three(seconds * 1e6)} µs"
+
+
+def memory(num_bytes: float) -> str:
+    """Bytes in the unit that suits: 65.5 kB, 1.07 GB."""
+    return f"{amount(num_bytes)}B" if num_bytes >= 1e3 else f"{num_bytes:.0f} B"
+
+
+def _three(value: float) -> str:
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
+
+
+def shortened(translation: str) -> str:
+    """A translation that goes on and on with its end cut off; an endless word may break across lines."""
+    shown = translation if len(translation) <= MAX_SHOWN else translation[:MAX_SHOWN] + " …"
+    return _ENDLESS.sub("\\g<0>\u200b", shown)
+
+
+def label(preset: str) -> str:
+    """What a model is called on the page."""
+    return preset.replace("-", " ")
+
+
+def reference_name(preset: str) -> str:
+    """What the model is called that others are compared with, within a sentence."""
+    return _("the full model") if preset == FULL else _("the model “{name}”", name=label(preset))
+
+
+def findings(measured: Measured, reference: str) -> str:
+    """What is wrong with what a model wrote, as sentences.
+
+    Args:
+        measured: of its output.
+        reference: the model that it is compared with.
+    """
+    is_reference = measured.output.preset == reference
+    sentences = [_("The others are compared with it.")]
+    if not is_reference:
+        sentences = [_of_words(measured, reference_name(reference))]
+    repetition = measured.repetition
+    if repetition.count >= REPEATED:
+        token = repetition.token.removeprefix("▁")
+        sentences.append(_("It writes “{token}” {count} times in a row.", token=token, count=repetition.count))
+    if not measured.has_ended:
+        sentences.append(
+            _("It does not end by itself: the limit stops it after {tokens} tokens.", tokens=measured.tokens)
+        )
+    if measured.same_backwards:
+        sentences.append(_("With the words of the sentence in reverse order it writes the very same."))
+    elif is_reference:
+        sentences.append(_("With the words of the sentence in reverse order it writes something else."))
+    if measured.stunted:
+        sentences.append(
+            _(
+                "{stunted} of {others} other sentences become one or two different words, or none.",
+                stunted=measured.stunted,
+                others=OTHERS,
+            )
+        )
+    elif is_reference:
+        sentences.append(_("None of {others} other sentences becomes fewer than three different words.", others=OTHERS))
+    return messages.in_a_row(sentences)
+
+
+def _of_words(measured: Measured, reference: str) -> str:
+    words = measured.words
+    if not words.total:
+        return _("There is nothing to compare: {reference} wrote no word.", reference=reference)
+    if not words.shared:
+        return _("It has none of the {total} words that {reference} wrote.", total=words.total, reference=reference)
+    if measured.output.likeness == 100:
+        return _("It writes what {reference} wrote, word for word.", reference=reference)
+    if words.shared == words.total:
+        which = _("all words of {reference}", reference=reference)
+    else:
+        which = _(
+            "{shared} of the {total} words that {reference} wrote",
+            shared=words.shared,
+            total=words.total,
+            reference=reference,
+        )
+    if words.shared == 1:
+        return _("It has {words}.", words=which)
+    if words.in_order == words.shared:
+        return _("It has {words}, in the same order.", words=which)
+    return _("It has {words}, {in_order} in its order.", words=which, in_order=words.in_order)
+
+
+def signed(value: float) -> str:
+    """A difference with one decimal and a real minus sign."""
+    return f"{value:+.1f}".replace("-", "−")
+
+
+def spread(mean: float, deviation: float, *, is_difference: bool = False) -> str:
+    """A mean with its standard deviation, which a single run does not have."""
+    shown = signed(mean) if is_difference else f"{mean:.1f}"
+    return f"{shown} ± {deviation:.1f}" if deviation == deviation else shown
+
+
+def within_spread(rows: Sequence[Row], dev_set: str) -> tuple[str, ...]:
+    """The models whose difference from the full one is smaller than its spread over seeds."""
+    differences = ((row.preset, row.sets[dev_set].difference) for row in rows if dev_set in row.sets)
+    return tuple(preset for preset, of in differences if of is not None and abs(of[0]) < of[1])
+
+
+def say_unsteady(ratio: float) -> None:
+    """A warning where runs of the same work took times as different as this, the middle over the least."""
+    if ratio > UNSTEADY:
+        st.warning(
+            _(
+                "Something else kept this machine busy: of runs of the same work the middle one took {ratio:.1f} × "
+                "as long as the fastest. The curves are rough; measure again when it is idle.",
+                ratio=ratio,
+            ),
+            icon=":material/timer:",
+        )
