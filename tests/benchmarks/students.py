@@ -48,7 +48,7 @@ GREEDY: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("decode", {"studio": "Attribution", "text": LONG}),
     ("decode", {"studio": "Edit attention", "text": LONG}),
     ("decode", {"studio": "Beam search", "text": LONG}),
-    ("model", {"about": "Translations", "text": LONG}),
+    ("model", {"about": "Scores", "text": LONG}),
 )
 
 

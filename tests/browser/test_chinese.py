@@ -47,22 +47,21 @@ PICTURES = {
     ("coreference", "Measured"): "table[aria-label='Accuracies side by side']",
     ("coreference", "Cause"): "[class*='st-key-cause-effects-encoder'] >> nth=0",
     ("coreference", "Two models"): "[class*='st-key-two-models-map']",
-    ("atlas", "Layer × head"): ".st-key-atlas-maps",
+    ("atlas", "Maps"): ".st-key-atlas-maps",
     ("paper", "Masks"): ".st-key-mask-alone-causal",
     ("paper", "Scores"): ".st-key-score-row-dot",
     ("paper", "Table 1"): ".st-key-influence-recurrent",
     ("paper", "Ablations"): ".st-key-ablation-full",
     ("paper", "Through training"): ".st-key-training-film",
-    ("model_card", "Architecture"): ".st-key-parameters",
-    ("model_card", "Vocabulary"): "[aria-label^='Pieces of the vocabulary: id, piece, kind']",
-    ("model_card", "Curves"): ".st-key-training-curves",
+    ("model_card", "Overview"): ".st-key-parameters",
+    ("model_card", "Data and training"): ".st-key-training-curves",
 }
 #: Four English words in a row.
 RUN = re.compile(r"\b[A-Za-z’']+[,;:]?(?: [A-Za-z’']+[,;:]?){3,}")
 #: Without any of these, words in a row are tokens, names or numbers of a model.
 COMMON = re.compile(r"\b(?:the|a|an|of|is|are|to|in|and|with|for|by|that|this|it|its|not|from|on|as|or|has|was)\b")
 #: Tabs that show what a checkpoint's files say, in the language of these files.
-OF_FILES = {"Training data", "Translations", "Card"}
+OF_FILES = {"Data and training", "Card"}
 #: What people see: texts, in the shadow of components too, and what is read aloud.
 SEEN = """() => {
   const seen = [];

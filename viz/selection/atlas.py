@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from viz.selection.fields import Param, Proposed, SessionOnly
 
-AtlasTab = Literal["Layer × head", "Map of heads", "Table"]
+AtlasTab = Literal["Maps", "Map of heads", "Table"]
 Corpus = Literal["own", "file"]
 CorpusMetric = Literal[
     "entropy", "distance", "confidence", "previous", "same", "next", "first", "last", "diagonal", "punctuation",
@@ -30,7 +30,7 @@ class AtlasChoices:
         read_off: what it is computed from.
     """
 
-    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Layer × head"
+    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Maps"
     corpus: Corpus = "own"
     corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
     metric_chosen: Annotated[bool, SessionOnly()] = False

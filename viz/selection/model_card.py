@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from viz.selection.fields import Param
 
-ModelCardTab = Literal["Architecture", "Vocabulary", "Training data", "Curves", "Scores", "Translations", "Card"]
+ModelCardTab = Literal["Overview", "Data and training", "Scores", "Card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,5 +17,5 @@ class ModelCardChoices:
         example_seed: which of the training sentences are drawn as examples.
     """
 
-    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Architecture"
+    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Overview"
     example_seed: Annotated[int, Param("seed")] = 1

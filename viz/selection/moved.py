@@ -7,6 +7,12 @@ from typing import Final
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("part", "Masks"): {"claim": "Masks"},
     ("part", "Positional encodings"): {"claim": "Positions"},
+    ("about", "Architecture"): {"about": "Overview"},
+    ("about", "Vocabulary"): {"about": "Overview"},
+    ("about", "Training data"): {"about": "Data and training"},
+    ("about", "Curves"): {"about": "Data and training"},
+    ("about", "Translations"): {"about": "Scores"},
+    ("atlas", "Layer × head"): {"atlas": "Maps"},
 }
 
 #: The old address of a page, a parameter there and its value ("" where it is absent) → the address of the page, and

@@ -36,7 +36,7 @@ OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
     "paper": ("Scores", "Positions", "Masks", "Table 1", "Live switches"),
     "learn": ("The Transformer", "Follow one token", "Training"),
-    "model_card": ("Architecture", "Vocabulary"),
+    "model_card": ("Overview",),
 }
 #: Other ways to see the first tab of the attention page.
 WAYS: Final = (

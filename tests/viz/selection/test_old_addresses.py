@@ -92,7 +92,7 @@ KEPT: dict[str, dict[str, object]] = {
     "part=Positional+encodings&position=3&dimension=4&shift=5&width=64&base=100": {
         "paper_tab": "Positions", "position": 3, "dimension": 4, "shift": 5, "width": 64, "base": 100,
     },
-    "about=Training+data&seed=7": {"model_card_tab": "Training data", "example_seed": 7},
+    "about=Training+data&seed=7": {"model_card_tab": "Data and training", "example_seed": 7},
 }  # fmt: skip
 
 #: Address → what differs from the defaults, and what of it is written again: wrong values and defaults are left out.

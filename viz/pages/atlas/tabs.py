@@ -35,7 +35,7 @@ def show(atlas: "Atlas") -> None:
     _open_best(view)
     state.put(state.current().within(*view.shape))
     tabs: list[frame.Tab[AtlasTab]] = [
-        ("Layer × head", layer_maps.show),
+        ("Maps", layer_maps.show),
         ("Map of heads", map_of_heads.show),
         ("Table", table.show),
     ]

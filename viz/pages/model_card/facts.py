@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from viz.text.html import Column
 from viz.text.messages import Message, _, said, shown
+from viz.text.sites import head_label
 from viz.text.token_text import display_token
 from viz.ui import trace_tables
 
@@ -105,6 +106,10 @@ SUBJECTS: Final = {
     "copying": said("Copying"),
     "pronouns": said("Pronouns"),
 }
+#: Of what a command measures, the value that is read first.
+_FIRST: Final = (
+    "frames · both_right", "copied", "word_in · best_head · aer", "best_head · accuracy",
+)  # fmt: skip
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
 
 
@@ -214,11 +219,31 @@ def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
     return ("–", "–") if score is None else (f"{score.bleu:.1f}", f"{score.chrf:.1f}")
 
 
+def headline(measurement: "Measurement") -> str:
+    """What was measured, on which set, and the number that is read first."""
+    values = dict(measurement.rows)
+    of = [subject(measurement.command), *(str(values[name]) for name in ("set", "part") if name in values)]
+    first = next((name for name in _FIRST if name in values), None)
+    said_first = "" if first is None else f": {shown_name(first)} {number(values[first])}"
+    return BETWEEN.join(of) + said_first
+
+
 def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
-    """What a person reads first, and the values by number, such as one for each head of each layer."""
-    rows: Rows = [(name, number(value)) for name, value in measurement.rows]
-    by_number = [row for row in rows if any(part.isdecimal() for part in row[0].split(BETWEEN))]
-    return [row for row in rows if row not in by_number], by_number
+    """What a person reads first, and the values of each head; heads are named as everywhere on pages."""
+    rows, of_heads = Rows(), Rows()
+    layer = 0
+    for name, value in measurement.rows:
+        *before, last = name.split(BETWEEN)
+        if len(before) > 1 and before[-1].isdecimal() and last.isdecimal():
+            label = head_label(int(before[-1]), int(last))
+            of_heads.append((BETWEEN.join([*map(shown_name, before[:-2]), label]), number(value)))
+        elif last == "layer" and isinstance(value, int):
+            layer = value
+        elif last == "head" and isinstance(value, int):
+            rows.append((BETWEEN.join(before), head_label(layer, value)))
+        else:
+            rows.append((name, number(value)))
+    return rows, of_heads
 
 
 def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:

@@ -22,14 +22,10 @@ with frame.errors_shown():
 
         models.abilities(selection.model)
     every_tab: list[frame.Tab[ModelCardTab]] = [
-        ("Architecture", tabs.architecture),
-        ("Vocabulary", tabs.vocabulary),
-        ("Training data", tabs.training_data),
-        ("Curves", tabs.curves),
+        ("Overview", tabs.overview),
+        ("Data and training", tabs.data_and_training),
         ("Scores", tabs.scores),
-        ("Translations", tabs.translations),
         ("Card", tabs.whole_card),
     ]
-    model = selection.model
-    names = None if models.is_english_german(model) else tabs.OFFERED[models.kind(model)]
-    frame.tabs("model_card_tab", [tab for tab in every_tab if names is None or tab[0] in names], selection)
+    is_ours = models.is_english_german(selection.model)
+    frame.tabs("model_card_tab", [tab for tab in every_tab if is_ours or tab[0] in tabs.TABS_OF_OTHERS], selection)

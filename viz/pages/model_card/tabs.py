@@ -5,7 +5,8 @@ is read as Markdown, which would fetch the pictures that a text names.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from model.errors import InputTextError
+from model.errors import HeadlightError, InputTextError
 from viz.access import models
 from viz.pages.model_card import data, facts
 from viz.pages.model_card.facts import PUBLISHED
@@ -40,15 +41,8 @@ _OF_BOTH: Final = said(
     "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
     "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
 )
-_WITH_TEXT: Final[tuple[ModelCardTab, ...]] = ("Architecture", "Vocabulary", "Card")
-#: Kind of model → the tabs of the model page: such a model brings no record of its training.
-OFFERED: Final[Mapping[str | None, tuple[ModelCardTab, ...]]] = {
-    "encoder": _WITH_TEXT,
-    "decoder": _WITH_TEXT,
-    "encoder-decoder": _WITH_TEXT,
-    "image": ("Architecture", "Card"),
-    None: ("Architecture",),
-}
+#: The tabs for a model from elsewhere, which brings no record of its training.
+TABS_OF_OTHERS: Final[tuple[ModelCardTab, ...]] = ("Overview", "Card")
 #: The section that says what a model can and cannot do.
 LIMITS = said("What to expect")
 NUM_DRAWN: Final = 20
@@ -56,7 +50,7 @@ _LINES: Final = Path(__file__).with_name("example_sentences.txt").read_text(enco
 BANK: Final = tuple(line for line in _LINES if not line.startswith("#"))
 
 
-def vocabulary(selection: Selection) -> None:
+def _vocabulary(selection: Selection) -> None:
     """Show a searchable table of all pieces."""
     reader = models.reader(selection.model)
     pieces = facts.pieces(models.vocabulary(reader), reader.special_ids, reader.byte_ids)
@@ -92,8 +86,16 @@ def vocabulary(selection: Selection) -> None:
     number_controls.table_button(_("Pieces (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
-def training_data(selection: Selection) -> None:
+def data_and_training(selection: Selection) -> None:
+    """How its training went, and on what."""
+    with frame.errors_shown():
+        _curves(selection)
+    _training_data(selection)
+
+
+def _training_data(selection: Selection) -> None:
     """What it was trained on."""
+    st.subheader(_("Training data"), anchor=False)
     training = data.training(selection.model)
     if training is None:
         _missing("training.json", _("what it was trained on"))
@@ -119,14 +121,15 @@ def training_data(selection: Selection) -> None:
         )
 
 
-def curves(selection: Selection) -> None:
+def _curves(selection: Selection) -> None:
     """How the training run went."""
     log = data.training_log(selection.model)
     if log is None:
         _missing("training_log.jsonl", _("how its training went"))
         return
     training = None
-    with frame.errors_shown():
+    # What is wrong with it is said where the data are listed.
+    with suppress(HeadlightError):
         training = data.training(selection.model)
     limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
     figure = training_curves(log)
@@ -172,46 +175,47 @@ def scores(selection: Selection) -> None:
             signatures = dict.fromkeys(score.signature for score in metrics.scores)
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
-            st.caption(
-                _(
-                    "Other measurements, as their commands printed them: layers and heads count from 0 here. Shares "
-                    "lie between 0 and 1; an error rate is the better the lower it is."
-                )
-            )
-        with st.grid(3, min_column_width=290, gap="medium"):
-            for number, measurement in enumerate(metrics.measurements):
-                with st.container():
-                    _measurement(number, measurement)
-    st.subheader(_("Published results, for orientation"), anchor=False)
+            st.subheader(_("Other measurements"), anchor=False)
+            st.caption(_("Shares lie between 0 and 1. An error rate is better the lower it is."))
+        for number, measurement in enumerate(metrics.measurements):
+            with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
+                _measurement(measurement)
+        if models.is_english_german(selection.model):
+            label = _("Twenty sentences, translated now by this model")
+            with st.expander(label, on_change="rerun", key="card-twenty") as opened:
+                if opened.open:
+                    _translations(selection)
+    with st.expander(_("Published results of other models"), key="card-published"):
+        _published()
+
+
+def _published() -> None:
     columns = [Column(t) for t in (_("System"), _("Trained on"), _("Test set"))]
     columns += [Column(_("BLEU"), is_number=True), Column(_("Kind of BLEU")), Column(_("Source"))]
     published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind, p.source) for p in PUBLISHED]
     st.html(table(columns, published, label=_("Published English-to-German results")))
     st.caption(
         _(
-            "Only scores of the same test set and the same BLEU can be compared, so none of these can be set beside "
-            "this checkpoint's own. They are of other test sets; tokenised BLEU cuts the reference into other words "
-            "than sacreBLEU does; and but for the first, which knows captions only, they had far more data and "
-            "parameters."
+            "Only scores of the same test set and the same BLEU can be compared, so none of these can be compared "
+            "with this checkpoint's own. They are from other test sets; tokenised BLEU cuts the reference into other "
+            "words than sacreBLEU does; and apart from the first, which knows captions only, these models had far "
+            "more data and parameters."
         )
     )
 
 
-def _measurement(number: int, measurement: "Measurement") -> None:
-    st.subheader(controls.plain(facts.subject(measurement.command)), anchor=False)
+def _measurement(measurement: "Measurement") -> None:
     st.code(measurement.command, language=None, wrap_lines=True)
-    first, by_number = facts.measured(measurement)
+    first, of_heads = facts.measured(measurement)
     for columns, rows in facts.tables(first):
         st.html(table(columns, rows, label=measurement.command))
-    if by_number:
-        with st.expander(
-            plural("{count} value by number", "{count} values by number", len(by_number)), key=f"card-values-{number}"
-        ):
-            columns = [Column(_("Measured")), Column(_("Value"))]
-            st.html(table(columns, by_number, label=_("{command}, by number", command=measurement.command)))
+    if of_heads:
+        columns = [Column(_("Head")), Column(_("Value"), is_number=True)]
+        with st.container(height=VOCABULARY_HEIGHT):
+            st.html(table(columns, of_heads, label=_("{command}, each head", command=measurement.command)))
 
 
-def translations(selection: Selection) -> None:
+def _translations(selection: Selection) -> None:
     """Twenty sentences, translated now."""
     seed = controls.seed()
     sentences, translator = draw(seed), models.any_translator(selection.model)
@@ -270,7 +274,17 @@ def _missing(name: str, what: str) -> None:
     )
 
 
-def architecture(selection: Selection) -> None:
+def overview(selection: Selection) -> None:
+    """What the model is made of, and its vocabulary."""
+    _architecture(selection)
+    if models.kind(selection.model) in (None, "image"):
+        return
+    with st.expander(_("Vocabulary: all tokens, with a search"), on_change="rerun", key="card-vocabulary") as opened:
+        if opened.open:
+            _vocabulary(selection)
+
+
+def _architecture(selection: Selection) -> None:
     """A table and bars beside it; of a model from elsewhere two tables."""
     if not models.abilities(selection.model).is_headlight:
         _show_other(selection)

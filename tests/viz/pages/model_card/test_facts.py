@@ -79,11 +79,11 @@ def test_scores_of_a_part_of_a_set_stand_in_a_row_of_their_own() -> None:
     assert [row[1] for row in rows] == ["10", "5"]
 
 
-def test_values_by_number_stand_apart() -> None:
-    rows = (("best · head", 3), ("heads · 0 · 1", 0.5), ("best · of", "2 heads"))
+def test_values_of_heads_are_apart_and_heads_count_from_1() -> None:
+    rows = (("best · layer", 0), ("best · head", 3), ("in · heads · 0 · 1", 0.5), ("best · of", "2 heads"))
     first, by_number = facts.measured(Measurement("x", rows))
-    assert first == [("best · head", "3"), ("best · of", "2 heads")]
-    assert by_number == [("heads · 0 · 1", "0.5")]
+    assert first == [("best", "L1 H4"), ("best · of", "2 heads")]
+    assert by_number == [("in · L1 H2", "0.5")]
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,24 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
 
 FILES = {
-    "Training data": "training.json",
-    "Curves": "training_log.jsonl",
+    "Data and training": "training.json",
     "Scores": "metrics.json",
     "Card": "README.md",
 }
 
 
-def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Vocabulary", **params: str) -> AppTest:
+def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Overview", **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     for name, value in {"about": tab, **params}.items():
         app.query_params[name] = value
     return run_page(app, "model_card")
+
+
+def unfolded(app: AppTest, key: str) -> AppTest:
+    """What an expander shows, which computes nothing before it is opened."""
+    app.session_state[key] = True
+    return healthy(app.run())
 
 
 def html(app: AppTest) -> str:
@@ -56,11 +61,11 @@ def copy(recorded_checkpoints: Path, tmp_path: Path) -> Path:
 def test_every_tab_opens_from_a_link(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, tab: str) -> None:
     app = healthy(opened(recorded_checkpoints, monkeypatch, tab))
     assert [element.value for element in app.title] == ["Model"]
-    assert app.query_params.get("about", "Architecture") == tab
+    assert app.query_params.get("about", "Overview") == tab
 
 
 def test_the_page_opens_on_shape_and_bars(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Architecture"))
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Overview"))
     assert "d_model" in html(app)
     for name in ("base", "big"):
         assert f"{count_parameters(PRESETS[name]).total:,}" in html(app)
@@ -68,7 +73,7 @@ def test_the_page_opens_on_shape_and_bars(recorded_checkpoints: Path, monkeypatc
 
 
 def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch))
+    app = unfolded(healthy(opened(recorded_checkpoints, monkeypatch)), "card-vocabulary")
     assert len(app.dataframe[0].value) == 370
     assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
     assert [button.proto.label for button in app.get("download_button")] == ["Pieces (CSV)"]
@@ -81,7 +86,7 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
 
 
 def test_training_data_are_listed_with_their_sum(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Training data"))
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Data and training"))
     for cell in ("invented", "1,200", "1.5", "copied", "1,234", "linear"):
         assert f">{cell}<" in html(app)
     assert app.text[0].value.startswith("![x](")
@@ -90,7 +95,7 @@ def test_training_data_are_listed_with_their_sum(recorded_checkpoints: Path, mon
 def test_the_curves_say_on_how_many_pairs_bleu_was_measured(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Curves"))
+    app = healthy(opened(recorded_checkpoints, monkeypatch, "Data and training"))
     assert any("first 20 pairs" in caption.value for caption in app.caption)
     traces = chart(app, 0)["data"]
     assert [trace["name"] for trace in traces] == ["loss", "learning rate", "a", "&lt;b&gt;"]
@@ -107,7 +112,7 @@ def test_scores_stand_beside_their_commands_and_the_published_ones(
         "1,000",
         "right · frames",
         "0.91",
-        "heads · 0 · 1",
+        "L1 H2",
         "0.5",
         "41.02",
         "27.3",
@@ -123,18 +128,25 @@ def test_scores_stand_beside_their_commands_and_the_published_ones(
 
 def test_the_scores_of_the_checkpoint_that_ships_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(ROOT / "checkpoints", monkeypatch, "Scores"))
-    assert [title.value for title in app.subheader][-1] == "Published results, for orientation"
-    assert len([each for each in app.expander if "by number" in each.label]) > 1
+    labels = [each.label.replace("\\", "") for each in app.expander]
+    assert any(label.startswith("Coreference · curated: best head · accuracy 0.") for label in labels), labels
+    assert "Published results of other models" in labels
+    assert "L5 H8" in html(app)
+    assert not translated(app), "twenty sentences are translated when someone asks for them"
+
+
+def translated(app: AppTest) -> list[str]:
+    return [element.value for element in app.html if "German, by this model" in element.value]
 
 
 def translations(app: AppTest) -> str:
-    return next(element.value for element in app.html if "German, by this model" in element.value)
+    return translated(app)[0]
 
 
 def test_twenty_sentences_are_translated_and_another_twenty_on_demand(
     recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = healthy(opened(recorded_checkpoints, monkeypatch, "Translations", seed="7"))
+    app = unfolded(healthy(opened(recorded_checkpoints, monkeypatch, "Scores", seed="7")), "card-twenty")
     shown = translations(app)
     assert shown.count("<tr>") == 21
     assert all(sentence.replace("'", "&#x27;") in shown for sentence in draw(7))
@@ -184,7 +196,7 @@ def test_a_malformed_file_is_named_and_the_rest_lives(
 def test_curves_are_drawn_although_the_training_data_are_malformed(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copy / "en-de" / "training.json").write_text("[]", encoding="utf-8")
     write_manifest(copy / "en-de")
-    app = opened(copy, monkeypatch, "Curves")
+    app = opened(copy, monkeypatch, "Data and training")
     assert not app.exception
     assert len(app.error) == 1
     assert len(chart(app, 0)["data"]) == 4
@@ -195,7 +207,7 @@ def test_a_file_that_the_manifest_does_not_list_is_not_believed(
 ) -> None:
     shutil.copytree(tiny_checkpoints / "en-de", tmp_path / "en-de")
     (tmp_path / "en-de" / "training.json").write_text("{}", encoding="utf-8")
-    app = opened(tmp_path, monkeypatch, "Training data")
+    app = opened(tmp_path, monkeypatch, "Data and training")
     assert "manifest" in app.error[0].value
 
 

@@ -346,7 +346,7 @@ def lead(box: str, layer: int, row: int) -> Lead:
     if kind == "linear":
         return Lead(_("the logit lens on the page Decode"), "decoding", {"decoding_tab": "Logit lens"})
     if kind == "layers":
-        return Lead(_("what every head does, on the page Atlas"), "atlas", {"atlas_tab": "Layer × head"})
+        return Lead(_("what every head does, on the page Atlas"), "atlas", {"atlas_tab": "Maps"})
     return Lead(_("a token followed through it"), "learn", _followed(stack, kind, layer, row))
 
 

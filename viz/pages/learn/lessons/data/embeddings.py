@@ -69,7 +69,7 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
         "The {count} tokens nearest to “{word}” in the matrix; the marked bar is “{other}”.",
         count=len(nearest), word=word, other=other,
     )  # fmt: skip
-    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
+    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
 
 def logits(shipped: "Shipped", *, text: str, word: str) -> View:
@@ -129,7 +129,7 @@ def shared(shipped: "Shipped") -> View:
     caption = said(
         "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
     )
-    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Architecture"}))
+    return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
 
 def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
@@ -152,7 +152,7 @@ def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
         Column(said("without the three"), is_number=True),
     )  # fmt: skip
     caption = said("Where the expected word stands among all tokens by cosine; and once more with the three left out.")
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Vocabulary"}))
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
 
 @cached(max_entries=4)
