@@ -29,14 +29,13 @@ LABEL = re.compile("(?<==')[^']+")
 #: Page and tab → the picture that it is about.
 PICTURES = {
     ("learn", "Lessons"): ".st-key-lesson-look-up-1",
-    ("learn", "The Transformer"): ".st-key-architecture",
-    ("learn", "Follow one token"): ".st-key-follow-path",
+    ("learn", "Whole model"): ".st-key-architecture",
+    ("learn", "One token"): ".st-key-follow-path",
     ("attention", "All heads"): ".st-key-heads",
     ("attention", "Where a weight comes from"): ".st-key-origin .first svg",
     ("attention", "QK and OV"): "[aria-label='What the head writes of each token']",
     ("attention", "bertviz"): "iframe",
-    ("decoding", "Film"): ".st-key-player",
-    ("decoding", "Branches"): ".st-key-branch-tree",
+    ("decoding", "Greedy"): ".st-key-player",
     ("decoding", "Edit attention"): ".st-key-edit-row",
     ("decoding", "Logit lens"): ".st-key-lens",
     ("decoding", "Attribution"): ".st-key-attribution-words",
@@ -56,6 +55,8 @@ PICTURES = {
     ("model_card", "Overview"): ".st-key-parameters",
     ("model_card", "Data and training"): ".st-key-training-curves",
 }
+#: Tab → the field of what it shows in other ways.
+MODES = {"Film": "search", "Inside": "inside", "The Transformer": "transformer_view"}
 #: Four English words in a row.
 RUN = re.compile(r"\b[A-Za-z’']+[,;:]?(?: [A-Za-z’']+[,;:]?){3,}")
 #: Without any of these, words in a row are tokens, names or numbers of a model.
@@ -118,9 +119,13 @@ def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_its_pic
         if path != next(iter(TABS)):
             page.get_by_role("link", name=name, exact=True).click()
         expect(page.get_by_role("heading", level=1)).to_have_text(name)
-        for number, tab in enumerate(FIELDS[field].options):
+        for number, tab, mode in views(field):
             page.get_by_role("tab").nth(number).click()
             expect(page.get_by_role("tab").nth(number)).to_have_attribute("aria-selected", "true")
+            if mode is not None:
+                with speaking("zh"):
+                    page.locator(".st-key-in-line-of-tabs").get_by_role("radio", name=said_now(mode)).click()
+                tab = mode
             expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
             with speaking("zh"):
                 picture = page.locator(
@@ -139,6 +144,13 @@ def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_its_pic
                 left += [f"{path} {tab!r}: {text}" for text in english_in(page.evaluate(SEEN), known)]
     assert left == []
     assert low == []
+
+
+def views(field: str) -> Iterator[tuple[int, str, str | None]]:
+    """The place and the name of each tab, once for every way in which it shows something."""
+    for number, tab in enumerate(FIELDS[field].options):
+        for mode in FIELDS[MODES[tab]].options if tab in MODES else (None,):
+            yield number, tab, mode
 
 
 def settled_top(picture: Locator) -> float:

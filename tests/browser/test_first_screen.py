@@ -23,3 +23,29 @@ def test_the_translation_stays_in_sight_below_the_bar_of_pages_and_the_menu_has_
     page.get_by_test_id("stMainMenu").get_by_role("button").click()
     page.get_by_role("menuitemradio", name="Dark").click()
     expect(app).to_have_css("color-scheme", "dark")
+
+
+#: What a person can operate, in the shadow of components too; a list and the button within it are one.
+CONTROLS = """() => {
+  const found = [];
+  const walk = (root) => {
+    for (const each of root.querySelectorAll("*")) {
+      if (each.shadowRoot) walk(each.shadowRoot);
+      const isOne = each.matches("button, input, select, textarea, summary, [role=tab], [role=radio], [role=slider]");
+      const { width, height } = each.getBoundingClientRect();
+      if (isOne && each.checkVisibility() && width > 1 && height > 1 && !each.closest("[data-testid=stSelectbox] button"))
+        found.push(each.getAttribute("aria-label") || each.textContent.trim());
+    }
+  };
+  walk(document);
+  return found;
+}"""
+
+
+def test_the_first_page_has_at_most_35_controls_beside_its_links_and_heads(page: Page, app_as_shipped: str) -> None:
+    page.set_viewport_size({"width": 1400, "height": 1000})
+    page.goto(app_as_shipped)
+    expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    controls = page.evaluate(CONTROLS)
+    assert 20 < len(controls) <= 35, "\n".join(controls)

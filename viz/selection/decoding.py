@@ -5,10 +5,9 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
-DecodingTab = Literal[
-    "Film", "Branches", "Edit attention", "Logit lens", "Attribution", "Beam search", "Sampling", "Cost",
-    "Take it with you",
-]  # fmt: skip
+DecodingTab = Literal["Film", "Edit attention", "Inside", "Cost"]
+Search = Literal["Greedy", "Beam search", "Sampling"]
+Inside = Literal["Logit lens", "Attribution"]
 Edit = Literal["off", "uniform", "point"]
 
 #: Compared with no other token.
@@ -36,6 +35,8 @@ class DecodingChoices:
 
     Attributes:
         decoding_tab: the open tab.
+        search: how the translation is found.
+        inside: what is read inside the model at each step.
         step: the step of decoding that is looked at.
         step_chosen: whether a person chose the step; else the page proposes the one most worth seeing.
         branches: what made other translations, as codes of `viz.pages.decoding.branch_codes`.
@@ -57,6 +58,8 @@ class DecodingChoices:
     """
 
     decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
+    search: Search = "Greedy"
+    inside: Inside = "Logit lens"
     step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "site", "checkpoint", "chat")] = 0
     step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "site", "checkpoint", "chat")] = False
     branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint", "chat")] = ()

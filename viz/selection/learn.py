@@ -7,7 +7,8 @@ from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, Re
 
 TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
 Stack = Literal["encoder", "decoder"]
-LearnTab = Literal["Lessons", "The Transformer", "Follow one token", "Training", "Collection"]
+LearnTab = Literal["Lessons", "The Transformer", "Training", "Collection"]
+TransformerView = Literal["Whole model", "One token"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,7 @@ class LearnChoices:
         lesson: the open lesson, by the name of its file; "" for the first.
         lesson_step: the step of it that is shown, counted from 1.
         answer: what a person predicts there, counted from 1; 0 before that.
+        transformer_view: what is shown of the Transformer.
         followed_stack: which stack's token is followed.
         followed_token: its position there; None leaves token and stack to the page.
         followed_stage: which of its stages is open: 0 for the input, then the layers, then the output; None leaves that
@@ -38,6 +40,7 @@ class LearnChoices:
     lesson: str = ""
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
+    transformer_view: Annotated[TransformerView, Param("transformer")] = "Whole model"
     followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint", "chat")] = "encoder"
     followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint", "chat")] = None
     followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint", "chat")] = None

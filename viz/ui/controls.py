@@ -65,11 +65,11 @@ def fit_measure(offered: Sequence[str]) -> None:
         state.change(measure=offered[0])
 
 
-def measure(offered: Sequence[str] = MEASURE_NAMES, *, has_label: bool = True) -> str:
+def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
     """What the numbers of the open head are; one that is not offered becomes the first."""
     fit_measure(offered)
     labels = {name: MEASURES[name].label for name in offered}
-    return segmented("measure", _("Numbers"), labels, has_label=has_label)
+    return segmented("measure", _("Numbers"), labels)
 
 
 def switch(field: str, label: str, help_text: str) -> bool:

@@ -1,6 +1,6 @@
 """Offer files and links to take along."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.access import models
-from viz.selection import state, url
+from viz.selection import url
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.text.messages import _, language, said, shown, speaking
@@ -31,23 +31,28 @@ class Offer:
     size: int
 
 
+def show_offers(offers: Iterable[Offer]) -> None:
+    """The buttons of several files, next to one another."""
+    with st.container(horizontal=True, gap="small"):
+        for offer in offers:
+            show_offer(offer)
+
+
 def show_offer(offer: Offer) -> None:
-    """The button that makes and saves a file, and what is in it. Nothing is made before it is pressed."""
+    """The button that makes and saves a file, with about its size; nothing is made before it is pressed."""
     # Who makes it, once the button is pressed, is no page run.
     offer = replace(offer, make=partial(_made_in, language(), offer.make))
-    button, inside = st.columns((3, 7), vertical_alignment="center")
-    button.download_button(
-        shown(offer.label),
+    st.download_button(
+        _("{label} ({size})", label=shown(offer.label), size=byte_count(offer.size)),
         offer.make,
         offer.name,
         offer.mime,
         key=f"take-{offer.name}",
         icon=":material/download:",
+        help=offer.inside,
         on_click="ignore",
-        width="stretch",
         wrap=True,
     )
-    inside.caption(_("{inside} (about {size})", inside=offer.inside, size=byte_count(offer.size)))
 
 
 def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
@@ -70,12 +75,3 @@ def link_needs(selection: Selection) -> tuple[dict[str, str], str]:
     if len(selection.common.text) > MAX_TEXT_IN_URL:
         return always, _TOO_LONG
     return always | {"text": selection.common.text}, ""
-
-
-def show_link(address: str, what_it_shows: str) -> None:
-    """A link to copy, and what it brings back."""
-    st.subheader(_("Link"), anchor=False)
-    st.code(address, language=None, wrap_lines=True)
-    st.caption(shown(what_it_shows))
-    if lacking := link_needs(state.current())[1]:
-        st.caption(_(lacking))

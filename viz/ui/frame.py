@@ -15,7 +15,7 @@ from viz.selection import state
 from viz.server import limits
 from viz.text.messages import _, said, shown
 from viz.text.numbers import byte_count
-from viz.ui import address_code, chart_texts, downloads, present, tools
+from viz.ui import address_code, chart_texts, downloads, export, present, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":
         common = state.current().common
         with st.container(key="page-tools", horizontal=True, width="content", vertical_alignment="center", gap=None):
             needs, note = downloads.link_needs(state.current())
+            if not present.is_on():
+                export.menu()
             copy_link(CopyLink(needs, note, common.picture_paper, common.picture_format))
             tools.show()
         if present.is_on():
@@ -159,6 +161,11 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
         if slot.open:
             with slot, errors_shown():
                 show(*arguments)
+
+
+def in_line_of_tabs() -> "DeltaGenerator":
+    """Room at the end of the line of tabs, above them where it is too narrow; to be filled before `tabs`."""
+    return st.container(key="in-line-of-tabs", horizontal=True, vertical_alignment="center", gap="medium")
 
 
 def loading(otherwise: str = said("Loading the model …")) -> AbstractContextManager[None]:

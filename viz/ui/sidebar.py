@@ -8,7 +8,6 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models, pictures
 from viz.selection import catalogue, state
-from viz.selection.common import PICTURE_FORMATS
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
 from viz.selection.model_choice import DEVICES
 from viz.server.widgets import sent
@@ -18,7 +17,6 @@ from viz.text.messages import _, said
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 
-PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("Transparent")}
 DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
 #: Kind of model → the label of the field, its placeholder, and the label of the button.
 _FIELDS: Final = {
@@ -47,22 +45,12 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("checkpoint",),
         )
-        _language()
         add_model()
-        _device()
-        help_text = _(
-            "What the camera in the corner of a chart saves: pixels (PNG), or shapes that stay sharp at any size (SVG; "
-            "PDF by the browser's print window). A heatmap of more than 65,536 cells stays a picture in them."
-        )
-        labels = {name: name for name in PICTURE_FORMATS}
-        controls.segmented("picture_format", _("Save charts as"), labels, help_text=help_text)
-        help_text = _(
-            "What a saved picture lies on. White and transparent have black letters, for a paper. bertviz saves on its "
-            "own background."
-        )
-        controls.segmented("picture_paper", _("Background of saved pictures"), PAPER_LABELS, help_text=help_text)
         _sentences()
-        _app_language()
+        with st.popover(messages.in_every_language(said("Settings")), icon=":material/settings:", key="settings"):
+            _app_language()
+            _language()
+            _device()
 
 
 def _app_language() -> None:

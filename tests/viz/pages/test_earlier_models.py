@@ -11,13 +11,15 @@ from tests.viz.sent import sent_to
 from viz.selection.attention import AttentionTab
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 from viz.selection.coreference import CoreferenceTab
-from viz.selection.decoding import DecodingTab
+from viz.selection.decoding import DecodingTab, Inside, Search
 from viz.selection.model_card import ModelCardTab
 from viz.selection.paper import PaperTab
 
 TABS = [
     *(("attention", "view", tab) for tab in get_args(AttentionTab)),
     *(("decoding", "studio", tab) for tab in get_args(DecodingTab)),
+    *(("decoding", "search", search) for search in get_args(Search)),
+    *(("decoding", "studio", inside) for inside in get_args(Inside)),
     *(("coreference", "lab", tab) for tab in get_args(CoreferenceTab)),
     *(("paper", "claim", tab) for tab in get_args(PaperTab)),
     *(("model_card", "about", tab) for tab in get_args(ModelCardTab)),

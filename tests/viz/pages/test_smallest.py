@@ -28,7 +28,7 @@ from viz.selection.selection import FIELDS
 #: Page → its tabs that show something of a text or of a model.
 OF_EVERY: Final = {
     "attention": FIELDS["attention_tab"].options,
-    "decoding": FIELDS["decoding_tab"].options,
+    "decoding": (*FIELDS["decoding_tab"].options, "Beam search", "Sampling", "Logit lens", "Attribution"),
     "paper": ("Scores", "Positions", "Masks"),
     "learn": ("Follow one token",),
 }

@@ -1,18 +1,20 @@
 """Every head of one attention, where a weight comes from, and other views of it."""
 
+from functools import partial
+
 import streamlit as st
 
 from viz.access import models
 from viz.pages.attention import circuits
+from viz.pages.attention import export as attention_export
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
 from viz.pages.attention.origin import tab as origin
-from viz.pages.attention.take_away import tab as take_away
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS, AttentionTab
 from viz.text.messages import _
-from viz.ui import finding, frame, sentence
+from viz.ui import export, finding, frame, sentence
 
 head = frame.title(
     _("Attention"),
@@ -37,7 +39,7 @@ with frame.errors_shown():
         ("Where a weight comes from", origin.show),
         ("QK and OV", circuits.show),
         ("bertviz", bertviz.show),
-        ("Take it with you", take_away.show),
     ]
+    export.files(partial(attention_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
     frame.lacking(models.abilities(state.current().model), "self-attention")

@@ -1,10 +1,12 @@
 """The decoding page: watch a translation being written, and make the model write another one."""
 
+from functools import partial
+
 from viz.access import models
 from viz.selection import state
 from viz.selection.decoding import DecodingTab
 from viz.text.messages import _
-from viz.ui import frame
+from viz.ui import export, frame
 
 head = frame.title(
     _("Decode"),
@@ -21,12 +23,13 @@ with frame.errors_shown():
             cost,
             opening,
             sampling,
-            take_away,
             translation_controls,
             translations,
         )
+        from viz.pages.decoding import (
+            export as decoding_export,
+        )
         from viz.pages.decoding.beam import tab as beam
-        from viz.pages.decoding.branches import tab as branches
         from viz.pages.decoding.edit_attention import tab as edit_attention
         from viz.pages.decoding.film import tab as film
         from viz.pages.decoding.logit_lens import tab as logit_lens
@@ -36,15 +39,14 @@ with frame.errors_shown():
         trace = translations.shown(head)
         opening.propose(trace)
         translation_controls.above(trace)
+        decoding = state.current().decoding
+        film_of = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
+        inside = {"Logit lens": logit_lens.show, "Attribution": attribution.show}
         tabs: list[frame.Tab[DecodingTab]] = [
-            ("Film", film.show),
-            ("Branches", branches.show),
+            ("Film", film_of[decoding.search]),
             ("Edit attention", edit_attention.show),
-            ("Logit lens", logit_lens.show),
-            ("Attribution", attribution.show),
-            ("Beam search", beam.show),
-            ("Sampling", sampling.show),
+            ("Inside", inside[decoding.inside]),
             ("Cost", cost.show),
-            ("Take it with you", take_away.show),
         ]
+        export.files(partial(decoding_export.files, trace))
         frame.tabs("decoding_tab", tabs, trace)

@@ -1,7 +1,6 @@
 """What several tabs of the decoding page let a person choose: translation, step, candidate, head, a word to write."""
 
 from collections.abc import Sequence
-from math import exp
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -11,35 +10,39 @@ from viz.access import models
 from viz.pages.decoding import notices, translations
 from viz.pages.decoding.branch_codes import ORIGINAL, Choice, summary
 from viz.pages.decoding.data import branches
-from viz.pages.decoding.notices import percent
 from viz.selection import state
 from viz.server.widgets import sent
 from viz.text.messages import _
-from viz.text.numbers import times_less
 from viz.text.token_text import display_token
-from viz.ui import controls
+from viz.ui import controls, frame
 from viz.ui.controls import plain
 from viz.ui.token_labels import step_labels
 
 if TYPE_CHECKING:
-    from model import Candidate, Trace
+    from model import Trace
 
 
 def above(trace: "Trace") -> None:
-    """Notices, and the choice among the branches, if there are any."""
+    """Notices, what the open tab shows of a translation, and the choice among the branches, if there are any."""
     show_notices()
-    made = translations.choices()
-    if made:
-        names = names_of(made, trace)
-        # In the line of the tabs, where there is room: what is below stays where it is when a branch is made.
-        has_tree = state.current().decoding.decoding_tab == "Branches"
-        with st.container(key="translation-shown-above-tree" if has_tree else "translation-shown"):
+    made, tab = translations.choices(), state.current().decoding.decoding_tab
+    # In the line of the tabs, where there is room: what is below stays where it is when a branch is made.
+    with frame.in_line_of_tabs():
+        if tab == "Film":
+            labels = {"Greedy": _("Greedy"), "Beam search": _("Beam search"), "Sampling": _("Sampling")}
+            controls.segmented("search", _("How the translation is found"), labels, has_label=False)
+        elif tab == "Inside":
+            labels = {"Logit lens": _("Logit lens"), "Attribution": _("Attribution")}
+            controls.segmented("inside", _("What is read inside the model"), labels, has_label=False)
+        if made:
+            names = names_of(made, trace)
             st.selectbox(
                 _("Translation shown"),
                 range(len(names)),
                 key=state.bind("branch"),
                 format_func=lambda number: names[number],
                 label_visibility="collapsed",
+                width=260,
                 on_change=_show,
             )
 
@@ -64,8 +67,9 @@ def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
     return [summary(number, choice, vocabulary, trace.source_tokens) for number, choice in enumerate((None, *made))]
 
 
-def type_word(trace: "Trace", *, key: str = "write-instead") -> None:
-    """A field for the word to write at the step that is chosen, in place of its token; `key` is the widget's."""
+def type_word(trace: "Trace") -> None:
+    """A field for the word to write at the step that is chosen, in place of its token."""
+    key = "write-in-film"
     step = min(state.current().decoding.step, len(trace.steps) - 1)
     writer = models.writer(state.current().model)
     ends = _(" or ").join(f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids)))
@@ -93,26 +97,6 @@ def step(trace: "Trace") -> int:
     return controls.token("step", _("Step"), step_labels(trace), default=0)
 
 
-def candidate(trace: "Trace") -> None:
-    """The tokens that the model weighed at the chosen step; the one picked is written there."""
-    at = min(state.current().decoding.step, len(trace.steps) - 1)
-    candidates, written = trace.steps[at].candidates, trace.steps[at].log_prob
-    labels = [plain(_candidate_label(option, written)) for option in candidates]
-    # A byte and a piece can be the same character: those are told apart by their ids.
-    told = [
-        f"{label} · {option.token_id}" if labels.count(label) > 1 else label
-        for label, option in zip(labels, candidates, strict=True)
-    ]
-    st.menu_button(
-        _("Take another candidate"),
-        range(len(candidates)),
-        key="candidate",
-        format_func=told.__getitem__,
-        on_click=_take_candidate,
-        args=([option.token_id for option in candidates],),
-    )
-
-
 def which_head(trace: "Trace") -> tuple[str, int, int]:
     """Which attention, layer and head."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -130,22 +114,6 @@ def against(names: Sequence[str], chosen: int) -> None:
     shown = state.current().decoding.branch
     labels = {number: name for number, name in enumerate(names) if number != shown}
     controls.dropdown("compared_branch", _("{name}, compared with", name=names[shown]), labels, shown=chosen, width=260)
-
-
-def _candidate_label(candidate: "Candidate", written: float) -> str:
-    """A candidate with its probability, and how that compares with the token that was written (nats)."""
-    compared = times_less(candidate.log_prob, written)
-    share = percent(exp(candidate.log_prob))
-    if compared:
-        share = _("{share}, {ratio}", share=share, ratio=compared)
-    return f"{display_token(candidate.token)} · {share}"
-
-
-def _take_candidate(token_ids: Sequence[int]) -> None:
-    rank = sent("candidate")
-    if isinstance(rank, int) and 0 <= rank < len(token_ids):
-        translations.write(state.current().decoding.step, (token_ids[rank],))
-        st.rerun()
 
 
 def _show() -> None:

@@ -1,8 +1,9 @@
 """The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
 
+from viz.selection import state
 from viz.selection.learn import LearnTab
 from viz.text.messages import _
-from viz.ui import frame
+from viz.ui import controls, frame
 
 head = frame.title(
     _("Learn"),
@@ -20,10 +21,15 @@ with frame.errors_shown():
     from viz.pages.learn.training import tab as training
 
     # Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
+    learn = state.current().learn
+    if learn.learn_tab == "The Transformer":
+        with frame.in_line_of_tabs():
+            labels = {"Whole model": _("Whole model"), "One token": _("One token")}
+            controls.segmented("transformer_view", _("What is shown of the Transformer"), labels, has_label=False)
+    the_transformer = {"Whole model": architecture.show, "One token": follow_token.show}[learn.transformer_view]
     every_tab: list[frame.Tab[LearnTab]] = [
         ("Lessons", lessons.show),
-        ("The Transformer", architecture.show),
-        ("Follow one token", follow_token.show),
+        ("The Transformer", the_transformer),
         ("Training", training.show),
         ("Collection", collection.show),
     ]

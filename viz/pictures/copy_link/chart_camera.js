@@ -5,7 +5,7 @@ import { _ } from "../shared/messages.js";
 import { inkAndPaper } from "../shared/picture_file.js";
 import { pictureOf, savePictureAs } from "../shared/save_picture.js";
 
-/** @typedef {"PNG" | "SVG" | "PDF"} Format */
+/** @import { Format } from "../shared/picture_file.js" */
 /** @typedef {HTMLElement & { _context?: { toImageButtonOptions?: { filename?: string } } }} Chart */
 
 // Letters paler than this would not be read on white; plotly writes the page's ink into each.

@@ -6,11 +6,10 @@ import { svg } from "../shared/drawing.js";
 import { _, language } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, element } from "../shared/picture.js";
-import { choosePaper } from "../shared/picture_file.js";
+import { chooseHowSaved } from "../shared/picture_file.js";
 import { hearCameras } from "./chart_camera.js";
 
-/** @import { Format } from "./chart_camera.js" */
-/** @import { Paper } from "../shared/picture_file.js" */
+/** @import { Format, Paper } from "../shared/picture_file.js" */
 
 const SAID_FOR_MS = 4_000;
 /** Two links of a chain, on a 16 × 16 field. */
@@ -59,7 +58,7 @@ class CopyLink extends View {
     this.always = header.always;
     this.note = header.note;
     this.format = header.format;
-    choosePaper(header.paper);
+    chooseHowSaved(header.format, header.paper);
   }
 
   async copied() {

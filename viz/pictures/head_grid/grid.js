@@ -23,7 +23,7 @@ import {
   sizeCanvas,
   Tooltip,
 } from "../shared/picture.js";
-import { pictureButtons } from "../shared/save_picture.js";
+import { pictureButton } from "../shared/save_picture.js";
 import { sentenceParts } from "../shared/sentence_parts.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
@@ -125,7 +125,7 @@ export class HeadGrid extends View {
       this.board.roles.key,
       axes,
       element("span", { className: "hint", dataset: { notInPicture: "" } }, hint),
-      pictureButtons(this.root, () => this.header.name),
+      pictureButton(this.root, () => this.header.name),
       this.status,
     );
   }

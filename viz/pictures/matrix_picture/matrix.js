@@ -21,7 +21,7 @@ import {
   Tooltip,
   toolButton,
 } from "../shared/picture.js";
-import { pictureButtons } from "../shared/save_picture.js";
+import { pictureButton } from "../shared/save_picture.js";
 import { MatrixAxes, sidesOf } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
 import { KeptNumber } from "./matrix_kept.js";
@@ -85,13 +85,13 @@ export class MatrixPicture extends View {
     const kept = [this.keptRow, this.keptColumn, this.keptNumber.element];
     const overlays = [...kept, this.pointedRow, this.pointedColumn, this.keys.cursor, this.gestures.rubber];
     this.stage.append(this.canvas, ...this.axes.elements, ...overlays);
-    const tools = pictureButtons(this.root, () => this.header.fileName);
+    const tools = pictureButton(this.root, () => this.header.fileName);
     tools.classList.add("matrix-tools");
     tools.prepend(
       this.search.element,
+      this.whole,
       this.out,
       toolButton("+", _("Zoom in"), () => this.gestures.zoom(STEP)),
-      this.whole,
     );
     this.bar.append(this.title, this.note, tools);
     this.stage.append(this.rowName, this.columnName);
@@ -244,7 +244,7 @@ export class MatrixPicture extends View {
     this.framePointed(pointed());
     this.keptNumber.place(kept, this.spans, this.sizes, (row, column) => this.format(row, column));
     this.stage.classList.toggle("near", this.isNear);
-    this.out.disabled = this.whole.disabled = !this.isNear;
+    this.out.hidden = this.whole.hidden = !this.isNear;
   }
 
   /** The matrix for a saved picture, where all of it is seen and at hand: its cells are then of one size. */

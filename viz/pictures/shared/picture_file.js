@@ -2,16 +2,43 @@
 // Pictures as files: SVG text made safe, drawn as pixels or printed, and handed to the person. What a picture lies on is
 // a choice of the whole page (copy_link.js hears of it); every component is a module of its own, and here they meet.
 
+import { svg } from "./drawing.js";
+import { _ } from "./messages.js";
+import { button, element, toolButton } from "./picture.js";
+
 /** Device pixels for a CSS pixel in what is saved as PNG, as long as a browser draws a canvas of that many a side. */
 export const PICTURE_SCALE = 2;
 const LARGEST_SIDE = 16_384;
+/** Down into a tray, on a 16 × 16 field. */
+const ARROW = "M8 1.5v8M4.5 6.5 8 10l3.5-3.5M2 11.5v3h12v-3";
+const FORMATS = /** @type {const} */ (["PNG", "SVG", "PDF"]);
 
 /** @typedef {"shown" | "white" | "transparent"} Paper */
-const pictures = /** @type {{ headlightPaper?: Paper }} */ (globalThis);
+/** @typedef {"PNG" | "SVG" | "PDF"} Format */
+const pictures = /** @type {{ headlightPaper?: Paper, headlightFormat?: Format }} */ (globalThis);
 
-/** @param {Paper} paper */
-export function choosePaper(paper) {
+/** What the page's menu says of all pictures. @param {Format} format @param {Paper} paper */
+export function chooseHowSaved(format, paper) {
+  pictures.headlightFormat = format;
   pictures.headlightPaper = paper;
+}
+
+/**
+ * A button that saves a picture in the format chosen for the page; without a page, as in a notebook, it offers all three.
+ * @param {(format: Format) => void} save
+ */
+export function saveButton(save) {
+  const box = element("span", { className: "picture-buttons", dataset: { notInPicture: "" } });
+  const offer = (/** @type {Format} */ format) =>
+    toolButton(format, _("Save this picture as {format}", { format }), () => save(format));
+  const press = () => {
+    if (pictures.headlightFormat) save(pictures.headlightFormat);
+    else box.replaceChildren(...FORMATS.map(offer));
+  };
+  const title = _("Save this picture");
+  const arrow = svg("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, svg("path", { d: ARROW }));
+  box.append(button({ className: "picture-button", title, ariaLabel: title }, press, arrow));
+  return box;
 }
 
 /** Ink and paper of a saved picture; the page's own where nothing else was chosen. @param {string} ink @param {string} paper */

@@ -5,14 +5,14 @@
 // does what has `data-not-in-picture`.
 import { cellsOf } from "./canvas_cells.js";
 import { drawingOf } from "./drawing_copy.js";
-import { _ } from "./messages.js";
-import { element, toolButton } from "./picture.js";
-import { inkAndPaper, printPicture, rasterised, savePng, saveSvg } from "./picture_file.js";
+import { element } from "./picture.js";
+import { inkAndPaper, printPicture, rasterised, saveButton, savePng, saveSvg } from "./picture_file.js";
 import { pixelsNote, svgOf } from "./picture_svg.js";
 
 // Room for labels: whoever opens the picture may have a wider font.
 const PICTURE_MARGIN = 20;
 
+/** @import { Format } from "./picture_file.js" */
 /** @import { Box, Colour, Picture, Shape, Words } from "./picture_svg.js" */
 
 /** @type {OffscreenCanvasRenderingContext2D | null} */
@@ -190,27 +190,22 @@ export function pictureOf(root) {
 }
 
 /**
- * Buttons that save what `root` shows, and say it where that is not all shapes; `nameOf()` is the file's name without its ending.
+ * A button that saves what `root` shows, and say it where that is not all shapes; `nameOf()` is the file's name without its ending.
  * @param {HTMLElement} root @param {() => string} nameOf
  */
-export function pictureButtons(root, nameOf) {
+export function pictureButton(root, nameOf) {
   const said = element("span", { className: "muted", ariaLive: "polite" });
-  const save = (/** @type {"PNG" | "SVG" | "PDF"} */ format) => {
+  const save = (/** @type {Format} */ format) => {
     const picture = pictureOf(root);
     said.textContent = picture.holdsPixels && format !== "PNG" ? pixelsNote() : "";
     return savePictureAs(format, picture, nameOf());
   };
-  return element(
-    "span",
-    { className: "picture-buttons", dataset: { notInPicture: "" } },
-    said,
-    toolButton("PNG", _("Save this picture as PNG"), () => save("PNG")),
-    toolButton("SVG", _("Save this picture as SVG"), () => save("SVG")),
-    toolButton("PDF", _("Save this picture as PDF, by the browser's print window"), () => save("PDF")),
-  );
+  const saving = saveButton(save);
+  saving.prepend(said);
+  return saving;
 }
 
-/** @param {"PNG" | "SVG" | "PDF"} format @param {Picture} picture @param {string} name */
+/** @param {Format} format @param {Picture} picture @param {string} name */
 export async function savePictureAs(format, picture, name) {
   const [text, { width, height }] = [svgOf(picture), picture];
   if (format === "SVG") saveSvg(text, name);

@@ -8,7 +8,7 @@ import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { button, clamp, contextOf, element, Tooltip } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Head } from "../../../pictures/shared/head_tiles.js" */
@@ -142,7 +142,7 @@ class HeadMaps extends View {
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(
       element("span", { className: "shade-scale", role: "img", ariaLabel }, low, bar, end),
-      pictureButtons(this.root, () => this.data.name),
+      pictureButton(this.root, () => this.data.name),
     );
     if (hadFocus) this.cells[this.indexOf(selected)].focus();
   }

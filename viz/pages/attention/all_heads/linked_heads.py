@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from model import Trace
 
 #: So many heads are listed.
-MOST: Final = 6
+MOST: Final = 4
 #: So many tiles are framed.
 _BEST: Final = 3
 LABEL: Final = said("Two words' link")

@@ -16,6 +16,7 @@ import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_sc
 import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
+/** @import { Format } from "../../../pictures/shared/picture_file.js" */
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 /** @import { LinesHeader, LinesView } from "./line_export.js" */
 /** @import { Layout, Matrix } from "./line_scene.js" */
@@ -106,9 +107,7 @@ class HeadLines extends View {
       switchHead: (head) => this.switchHead(head),
       leaveAlone: (head) => this.change({ on: new Set([head]) }),
       threshold: (threshold, isFinal) => this.change({ threshold }, isFinal),
-      savePng: () => savePng(canvasOf(this.scene()), fileNameOf(this.header, this.heads())),
-      saveSvg: () => saveSvg(svgOf(this.scene()), fileNameOf(this.header, this.heads())),
-      print: () => this.print(),
+      save: (format) => this.save(format),
     });
   }
 
@@ -318,9 +317,12 @@ class HeadLines extends View {
     return sceneOf({ matrix, heads: this.heads(), least, focus: kept, layout, header, ink, paper, numberOf });
   }
 
-  print() {
-    const scene = this.scene();
-    printPicture(svgOf(scene), scene.width, scene.height, fileNameOf(this.header, this.heads()));
+  /** @param {Format} format */
+  save(format) {
+    const [scene, name] = [this.scene(), fileNameOf(this.header, this.heads())];
+    if (format === "PNG") savePng(canvasOf(scene), name);
+    else if (format === "SVG") saveSvg(svgOf(scene), name);
+    else printPicture(svgOf(scene), scene.width, scene.height, name);
   }
 }
 

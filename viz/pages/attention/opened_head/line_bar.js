@@ -1,13 +1,16 @@
 // @ts-check
-// Above the lines: a chip for every head, the threshold, and the buttons that save the picture.
+// Above the lines: a chip for every head, the threshold, and the button that saves the picture.
 import { _ } from "../../../pictures/shared/messages.js";
-import { button, element } from "../../../pictures/shared/picture.js";
+import { element } from "../../../pictures/shared/picture.js";
+import { saveButton } from "../../../pictures/shared/picture_file.js";
+
+/** @import { Format } from "../../../pictures/shared/picture_file.js" */
 
 /**
  * What a person does in the bar.
  * @typedef {{
  *   switchHead(head: number): void, leaveAlone(head: number): void, threshold(percent: number, isFinal: boolean): void,
- *   savePng(): void, saveSvg(): void, print(): void,
+ *   save(format: Format): void,
  * }} Acts
  */
 
@@ -24,20 +27,12 @@ export class LineBar {
     const threshold = (/** @type {boolean} */ isFinal) => act.threshold(Number(this.slider.value), isFinal);
     this.slider.addEventListener("input", () => threshold(false));
     this.slider.addEventListener("change", () => threshold(true));
-    const saveButton = (/** @type {string} */ name, /** @type {() => void} */ save) =>
-      button({ className: "save", title: _("Save the picture as {format}", { format: name }) }, save, name);
     this.element = element(
       "div",
       "bar",
       ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", _("Heads")), ...this.chips)] : []),
       element("label", "threshold", element("span", "bar-name", _("Lines from")), this.slider, this.least),
-      element(
-        "div",
-        "saving",
-        saveButton("PNG", act.savePng),
-        saveButton("SVG", act.saveSvg),
-        saveButton("PDF", act.print),
-      ),
+      saveButton(act.save),
     );
   }
 

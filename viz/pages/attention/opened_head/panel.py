@@ -35,13 +35,17 @@ _NOTHING_LEFT: Final = said("Nothing but special tokens stands here: show them t
 
 
 def _settings(trace: "Trace", site: str) -> None:
-    """How the open head is drawn and what its numbers are; behind a button, which head it is, and between what."""
+    """How the open head is drawn; behind a button, what its numbers are, which head it is, and between what."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         controls.drawn_as()
-        name = controls.measure(measures.offered(models.abilities(state.current().model)), has_label=False)
         more = st.popover(
-            ":material/tune:", key="open-head-more", type="tertiary", help=_("Layer, head, words and special tokens")
+            shown(MEASURES[state.current().common.measure].label),
+            key="open-head-more",
+            icon=":material/tune:",
+            help=_("Measure, layer, head, words and special tokens"),
         )
+    with more:
+        name = controls.measure(measures.offered(models.abilities(state.current().model)))
     if name != "weights" and long_texts.is_long(trace, site):
         st.caption(
             _(

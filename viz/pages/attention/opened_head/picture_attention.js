@@ -16,7 +16,7 @@ import {
   Tooltip,
   tokenElement,
 } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
@@ -52,7 +52,7 @@ class PictureAttention extends View {
   start() {
     this.stage.ariaLabel = _("Patches of the picture: arrow keys move, Enter makes one the query");
     this.stage.append(this.canvas, this.queryFrame, this.nearFrame);
-    const save = pictureButtons(this.root, () => this.data.fileName);
+    const save = pictureButton(this.root, () => this.data.fileName);
     this.root.replaceChildren(this.title, this.bar, this.stage, this.below, this.status, save, this.tooltip.box);
     this.stage.addEventListener("pointermove", (event) => this.point(event));
     this.stage.addEventListener("pointerleave", () => {

@@ -6,7 +6,7 @@ import { consume, isCombination, reachByTab } from "../../../pictures/shared/ite
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { button, element, Tooltip, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { Columns, exactNumber, GUTTER } from "./origin_pictures.js";
 import { StepPictures } from "./origin_steps.js";
 
@@ -31,7 +31,7 @@ class OriginStory extends View {
 
   start() {
     this.heads.ariaLabel = _("Keys: arrow keys move, Enter follows a key");
-    const save = pictureButtons(this.root, () => this.data.name);
+    const save = pictureButton(this.root, () => this.data.name);
     this.root.replaceChildren(this.first, this.heads, this.list, save, this.status, this.tooltip.box);
     this.root.addEventListener("pointermove", (event) => this.point(event));
     this.root.addEventListener("pointerleave", () => {

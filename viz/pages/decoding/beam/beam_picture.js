@@ -7,7 +7,7 @@ import { cornerOf, hearItems, scrolledTo } from "../../../pictures/shared/items.
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { contextOf, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
 
@@ -119,7 +119,7 @@ class BeamPicture extends View {
     this.bar.replaceChildren(
       ...keys,
       element("label", { className: "beam-fold", dataset: { notInPicture: "" } }, box, _("Show the dropped ones")),
-      pictureButtons(this.root, () => this.data.name),
+      pictureButton(this.root, () => this.data.name),
     );
   }
 

@@ -7,7 +7,7 @@ import { closest, consume, isCombination } from "../../../pictures/shared/items.
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { button, clamp, element } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Look } from "../../../pictures/shared/picture.js" */
@@ -48,7 +48,7 @@ class BranchTree extends View {
   });
 
   start() {
-    const buttons = pictureButtons(this.root, () => this.data.name);
+    const buttons = pictureButton(this.root, () => this.data.name);
     this.root.replaceChildren(this.lanes, this.list, buttons);
     this.list.addEventListener("focusin", (event) => this.visit(closest(event, ".branch")));
     onResize(this, () => this.drawLanes());

@@ -43,14 +43,11 @@ class TreeAct:
 
 @frame.fragment
 def show(trace: "Trace") -> None:
-    """Where to leave the translation, the tree of what was made so, and two of them side by side."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        translation_controls.step(trace)
-        translation_controls.candidate(trace)
-        translation_controls.type_word(trace)
-    traces = translation_controls.known_traces()
+    """The tree of the translations that a person made, and two of them side by side."""
     made = translations.choices()
-    _tree(made, traces, trace.source_tokens)
+    if made:
+        _tree(made, translation_controls.known_traces(), trace.source_tokens)
+        made = translations.choices()
     other = translations.compared(made)
     if other is not None:
         _compare(trace, other)
@@ -74,11 +71,6 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
             "To the left each translation is a line over its steps, and leaves another one where it was changed; the "
             "ring is the chosen step. Click one to show it. Words that differ from the one that it leaves are "
             "underlined; log p is the sum over its tokens, in nats. Nothing is lost; every branch is in the address."
-        )
-        if made
-        else _(
-            "So far there is only the model’s own translation. Write another token at a step: the model goes on "
-            "from it, as a branch beside this one."
         )
     )
 

@@ -7,7 +7,7 @@ import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { filmCurve } from "./film_curve.js";
 import { distributionAt, filterDistribution } from "./film_distribution.js";
@@ -110,7 +110,7 @@ class DecodePlayer extends PlayerView {
     });
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
-    this.transport.element.append(pictureButtons(this.root, () => `${this.header.name}-step${this.state.step}`));
+    this.transport.element.append(pictureButton(this.root, () => `${this.header.name}-step${this.state.step}`));
     const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;

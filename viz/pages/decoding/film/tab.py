@@ -10,13 +10,14 @@ from model.errors import HeadlightError
 from viz.access import long_texts, models, texts
 from viz.pages.decoding import translation_controls, translations
 from viz.pages.decoding.branch_codes import ORIGINAL
+from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
 from viz.pages.decoding.notices import label_smoothing_note
 from viz.selection import state
 from viz.selection.decoding import NO_FILTER
 from viz.text.html import word_changes
-from viz.text.messages import _
+from viz.text.messages import _, plural
 from viz.text.sites import CROSS, DECODER, file_name
 from viz.ui import formulas, frame, head_jobs, present
 
@@ -69,13 +70,28 @@ def show(trace: "Trace") -> None:
     state.put(_with_player(selection, player))
     frame.lacking(models.abilities(selection.model), "self-attention")
     if not present.is_on():
-        translation_controls.type_word(trace, key="write-in-film")
+        translation_controls.type_word(trace)
+        _show_branches(trace)
         with st.expander(_("Formulas of a step"), key="film-formulas"):
             formulas.show(Path(__file__).with_name("formulas.md"))
     if asked is not None:
         # The rest of the page follows.
         sleep(_SENT)
         st.rerun()
+
+
+def _show_branches(trace: "Trace") -> None:
+    """What else was written or could be; computed while it is unfolded, as it is once there is a branch."""
+    count = len(translations.choices())
+    label = (
+        plural("Branches: the translation that you made", "Branches: the {count} translations that you made", count)
+        if count
+        else _("Branches: what the model would write after its next best token")
+    )
+    key = f"film-branches-{bool(count)}"
+    with st.expander(label, expanded=bool(count), on_change="rerun", key=key) as unfolded:
+        if unfolded.open:
+            branches.show(trace)
 
 
 def _show_change(trace: "Trace") -> None:

@@ -8,7 +8,7 @@ import { _ } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent, probabilityLegend, timesLess } from "../../../pictures/shared/probability.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
@@ -85,7 +85,7 @@ class LensTable extends View {
   build() {
     const { scale, cells } = this.data;
     const key = [element("b", {}, MARK.trim()), element("span", {}, _("is what was written"))];
-    const buttons = pictureButtons(this.root, () => this.data.name);
+    const buttons = pictureButton(this.root, () => this.data.name);
     this.bar.replaceChildren(probabilityLegend(scale.stops), element("span", "lens-key", ...key), buttons);
     this.cells = cells.map((row, level) => row.map((cell, step) => this.cell(cell, level, step)));
     this.parts = "";

@@ -10,7 +10,7 @@ import { _, plural } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
 import { clamp, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { Architecture } from "../../../pictures/architecture_map/layout.js" */
 /** @import { Stage } from "../../../pictures/architecture_map/stages.js" */
@@ -70,7 +70,7 @@ class ArchitecturePlayer extends PlayerView {
       nameOf: (step) => this.nameOf(step),
     });
     this.buildMap();
-    this.transport.element.append(pictureButtons(this.root, () => `${this.header.name}-step${this.state.step}`));
+    this.transport.element.append(pictureButton(this.root, () => `${this.header.name}-step${this.state.step}`));
     const board = element("div", "map-board", this.holder, this.panel);
     this.root.replaceChildren(this.transport.element, board, this.tooltip.box);
   }

@@ -344,7 +344,9 @@ def lead(box: str, layer: int, row: int) -> Lead:
         step: dict[str, object] = {"step": row} if row >= 0 else {}
         return Lead(_("the film on the page Decode"), "decoding", {"decoding_tab": "Film"} | step)
     if kind == "linear":
-        return Lead(_("the logit lens on the page Decode"), "decoding", {"decoding_tab": "Logit lens"})
+        return Lead(
+            _("the logit lens on the page Decode"), "decoding", {"decoding_tab": "Inside", "inside": "Logit lens"}
+        )
     if kind == "layers":
         return Lead(_("what every head does, on the page Atlas"), "atlas", {"atlas_tab": "Maps"})
     return Lead(_("a token followed through it"), "learn", _followed(stack, kind, layer, row))
@@ -352,7 +354,11 @@ def lead(box: str, layer: int, row: int) -> Lead:
 
 def _followed(stack: str, kind: str, layer: int, row: int) -> dict[str, object]:
     """The stage of the tab that follows a token, and in the decoder the token that the film is at."""
-    choices: dict[str, object] = {"learn_tab": "Follow one token", "followed_stack": stack}
+    choices: dict[str, object] = {
+        "learn_tab": "The Transformer",
+        "transformer_view": "One token",
+        "followed_stack": stack,
+    }
     if stack == "decoder":
         choices["followed_token"] = max(row, 0)
     if kind in ("inputs", "embedding"):

@@ -6,7 +6,7 @@ import { closest, consume, isCombination, reachByTab } from "../../../pictures/s
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { button, contextOf, element, mixStops, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
@@ -90,7 +90,7 @@ class TokenPath extends View {
     const stream = element("span", "key", element("span", "swatch stream-swatch"), _("the stream then"));
     const [before, after] = _("How long what each part adds to {token} is, and its share of the sum").split("{token}");
     const title = element("span", "path-title", before, tokenElement(token), after);
-    const save = pictureButtons(this.root, () => this.data.name);
+    const save = pictureButton(this.root, () => this.data.name);
     this.bar.replaceChildren(title, element("span", "keys", ...keys, stream), save);
     const hadFocus = this.buttons.matches(":focus-within");
     this.stages = stages.map((name, stage) =>

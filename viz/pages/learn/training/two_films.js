@@ -7,7 +7,7 @@ import { _ } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /**
@@ -44,7 +44,7 @@ class TwoFilms extends PlayerView {
       onPause: () => this.report(),
       nameOf: (step) => _("Position {number} of {count}", { number: step + 1, count: this.count }),
     });
-    this.transport.element.append(pictureButtons(this.root, () => `${name}-position${this.state.step}`));
+    this.transport.element.append(pictureButton(this.root, () => `${name}-position${this.state.step}`));
     this.columns = Array.from({ length: this.count }, () => []);
     this.root.replaceChildren(
       this.transport.element,

@@ -12,7 +12,7 @@ import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
-import { pictureButtons } from "../../../pictures/shared/save_picture.js";
+import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { MetricNumbers, metricLanes, stepTicks, toldOfFrame, trainingLanes } from "./training_lanes.js";
 import { TrainingTexts } from "./training_texts.js";
 
@@ -120,7 +120,7 @@ class TrainingFilm extends PlayerView {
         (frame) => ofHeads.ofHeads(frame, this.state),
       );
     this.marked = "";
-    this.transport.element.append(pictureButtons(this.root, () => `${header.name}-step${steps[this.state.step]}`));
+    this.transport.element.append(pictureButton(this.root, () => `${header.name}-step${steps[this.state.step]}`));
     this.root.replaceChildren(
       element("p", "finding", header.finding),
       this.transport.element,

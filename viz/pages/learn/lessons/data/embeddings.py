@@ -45,7 +45,7 @@ def lengths(shipped: "Shipped", *, text: str) -> View:
     caption = said(
         "What is added up before the first layer: the scaled row of the token, and the encoding of its position."
     )
-    choices = {"text": text, "learn_tab": "Follow one token", "site": ENCODER}
+    choices = {"text": text, "learn_tab": "The Transformer", "transformer_view": "One token", "site": ENCODER}
     return View(picture, found, caption, FullPage("learn", choices))
 
 

@@ -158,7 +158,13 @@ def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden
     series: dict[str, np.ndarray] = {f"“{word}”": own, f"“{other}”": instead}
     picture = Bars(labels=[said("nothing"), *labels], series=series, number=said("probability"), top=1.0)
     caption = said("Each pair of bars: with that word hidden from every attention. At the top, nothing is hidden.")
-    choices = {"text": text, "decoding_tab": "Attribution", "step": choice.place.row, "step_chosen": True}
+    choices = {
+        "text": text,
+        "decoding_tab": "Inside",
+        "inside": "Attribution",
+        "step": choice.place.row,
+        "step_chosen": True,
+    }
     return View(picture, found, caption, FullPage("decoding", choices))
 
 

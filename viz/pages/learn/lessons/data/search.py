@@ -133,7 +133,7 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
         upright=float(length),
     )  # fmt: skip
     caption = said("((5 + n) ÷ 6)^α (Wu et al. 2016), for three exponents. Dotted: the length in the text.")
-    return View(picture, found, caption, FullPage("decoding", {"decoding_tab": "Beam search"}))
+    return View(picture, found, caption, FullPage("decoding", {"decoding_tab": "Film", "search": "Beam search"}))
 
 
 def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
@@ -189,7 +189,13 @@ def _word(token: str) -> str:
 
 
 def _full(text: str, width: int, alpha: float) -> FullPage:
-    choices = {"text": text, "decoding_tab": "Beam search", "beam_size": width, "length_penalty": round(100 * alpha)}
+    choices = {
+        "text": text,
+        "decoding_tab": "Film",
+        "search": "Beam search",
+        "beam_size": width,
+        "length_penalty": round(100 * alpha),
+    }
     return FullPage("decoding", choices)
 
 

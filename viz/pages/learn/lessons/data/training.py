@@ -185,7 +185,12 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     series: dict[str, np.ndarray] = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
     picture = Bars(labels=labels, series=series, number=said("value"))
     caption = said("The first numbers of what layer 1's feed-forward network adds at “{word}”.", word=word)
-    return View(picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "Follow one token"}))
+    return View(
+        picture,
+        found,
+        caption,
+        FullPage("learn", {"text": text, "learn_tab": "The Transformer", "transformer_view": "One token"}),
+    )
 
 
 def _least(epsilon: float, vocabulary: int) -> float:

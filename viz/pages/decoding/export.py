@@ -1,4 +1,4 @@
-"""What a person can take along of the decoding: tables, trees, arrays, a link."""
+"""The files that the decoding page offers: tables, trees, arrays."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,19 +18,18 @@ from viz.selection import state
 from viz.selection.selection import Selection
 from viz.text.messages import _, plural
 from viz.text.sites import file_name
-from viz.ui import downloads, frame, long_work, trace_tables
+from viz.ui import long_work, trace_tables
 from viz.ui.downloads import Offer, show_offer
 
 if TYPE_CHECKING:
     from model import BeamTree, Trace
 
 
-@frame.fragment
-def show(trace: "Trace") -> None:
-    """Every kind of thing to take along."""
+def files(trace: "Trace") -> None:
+    """The tables, arrays and trees of the translation that is shown."""
     selection = state.current()
     of_branch = f"branch{selection.decoding.branch}" if selection.decoding.branch else ""
-    st.subheader(_("The translation shown"), anchor=False)
+    st.markdown(_("**The translation shown**"))
     show_offer(
         Offer(
             _("Steps and candidates"),
@@ -54,24 +53,10 @@ def show(trace: "Trace") -> None:
         )
     )
     _offer_trees(trace, selection)
-    st.subheader(_("Pictures"), anchor=False)
-    st.caption(
-        _(
-            "The camera in the corner of a chart saves it; “Save charts as” on the left says how. Pictures of a kind "
-            "of their own, such as the tree of branches, have buttons, PNG, SVG and PDF."
-        )
-    )
-    downloads.show_link(
-        f"decode?{downloads.link(selection)}",
-        _(
-            "Behind the address of any Headlight that has this checkpoint, this opens here: the sentence, every "
-            "branch, the one shown, the step and every other choice that was changed. Branches are computed anew there."
-        ),
-    )
 
 
 def _offer_trees(trace: "Trace", selection: Selection) -> None:
-    st.subheader(_("Trees"), anchor=False)
+    st.markdown(_("**Trees**"))
     made = translations.choices()
     written = partial(translations.written, *translations.source(), made)
     checkpoint, digest = models.identity(selection.model)

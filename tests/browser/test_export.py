@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
+from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 from model import Translator
 from model.trace.file import load_trace
 from tests.browser.conftest import Serve, visit
 from tests.browser.pointing import box_of
-from viz.pages.attention.take_away.view_page import OpenView, view_page
 from viz.ui.trace_tables import FORMULA_SIGNS
 
 HERE = Path(__file__).parent

@@ -1,7 +1,4 @@
-"""Everything a person can take along: pictures, tables, arrays, a page that opens offline, a link.
-
-No file is made before its button is pressed.
-"""
+"""The files that the attention page offers: tables, arrays, a page that opens offline."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -11,39 +8,31 @@ import streamlit as st
 
 from viz.access import attention, long_texts, models, trace_files
 from viz.access.attention import MatrixView
-from viz.pages.attention.take_away.view_page import OpenView, page_bytes, view_page
+from viz.pages.attention.view_page import OpenView, page_bytes, view_page
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
 from viz.text import sites
 from viz.text.messages import _, shown
 from viz.text.sites import file_name, head_name
-from viz.ui import controls, downloads, finding, frame, measures, sentence, token_labels, trace_tables
-from viz.ui.downloads import Offer, show_offer
+from viz.ui import downloads, finding, measures, sentence, token_labels, trace_tables
+from viz.ui.downloads import Offer, show_offer, show_offers
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
 
 
-@frame.fragment
-def show(trace: "Trace") -> None:
-    """Every kind of thing to take along, for the attention and the head that are chosen."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        site = controls.site(trace.sites)
-        layers = trace.inputs[site]
-        layer = controls.layer(len(layers))
-        head = controls.head(layers[0].num_heads)
-    _offer_tables(trace, site, layer, head)
-    _offer_page(trace, site, layer, head)
+def files(trace: "Trace") -> None:
+    """The tables, the page and the arrays, for the attention and the head that are open."""
+    common = state.current().for_model(trace.shapes).common
+    _offer_tables(trace, common.site, common.layer, common.head)
+    _offer_page(trace, common.site, common.layer, common.head)
     _offer_arrays(trace)
-    _tell_of_pictures()
-    _show_link()
 
 
 def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
-    st.subheader(_("Tables"), anchor=False)
-    for offer in (*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)):
-        show_offer(offer)
+    st.markdown(_("**Tables**"))
+    show_offers((*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)))
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:
         st.caption(
@@ -184,7 +173,7 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 
 
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
-    st.subheader(_("This view as a page"), anchor=False)
+    st.markdown(_("**This view as a page**"))
     if long_texts.is_long(trace, site):
         st.caption(
             _(
@@ -219,7 +208,7 @@ def _page(
 
 
 def _offer_arrays(trace: "Trace") -> None:
-    st.subheader(_("The whole trace"), anchor=False)
+    st.markdown(_("**The whole trace**"))
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     size = trace_files.size(trace)
     has_weights = trace_files.has_weights(trace)
@@ -245,30 +234,6 @@ def _offer_arrays(trace: "Trace") -> None:
         )
 
 
-def _tell_of_pictures() -> None:
-    st.subheader(_("Pictures"), anchor=False)
-    st.caption(
-        _(
-            "The camera in the upper right corner of a chart saves it; “Save charts as” on the left says how, for "
-            "every chart of every page: PNG has twice the screen's pixels, SVG and PDF are shapes and stay sharp at "
-            "any size. All other pictures have buttons of their own. PDF is made by the browser: choose “Save as "
-            "PDF” in its print window. For a paper, choose a white background or none on the left: letters are then "
-            "black."
-        )
-    )
-
-
-def _show_link() -> None:
-    downloads.show_link(
-        f"?{_link()}",
-        _(
-            "Behind the address of any Headlight that has this checkpoint, this shows the same: the sentence, "
-            "attention, layer, head and every other choice that was changed. It names the checkpoint, never a place "
-            "on a disk."
-        ),
-    )
-
-
 def _link() -> str:
-    """The selection as it stands in an address; it opens at the heads, not in this tab."""
+    """The selection as an address has it; it opens at the heads."""
     return downloads.link(state.current().changed(attention_tab=ALL_HEADS))

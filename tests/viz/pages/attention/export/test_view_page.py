@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from viz.pages.attention.take_away import view_page as take_away
+from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 from model import Translator
 from model.trace.trace import Trace
 from tests.viz.sent import unpack
-from viz.pages.attention.take_away import view_page as take_away
-from viz.pages.attention.take_away.view_page import OpenView, view_page
 from viz.text.messages import speaking
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"

@@ -1,1 +1,0 @@
-"""The tab with files of the view: tables, arrays, a page that opens offline."""
