@@ -28,7 +28,7 @@ ROOM_ABOVE = 260
 LABEL = re.compile("(?<==')[^']+")
 #: Page and tab → the picture that it is about.
 PICTURES = {
-    ("learn", "Lessons"): ".st-key-lesson-look-up-1",
+    ("learn", "Lessons"): ".st-key-lesson-one-sentence-1",
     ("learn", "Whole model"): ".st-key-architecture",
     ("learn", "One token"): ".st-key-follow-path",
     ("attention", "All heads"): ".st-key-heads",

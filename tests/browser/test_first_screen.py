@@ -33,7 +33,8 @@ CONTROLS = """() => {
       if (each.shadowRoot) walk(each.shadowRoot);
       const isOne = each.matches("button, input, select, textarea, summary, [role=tab], [role=radio], [role=slider]");
       const { width, height } = each.getBoundingClientRect();
-      if (isOne && each.checkVisibility() && width > 1 && height > 1 && !each.closest("[data-testid=stSelectbox] button"))
+      const isWithin = each.closest("[data-testid=stSelectbox] button");
+      if (isOne && each.checkVisibility() && width > 1 && height > 1 && !isWithin)
         found.push(each.getAttribute("aria-label") || each.textContent.trim());
     }
   };

@@ -83,7 +83,7 @@ def _options(source: str) -> Iterator[str]:
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
     """The texts of a lesson, of its steps and of their questions."""
-    yield from (lesson["title"], lesson["section"])
+    yield from (lesson["title"], lesson["section"], *lesson["summary"], lesson["exercise"])
     for step in lesson["steps"]:
         yield from (step["title"], step["text"])
         if question := step.get("question"):

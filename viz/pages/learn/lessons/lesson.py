@@ -74,12 +74,16 @@ class Lesson:
         name: in addresses.
         title: as listed.
         section: of the paper, "§3.2.1".
+        summary: what to remember, three lines.
+        exercise: one thing to try next.
         steps: in order.
     """
 
     name: str
     title: str
     section: str
+    summary: tuple[str, ...]
+    exercise: str
     steps: tuple[Step, ...]
 
 
@@ -92,7 +96,7 @@ class _Literal(str):
 
 @cache
 def lessons() -> Mapping[str, Lesson]:
-    """Every lesson by its name, in the order of the numbers that their files begin with."""
+    """Every lesson by its name, in the order of the numbers that their files begin with: 0, 1, 2, …"""
     found = (read(path) for path in sorted(FOLDER.glob("*.toml")))
     return {lesson.name: lesson for lesson in found}
 
@@ -107,6 +111,8 @@ def read(path: Path) -> Lesson:
         content = tomllib.load(file)
     steps = tuple(_step(f"{path.name}, step {number}", step) for number, step in enumerate(content.pop("steps"), 1))
     name = path.stem.partition("_")[2].replace("_", "-")
+    if "summary" in content:
+        content["summary"] = tuple(content["summary"])
     return _made(Lesson, path.name, content | {"name": name, "steps": steps})
 
 

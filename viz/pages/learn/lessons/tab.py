@@ -45,8 +45,8 @@ def show(head: "DeltaGenerator") -> None:
     head.markdown(
         _(
             "Lesson {number} of {count} · {section} · on **{name}**",
-            number=names.index(lesson.name) + 1,
-            count=len(names),
+            number=names.index(lesson.name),
+            count=len(names) - 1,
             section=_(lesson.section),
             name=plain(_name()),
         ),
@@ -77,7 +77,7 @@ def _chosen() -> tuple[Lesson, int]:
 def _way(lesson: Lesson, number: int) -> None:
     """The lessons, the steps of the open one, and the way back and on."""
     known = lessons()
-    titles = {name: f"{index}. {_(of.title)}" for index, (name, of) in enumerate(known.items(), 1)}
+    titles = {name: f"{index}. {_(of.title)}" for index, (name, of) in enumerate(known.items())}
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
@@ -135,6 +135,15 @@ def _step(lesson: Lesson, number: int) -> None:
         alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
         draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
         st.caption(shown_text(view.caption))
+        if number == len(lesson.steps) and not present.is_on():
+            _ending(lesson)
+
+
+def _ending(lesson: Lesson) -> None:
+    """What to remember of a lesson, and one thing to try."""
+    with st.container(border=True, key="lesson-ending"):
+        st.markdown("\n".join((f"**{_('Summary')}**\n", *(f"- {_(line)}" for line in lesson.summary))))
+        st.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
 
 
 def _answered(question: Question, view: View, number: int) -> bool:

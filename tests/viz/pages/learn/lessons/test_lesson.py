@@ -1,14 +1,17 @@
 """A lesson's file is read whole or refused, and a claim is a comparison of what a view has found."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from viz.pages.learn.lessons.lesson import LessonFileError, holds, lessons, read
+from viz.pages.learn.lessons.lesson import LessonFileError, Step, holds, lessons, read
 
 WHOLE = """
 title = "Title"
 section = "§3"
+summary = ["One.", "Two.", "Three."]
+exercise = "Try it."
 [[steps]]
 title = "Step"
 text = "Text {weight:.2f}."
@@ -44,6 +47,7 @@ def test_a_lesson_is_named_by_its_file_and_keeps_its_steps(tmp_path: Path) -> No
         ("weight > 0.5", "weight is large", "a claim is"),
         ('answer = "top"', "", "lacking ['answer']"),
         ('section = "§3"', "", "lacking ['section']"),
+        ('exercise = "Try it."', "", "lacking ['exercise']"),
     ],
 )
 def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -83,7 +87,22 @@ def test_a_claim_about_what_no_view_finds_is_the_file_s_mistake() -> None:
 
 def test_the_lessons_follow_the_paper_and_have_four_to_nine_steps() -> None:
     known = lessons()
-    assert list(known)[:2] == ["look-up", "scaled-dot-product"]
+    assert list(known)[:3] == ["one-sentence", "look-up", "scaled-dot-product"]
     assert {name: len(lesson.steps) for name, lesson in known.items() if not 4 <= len(lesson.steps) <= 9} == {}
     assert all(any(step.question for step in lesson.steps) for lesson in known.values())
     assert all(step.claims for lesson in known.values() for step in lesson.steps)
+    assert {name: len(lesson.summary) for name, lesson in known.items() if len(lesson.summary) != 3} == {}
+
+
+def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:
+    """Lessons are counted from 0; one that was put in between moves the others."""
+    about = {13: "it", 12: "ablations", 14: "often-said", 2: "scaled-dot-product"}
+    names = list(lessons())
+    texts = [text for lesson in lessons().values() for step in lesson.steps for text in said_in(step)]
+    named = {int(number) for text in texts for number in re.findall(r"[Ll]esson (\d+)", text)}
+    assert named == set(about)
+    assert {number: names[number] for number in about} == about
+
+
+def said_in(step: Step) -> list[str]:
+    return [step.text, step.question.because] if step.question is not None else [step.text]

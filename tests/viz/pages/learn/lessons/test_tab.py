@@ -31,7 +31,7 @@ def question_step() -> tuple[str, int]:
         (name, number)
         for name, lesson in lessons().items()
         for number, step in enumerate(lesson.steps, 1)
-        if step.question is not None and step.view == "pooling"
+        if step.question is not None and step.view == "operations"
     )
 
 
@@ -50,7 +50,7 @@ def test_the_picture_waits_for_the_prediction_and_the_model_says_whether_it_was_
     name, number = question_step()
     at(app, name, number)
     assert not charts(app)
-    for option, (right, wrong) in {1: (0, 1), 2: (1, 0)}.items():
+    for option, (right, wrong) in {1: (1, 0), 2: (0, 1)}.items():
         app.pills(key="answer").set_value(option).run()
         healthy(app)
         assert len(charts(app)) == 1
@@ -100,11 +100,11 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     app: AppTest, monkeypatch: pytest.MonkeyPatch, language: str
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
-    at(app, "look-up", 3, answer=1, lang=language)
+    at(app, "look-up", 4, answer=1, lang=language)
     healthy(app)
-    step = lessons()["look-up"].steps[2]
+    step = lessons()["look-up"].steps[3]
     assert step.question is not None
     with messages.speaking(language):
-        title, right = messages._(step.title), messages._(step.question.options[1])
+        title, right = messages._(step.title), messages._(step.question.options[2])
     assert app.subheader[0].value == title
     assert right in app.warning[0].value

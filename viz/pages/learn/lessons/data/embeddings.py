@@ -10,6 +10,7 @@ from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow
 from model.errors import TokenError
 from model.nn.parameter_counts import count_parameters
+from viz.access import word_links
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.html import Column
@@ -22,6 +23,36 @@ if TYPE_CHECKING:
 
 #: Neighbours, and candidates of a step, that a picture has room for.
 NEIGHBOURS: Final = 10
+
+
+def tokens(shipped: "Shipped", *, text: str) -> View:
+    """The words of a sentence, the tokens that each is split into, and their numbers in the vocabulary."""
+    trace = shipped.trace(text)
+    known = word_links.words(trace)
+    words = list(zip(known.labels, known.groups, strict=True))[: known.num_source]
+    end = tuple(range(words[-1][1][-1] + 1, len(trace.source_tokens)))
+    rows = tuple(
+        (
+            label,
+            " · ".join(display_token(trace.source_tokens[at]) for at in group),
+            ", ".join(str(trace.source_ids[at]) for at in group),
+        )
+        for label, group in [*words, (said("end of the sentence"), end)]
+    )
+    split = max(range(len(words)), key=lambda word: len(words[word][1]))
+    count = len(words)
+    found: dict[str, float | str] = {
+        "words": count, "tokens": len(trace.source_tokens), "vocabulary": shipped.translator.config.vocab_size,
+        "split": words[split][0].strip(".,!?"), "count": len(words[split][1]), "pieces": rows[split][1],
+    }  # fmt: skip
+    found["verdict"] = (
+        said("More than {words}", words=count)
+        if len(trace.source_tokens) > count
+        else said("Exactly {words}", words=count)
+    )
+    columns = (Column(said("word"), language="en"), Column(said("tokens")), Column(said("numbers in the vocabulary")))
+    caption = said("Each row is a word as typed, with its tokens. ▁ marks the beginning of a word.")
+    return View(Rows(columns, rows), found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
 
 def lengths(shipped: "Shipped", *, text: str) -> View:
@@ -130,29 +161,6 @@ def shared(shipped: "Shipped") -> View:
         "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
     )
     return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
-
-
-def arithmetic(shipped: "Shipped", *, sums: list[str]) -> View:
-    """Sums of rows, each "a - b + c = expected": where the expected word stands, among all and without the three."""
-    space = _space(shipped.translator)
-    rows, first, first_without = [], 0, 0
-    for one in sums:
-        a, b, c, expected = one.replace("-", " ").replace("+", " ").replace("=", " ").split()
-        answer = space.arithmetic(_id(space, a), _id(space, b), _id(space, c), _id(space, expected), 1)
-        first += answer.rank == 1
-        first_without += answer.rank_without == 1
-        nearest = _word(answer.nearest[0].token)
-        rows.append((f"{a} − {b} + {c}", expected, nearest, f"{answer.rank:,}", f"{answer.rank_without:,}"))
-    found: dict[str, float | str] = {
-        "sums": len(sums), "first": first, "first_without": first_without, "missed": len(sums) - first_without,
-    }  # fmt: skip
-    columns = (
-        Column(said("sum")), Column(said("expected")), Column(said("nearest of all")),
-        Column(said("rank"), is_number=True),
-        Column(said("without the three"), is_number=True),
-    )  # fmt: skip
-    caption = said("Where the expected word stands among all tokens by cosine; and once more with the three left out.")
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
 
 @cached(max_entries=4)

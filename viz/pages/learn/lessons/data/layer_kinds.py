@@ -1,10 +1,9 @@
 """Views of the layers of Table 1: what is counted of them, how far influence comes, and how far heads really look."""
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from model.analysis import pooling as model_pooling
 from model.analysis.layer_kinds import kinds
 from model.analysis.layer_kinds.kinds import (
     LENGTH,
@@ -50,66 +49,28 @@ NEAR: Final = 8
 _FULL: Final = FullPage("paper", {"paper_tab": "Table 1"})
 
 
-def pooling(shipped: "Shipped", *, width: int, query: int) -> View:
-    """Known points pooled by a query with a kernel of this width, both in hundredths."""
-    result = model_pooling.regression(width / 100, query / 100)
-    points = result.points
-    keys, values = points.keys.numpy(), points.values.numpy()
-    predicted = result.predicted.numpy()
-    answer = float(result.row @ points.values)
-    nearest = int(np.abs(keys - query / 100).argmin())
-    found: dict[str, float | str] = {
-        "width": width / 100,
-        "query": query / 100,
-        "answer": answer,
-        "keys": len(keys),
-        "keys_used": float(result.keys_used),
-        "weight": float(result.row.max()),
-        "nearest": float(values[nearest]),
-        "mean": float(values.mean()),
-        "spread": float(predicted.max() - predicted.min()),
-        "verdict": said("Nearly a straight line")
-        if np.ptp(predicted) < 0.5 * np.ptp(values)
-        else said("A line through every point"),
-    }
-    picture = Curves(
-        x=result.queries.numpy(),
-        lines={said("pooled"): predicted, said("true"): result.true.numpy()},
-        points={said("known"): (keys, values)},
-        x_name=said("key, query"),
-        y_name=said("value"),
-        upright=query / 100,
-    )
-    caption = said(
-        "Points: known keys with their values. Pooled: the answer to every query. True: what the points lie around. "
-        "Dotted: this query."
-    )
-    choices = {"paper_tab": "Pooling", "pooling_width": width, "pooling_query": query}
-    return View(picture, found, caption, FullPage("paper", choices))
-
-
-def saturation(shipped: "Shipped") -> View:
-    """The largest weight's room: entropy of rows from random vectors by their length, divided by √d_k and not."""
+def saturation(shipped: "Shipped", *, measure: Literal["entropy", "gradient"]) -> View:
+    """Rows of weights from random vectors by their length, divided by √d_k and not: their entropy or their gradient."""
     names = {said("divided by √dₖ"): "scaled", said("not divided"): "dot"}
     lines: dict[str, np.ndarray] = {
-        name: np.array([float(random_saturation(kind, width).rows.entropy.median()) for width in WIDTHS])
+        name: np.array([float(getattr(random_saturation(kind, width).rows, measure).median()) for width in WIDTHS])
         for name, kind in names.items()
     }
     divided, raw = lines.values()
     found: dict[str, float | str] = {
-        "narrow": WIDTHS[0],
-        "wide": WIDTHS[-1],
-        "divided": float(divided[-1]),
-        "raw": float(raw[-1]),
-        "divided_narrow": float(divided[0]),
-        "raw_narrow": float(raw[0]),
-    }
+        "wide": WIDTHS[-1], "divided": float(divided[-1]), "raw": float(raw[-1]), "divided_narrow": float(divided[0]),
+        "verdict": said("It almost vanishes") if raw[-1] < 0.1 * raw[0] else said("It stays the same"),
+    }  # fmt: skip
+    y_names = {"entropy": said("entropy of a row, bits"), "gradient": said("‖∂ weights / ∂ scores‖")}
     picture = Curves(
-        x=np.array(WIDTHS, float), lines=lines, x_name=said("dₖ, length of queries and keys"),
-        y_name=said("entropy of a row, bits"), log_x=True,
+        x=np.array(WIDTHS, float), lines=lines, x_name=said("dₖ, components of a query"), y_name=y_names[measure],
+        log_x=True,
     )  # fmt: skip
-    caption = said("Random queries and keys, a row of weights each: 0 bits means that one key has all the weight.")
-    return View(picture, found, caption, FullPage("paper", {"paper_tab": "Scores"}))
+    captions = {
+        "entropy": said("Median over rows of random queries and keys. 0 bits: one key has all the weight."),
+        "gradient": said("Median over rows of random queries and keys. 0: the weights do not react to the scores."),
+    }
+    return View(picture, found, captions[measure], FullPage("paper", {"paper_tab": "Scores"}))
 
 
 def operations(shipped: "Shipped", *, width: int) -> View:
@@ -237,6 +198,8 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
         "far": int((farthest > WINDOW // 2).sum()), "heads": len(farthest), "reach": WINDOW // 2, "window": WINDOW,
         "mean": float(distances.mean()),
     }  # fmt: skip
+    far = int(found["far"])
+    found["verdict"] = said("All") if far == len(farthest) else said("Some") if far else said("None")
     found |= {name: str(found[name]).removeprefix("▁") for name in ("from", "to")}
     labels = [head_label(0, number) for number in range(len(farthest))]
     picture = Bars(

@@ -113,7 +113,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
         "miss": max(abs(value - float(products[5])) for value in elsewhere),
     }  # fmt: skip
     is_alike = float(found["miss"]) < 1e-3
-    found["verdict"] = said("Only how far apart they are") if is_alike else said("Where they stand as well")
+    found["verdict"] = said("Only their distance") if is_alike else said("Their distance and where they are")
     both = np.concatenate([products[:0:-1], products])
     x = np.arange(-distance, distance + 1, dtype=float)
     product = said("dot product")

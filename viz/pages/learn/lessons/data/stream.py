@@ -147,7 +147,7 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
         "word": word, "pre_begin": float(before[0]), "pre_end": float(before[-1]), "post_end": float(after[-1]),
         "growth": float(before[-1] / before[0]), "post_growth": float(after[-1] / after[1]),
     }  # fmt: skip
-    found["verdict"] = said("Norm before the part") if before[-1] > after[-1] else said("Norm after the sum")
+    found["verdict"] = said("Norm before the sub-layer") if before[-1] > after[-1] else said("Norm after the sum")
     picture = Curves(
         x=np.arange(len(before), dtype=float), lines=lines, x_name=said("parts passed, 0 is the embedding"),
         y_name=said("length of the vector"),

@@ -129,6 +129,7 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
     found: dict[str, float | str] = {
         "epsilon": epsilon, "vocabulary": vocabulary, "least_at": float(x[both.argmin()]), "least": float(both.min()),
         "plain_least": float(plain.min()), "sure": float(both[-1]), "sure_at": float(x[-1]), "right": right,
+        "half": f"{np.log(2):.2f}",
     }  # fmt: skip
     found["verdict"] = f"{found['least_at']:.2f}"
     lines: dict[str, np.ndarray] = {
@@ -162,7 +163,7 @@ def sureness(shipped: "Shipped", *, text: str, target: str, presets: list[str]) 
     labels = [step.token for step in traces[0].steps]
     picture = Bars(labels=labels, series=series, number=said("probability of this token"), top=1.0)
     caption = said(
-        "The tokens of one translation, given to both (teacher forcing), and how probable each finds the next."
+        "The tokens of one correct translation, and the probability that each model gives them (teacher forcing)."
     )
     choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("paper", choices))

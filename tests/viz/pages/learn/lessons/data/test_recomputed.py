@@ -6,10 +6,21 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import torch
 
-from viz.pages.learn.lessons.data import claims, heads, layer_kinds, masks, positions, rows, search, stream
+from viz.pages.learn.lessons.data import (
+    claims,
+    embeddings,
+    heads,
+    layer_kinds,
+    masks,
+    positions,
+    rows,
+    search,
+    stream,
+)
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.pages.learn.lessons.pictures import Bars, Curves, Rows
+from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
 
 TEXT = "The animal didn't cross the street because it was too tired."
 TWIN = "The animal didn't cross the street because it was too wide."
@@ -310,23 +321,34 @@ def test_dot_products_of_positions_are_sums_of_cosines_of_their_distance(shipped
     })  # fmt: skip
 
 
-def test_pooling_weighs_each_known_value_by_a_softmax_of_its_distance(shipped: Shipped) -> None:
-    view = layer_kinds.pooling(shipped, width=20, query=250)
+def test_a_gradient_is_that_of_torch_s_softmax(shipped: Shipped) -> None:
+    view = layer_kinds.saturation(shipped, measure="gradient")
     assert isinstance(view.picture, Curves)
-    ((keys, values),) = view.picture.points.values()
+    width = layer_kinds.WIDTHS[-1]
+    generator = torch.Generator().manual_seed(1)
+    query, keys = torch.randn(256, width, generator=generator), torch.randn(256, 32, width, generator=generator)
+    for divisor, name in ((1.0, "raw"), (width**0.5, "divided")):
+        scores = (keys @ query[:, :, None])[..., 0].double() / divisor
+        norms = [torch.autograd.functional.jacobian(lambda row: row.softmax(-1), row).norm() for row in scores]
+        median = float(torch.stack(norms).median())
+        # Another draw of random rows: their medians agree in size, not in digits.
+        assert found_number(view, name) == pytest.approx(median, rel=0.2 if name == "divided" else 1, abs=0.005)
 
-    def pooled(query: float) -> np.ndarray:
-        scores = -(((query - keys) / 0.2) ** 2) / 2
-        return np.asarray(np.exp(scores) / np.exp(scores).sum())
 
-    own, every = pooled(2.5), [pooled(float(query)) for query in view.picture.x]
-    entropies = [-float((row * np.log2(np.maximum(row, 1e-30))).sum()) for row in every]
-    answers = [float(row @ values) for row in every]
-    agree(view.found, {
-        "width": 0.2, "query": 2.5, "answer": float(own @ values), "keys": len(keys), "weight": float(own.max()),
-        "keys_used": 2 ** float(np.mean(entropies)), "nearest": float(values[np.abs(keys - 2.5).argmin()]),
-        "mean": float(values.mean()), "spread": max(answers) - min(answers),
-    })  # fmt: skip
+def found_number(view: View, name: str) -> float:
+    value = view.found[name]
+    assert isinstance(value, float)
+    return value
+
+
+def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
+    view = embeddings.tokens(shipped, text=TEXT)
+    assert isinstance(view.picture, Rows)
+    tokens = [token for _word, pieces, _ids in view.picture.rows for token in str(pieces).split(" · ")]
+    assert "".join(tokens).replace("▁", " ").strip() == f"{TEXT}</s>"
+    ids = [int(number) for _word, _pieces, ids in view.picture.rows for number in str(ids).split(", ")]
+    assert ids == [shipped.translator.tokenizer.token_id(token) for token in tokens]
+    assert (view.found["words"], view.found["tokens"]) == (len(TEXT.split()), len(tokens))
 
 
 def test_hidden_units_are_counted_at_the_word_and_at_every_other_token(shipped: Shipped) -> None:
