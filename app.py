@@ -43,7 +43,9 @@ def run() -> None:
     pages += [st.Page(lambda: None, url_path=address, visibility="hidden") for address in OLD_ADDRESSES]
     page = st.navigation(pages, position="top")
     # A menu with an entry of our own is shown, and in it the choice of the light, the dark or the system's theme.
-    about = _("Headlight shows every attention head of a Transformer. It runs on this machine and talks to no other.")
+    about = _(
+        "Headlight shows every attention head of a Transformer. It runs on this machine and connects to no other."
+    )
     title = f"{page.title} – Headlight"
     st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": about})
     page_style()

@@ -39,7 +39,7 @@ def parsed(text: str, where: str = "") -> dict[str, Any]:
     """The JSON object that the text is; NaN and infinities, which Python writes, are refused."""
 
     def refuse(constant: str) -> NoReturn:
-        raise Malformed("{where}{constant} is no number", where=where, constant=constant)
+        raise Malformed("{where}{constant} is not a number", where=where, constant=constant)
 
     try:
         value = json.loads(text, parse_constant=refuse)

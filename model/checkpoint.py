@@ -59,8 +59,8 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
     if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
         raise CheckpointError(
-            "{num_wrong} of the model's tensors, first {wrong}, have numbers that 16 bit cannot hold (beyond ± "
-            "65,504, or none), so {name} is not written; train again with a lower rate.",
+            "{num_wrong} of the model's tensors, first {wrong}, contain numbers that 16 bits cannot represent "
+            "(beyond ±65,504, or NaN), so {name} is not written; train again with a lower learning rate.",
             num_wrong=len(wrong),
             wrong=wrong[0],
             name=folder.name,
@@ -99,7 +99,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
         weights = load(read_file(folder, WEIGHTS, LARGEST[WEIGHTS]))
     except SafetensorError as error:
         raise CheckpointError(
-            "{name}/{weights} is no safetensors file: {error}.", name=folder.name, weights=WEIGHTS, error=error
+            "{name}/{weights} is not a safetensors file: {error}.", name=folder.name, weights=WEIGHTS, error=error
         ) from error
     check_weights(weights, config)
     model = unfilled_model(config)
@@ -133,9 +133,7 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
         )
     for name, tensor in weights.items():
         if not tensor.is_floating_point() or not tensor.isfinite().all():
-            raise CheckpointError(
-                "{weights}: {name} holds values that are no finite numbers.", weights=WEIGHTS, name=name
-            )
+            raise CheckpointError("{weights}: {name} contains values that are not finite.", weights=WEIGHTS, name=name)
 
 
 def verify(folder: Path) -> str:

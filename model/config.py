@@ -122,7 +122,7 @@ class TransformerConfig:
         for name, most in LARGEST.items():
             if not 1 <= getattr(self, name) <= most:
                 raise ConfigError(
-                    "{name} must lie between 1 and {most:,}, got {value:,}.",
+                    "{name} must be between 1 and {most:,}, got {value:,}.",
                     name=name,
                     most=most,
                     value=getattr(self, name),
@@ -139,7 +139,7 @@ class TransformerConfig:
             )
         for name in ("dropout", "attention_dropout"):
             if not 0 <= getattr(self, name) < 1:
-                raise ConfigError("{name} must lie in [0, 1), got {value}.", name=name, value=getattr(self, name))
+                raise ConfigError("{name} must be in [0, 1), got {value}.", name=name, value=getattr(self, name))
         for name, choices in CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ConfigError(
@@ -188,9 +188,8 @@ class TransformerConfig:
         """Layers of each stack, for tables of all three attentions. Raises a ConfigError if the stacks differ."""
         if self.decoder_layers != self.num_layers:
             raise ConfigError(
-                "This model has {num_layers} layers in its encoder and {decoder_layers} in its decoder. What "
-                "puts the heads of all three attentions into one table is made for stacks of the same height "
-                "only.",
+                "This model has {num_layers} encoder layers and {decoder_layers} decoder layers. A single table of "
+                "the heads of all three attentions requires equal numbers.",
                 num_layers=self.num_layers,
                 decoder_layers=self.decoder_layers,
             )
@@ -234,7 +233,7 @@ class TransformerConfig:
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
             raise ConfigError(
-                "Unknown settings: {unknown}. Known are: {names}.",
+                "Unknown settings: {unknown}. Known settings: {names}.",
                 unknown=", ".join(unknown),
                 names=", ".join(sorted(names)),
             )
@@ -259,5 +258,5 @@ def preset(name: str, **changes: Any) -> TransformerConfig:
         ConfigError: no preset has this name, or the changed settings do not fit.
     """
     if name not in PRESETS:
-        raise ConfigError("Unknown preset {name!r}. Known are: {presets}.", name=name, presets=", ".join(PRESETS))
+        raise ConfigError("Unknown preset {name!r}. Known presets: {presets}.", name=name, presets=", ".join(PRESETS))
     return replace(PRESETS[name], **changes)

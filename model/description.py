@@ -12,10 +12,10 @@ from model.messages import said
 from model.reader import Reader
 
 KINDS: Final[Mapping[Kind, str]] = {
-    "encoder": said("encoder only"),
-    "decoder": said("decoder only"),
+    "encoder": said("encoder-only"),
+    "decoder": said("decoder-only"),
     "encoder-decoder": said("encoder and decoder"),
-    "image": said("encoder of pictures"),
+    "image": said("vision encoder"),
 }
 SITES: Final[Mapping[str, str]] = {
     "encoder.self": said("Encoder self-attention"),
@@ -107,7 +107,7 @@ def describe(reader: Reader) -> Description:
     abilities = reader.abilities
     config: Any = getattr(model, "config", None)
     parts = _parameters(model)
-    most = said("memory alone")
+    most = said("limited only by RAM")
     if abilities.max_length is not None:
         most = said("{count:,} tokens", count=abilities.max_length)
         if abilities.kind == "image":
@@ -140,7 +140,7 @@ def _where(reader: Reader, model: nn.Module) -> str:
     if reader.num_bytes >= whole:
         return str(reader.device)
     return said(
-        "{device}; {share:.0%} of it, for lack of memory, is read anew in every pass",
+        "{device}; for lack of memory, {share:.0%} of it is read again in every pass",
         device=reader.device,
         share=1 - reader.num_bytes / whole,
     )

@@ -56,13 +56,13 @@ class EarlierConfig(ABC):
                 )
             if field.name in LARGEST and not 1 <= value <= LARGEST[field.name]:
                 raise ConfigError(
-                    "{name} must lie between 1 and {largest:,}, got {value:,}.",
+                    "{name} must be between 1 and {largest:,}, got {value:,}.",
                     name=field.name,
                     largest=LARGEST[field.name],
                     value=value,
                 )
         if not 0 <= self.dropout < 1:
-            raise ConfigError("dropout must lie in [0, 1), got {dropout}.", dropout=self.dropout)
+            raise ConfigError("dropout must be in [0, 1), got {dropout}.", dropout=self.dropout)
         special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
         if len(set(special)) < 4 or not all(0 <= i < self.vocab_size for i in special):
             raise ConfigError(
@@ -95,7 +95,7 @@ class EarlierConfig(ABC):
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
             raise ConfigError(
-                "Unknown settings: {unknown}. Known are: {names}.",
+                "Unknown settings: {unknown}. Known settings: {names}.",
                 unknown=", ".join(unknown),
                 names=", ".join(sorted(names)),
             )

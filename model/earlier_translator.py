@@ -17,47 +17,47 @@ from model.nn.recurrent import RecurrentTranslator
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
 
-_ONE_BATCH: Final = said("This picture of a padded batch is of a Transformer's three attentions.")
-_NO_PROJECTION: Final = said("No matrix W_O follows: what the head puts out, its context vector, is read as it is.")
+_ONE_BATCH: Final = said("The picture of a padded batch shows the three attentions of a Transformer.")
+_NO_PROJECTION: Final = said(
+    "There is no matrix W_O after this head: its output, the context vector, is used as it is."
+)
 _NO_CIRCUITS: Final = said(
-    "What a head would look at by tokens alone is read where tokens come as they are embedded; the queries of this "
-    "model are states that depend on all that was read before."
+    "What a head attends to by tokens alone can be computed only where the inputs are embeddings; the queries of "
+    "this model are states that depend on everything read before."
 )
 _RECURRENT: Final[Mapping[View, str]] = MappingProxyType(
     {
         "self-attention": said(
-            "A GRU has no self-attention: encoder and decoder hand a state on from token to token. All that attends is "
-            "the decoder's one alignment head."
+            "A GRU has no self-attention: encoder and decoder pass a state from token to token. The only attention "
+            "is the decoder's single alignment head."
         ),
-        "rollout": said("A rollout follows self-attention through layers, and a GRU has none."),
-        "positional encodings": said(
-            "A GRU needs no positional encodings: it knows the order by reading one after another."
-        ),
-        "logit lens": said("A logit lens reads layers that all add to one sum; a GRU has a single layer with gates."),
+        "rollout": said("A rollout follows self-attention through the layers; a GRU has none."),
+        "positional encodings": said("A GRU needs no positional encodings: it reads tokens in order."),
+        "logit lens": said("The logit lens reads layers that all add to one sum; a GRU has a single layer with gates."),
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
-        "cost": said("The cost of a step is counted of Transformers, whose keys and values are cached."),
+        "cost": said("The cost of a step is counted only for Transformers, which cache keys and values."),
         "word choice": said(
-            "Heads are switched off and exchanged where all rows are computed at once; a GRU computes each from the "
-            "state that the one before left."
+            "Heads can be switched off or exchanged only if all rows are computed at once; a GRU computes each row "
+            "from the state of the previous one."
         ),
     }
 )
 _CONVOLUTIONAL: Final[Mapping[View, str]] = MappingProxyType(
     {
         "self-attention": said(
-            "ConvS2S has no self-attention: each layer mixes neighbouring tokens by a convolution. All that attends is "
-            "one head in every decoder layer."
+            "ConvS2S has no self-attention: each layer mixes neighbouring tokens by a convolution. The only "
+            "attention is one head in every decoder layer."
         ),
-        "rollout": said("A rollout follows self-attention through layers, and a convolutional model has none."),
+        "rollout": said("A rollout follows self-attention through the layers; a convolutional model has none."),
         "logit lens": said(
-            "A logit lens reads layers that all add to one sum; here every layer scales it down by √0.5."
+            "The logit lens reads layers that all add to one sum; here every layer scales the sum down by √0.5."
         ),
         "batch masks": _ONE_BATCH,
         "output projection": _NO_PROJECTION,
         "circuits": _NO_CIRCUITS,
-        "cost": said("The cost of a step is counted of Transformers, whose keys and values are cached."),
+        "cost": said("The cost of a step is counted only for Transformers, which cache keys and values."),
     }
 )
 

@@ -90,5 +90,5 @@ def memory_short(error: Exception) -> MemoryShortError | None:
     if not (isinstance(error, MemoryError) or is_torch):
         return None
     return MemoryShortError(
-        "The memory does not suffice for this. Choose a shorter text or a smaller model, or compute on the CPU."
+        "There is not enough memory for this. Choose a shorter text or a smaller model, or compute on the CPU."
     )

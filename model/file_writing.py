@@ -94,9 +94,11 @@ def check_writable(path: Path) -> None:
     """
     with said_plainly(path):
         if path.is_dir():
-            raise DataError("{path} is a folder. Name a file to write, in it for example.", path=path)
+            raise DataError("{path} is a folder. Give the name of a file, for example in that folder.", path=path)
         if not path.parent.is_dir():
-            raise DataError("There is no folder {parent} to write {name} into.", parent=path.parent, name=path.name)
+            raise DataError(
+                "There is no folder {parent}, so {name} cannot be written.", parent=path.parent, name=path.name
+            )
         if path.exists() and not os.access(path, os.W_OK):
             raise DataError("{path} cannot be written: permission denied.", path=path)
         if not path.exists() or path.is_file():
@@ -112,7 +114,7 @@ def check_folder(folder: Path) -> None:
     with said_plainly(folder):
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
-            raise DataError("{there} is no folder. Name a folder to write into.", there=there)
+            raise DataError("{there} is not a folder. Give the name of a folder to write into.", there=there)
         _check_access(folder, there)
 
 
@@ -148,7 +150,7 @@ def _lower_first(text: str) -> str:
 def _check_access(path: Path, folder: Path) -> None:
     """New files can be made in a folder."""
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise DataError("{path} cannot be written: nothing may be written into {folder}.", path=path, folder=folder)
+        raise DataError("{path} cannot be written: {folder} is not writable.", path=path, folder=folder)
 
 
 def print_in_utf_8() -> None:

@@ -36,7 +36,7 @@ def hub_folder(name: str) -> Path:
     """
     if not _NAME.fullmatch(name) or ".." in name:
         raise CheckpointError(
-            "{name!r} is no name of a model; names look like google-bert/bert-base-uncased.", name=name[:100]
+            "{name!r} is not a model name; model names look like google-bert/bert-base-uncased.", name=name[:100]
         )
     # Imported here: it opens no connection, but few need it.
     from huggingface_hub import snapshot_download
@@ -74,17 +74,17 @@ def entries(folder: Path) -> list[Path]:
     except OSError as error:
         shown = ascii(folder.name)[1:-1]
         raise CheckpointError(
-            "The folder {shown} is not there, or cannot be read ({strerror}).", shown=shown, strerror=error.strerror
+            "The folder {shown} does not exist or cannot be read ({strerror}).", shown=shown, strerror=error.strerror
         ) from error
     for name in (str(folder), *names):
         if not _is_text(name):
             raise CheckpointError(
-                "{name!a} is no name in UTF-8, so this folder cannot be opened. Rename it, and try again.", name=name
+                "{name!a} is not a UTF-8 name, so this folder cannot be opened. Rename it and try again.", name=name
             )
     if len(names) > MAX_ENTRIES:
         raise CheckpointError(
-            "{name} holds more than {max_entries:,} files, far more than a model has. Give the folder in which "
-            "the model itself lies, or copy its files into one.",
+            "{name} contains more than {max_entries:,} files, far more than a model has. Give the folder of the "
+            "model itself, or copy its files into one folder.",
             name=folder.name,
             max_entries=MAX_ENTRIES,
         )
@@ -154,7 +154,7 @@ def _check_same(file: BufferedReader, folder: Path, name: str, path: Path) -> No
     now = os.fstat(file.fileno())
     if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, os.lstat(path)) or _real_path(folder, name) != path:
         raise CheckpointError(
-            "{folder}/{file} is no ordinary file, or it has just changed; copy the file anew.",
+            "{folder}/{file} is not a regular file, or it has just changed; copy the file again.",
             folder=folder.name,
             file=name,
         )
@@ -169,8 +169,8 @@ def _real_path(folder: Path, name: str) -> Path:
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
         raise CheckpointError(
-            "{folder}/{file} is a link that leads outside of the folder, where Headlight does not read; copy the "
-            "files themselves into one folder: `cp -rL FOLDER NEW`.",
+            "{folder}/{file} is a link to a place outside the folder, where Headlight does not read; copy the files "
+            "themselves into one folder: `cp -rL FOLDER NEW`.",
             folder=folder.name,
             file=name,
         )
@@ -201,7 +201,7 @@ def cannot_be_read(path: Path, error: OSError | CheckpointError) -> DataError:
 
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:
     return CheckpointError(
-        "{folder}/{file} has more than {largest:,} bytes; it is refused.",
+        "{folder}/{file} has more than {largest:,} bytes and is refused.",
         folder=folder.name,
         file=name,
         largest=largest,

@@ -20,7 +20,7 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
     length = said("far more") if count is None else f"{count:,}"
     return InputTextError(
         "{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} ({num_text:,} "
-        "characters). Shorten it, or enter it in parts.",
+        "characters). Shorten it or enter it in parts.",
         what=what,
         limit=limit,
         why=why,
@@ -31,7 +31,7 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
 
 def nothing_seen(what: str) -> InputTextError:
     """The error for a text without visible characters."""
-    return InputTextError("{what} holds only characters that cannot be seen. Type a sentence.", what=what)
+    return InputTextError("{what} contains only invisible characters. Type a sentence.", what=what)
 
 
 def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:

@@ -129,12 +129,12 @@ def choose_device(name: str | None = None) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError as error:
-        raise DeviceError("Unknown device {name!r}; ask for cpu, cuda or cuda:N.", name=name) from error
+        raise DeviceError("Unknown device {name!r}; use cpu, cuda or cuda:N.", name=name) from error
     if device.type not in ("cpu", "cuda"):
-        raise DeviceError("Device {name!r} is not supported; ask for cpu, cuda or cuda:N.", name=name)
+        raise DeviceError("Device {name!r} is not supported; use cpu, cuda or cuda:N.", name=name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise DeviceError(
-            "Device {name!r} was asked for, but {device_count} CUDA devices are present.",
+            "Device {name!r} was requested, but {device_count} CUDA devices are present.",
             name=name,
             device_count=torch.cuda.device_count(),
         )
@@ -156,7 +156,7 @@ def multiplies_bfloat16(device: torch.device) -> bool:
 def choose_dtype(name: str, device: torch.device) -> torch.dtype:
     """The number type of weights and activations. Raises a DeviceError if the type is unknown, or bfloat16 on a CPU."""
     if name not in DTYPES:
-        raise DeviceError("Unknown number type {name!r}; ask for {dtypes}.", name=name, dtypes=" or ".join(DTYPES))
+        raise DeviceError("Unknown number type {name!r}; use {dtypes}.", name=name, dtypes=" or ".join(DTYPES))
     if name == "bfloat16" and device.type != "cuda":
         raise DeviceError("bfloat16 is a setting for CUDA devices; on the CPU the model runs in float32.")
     return DTYPES[name]

@@ -88,7 +88,7 @@ def read_config(text: str) -> ModelConfig:
     architecture = values.pop("architecture")
     if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
         raise ConfigError(
-            "There is no architecture {architecture!r}. Known are {architectures}; the configuration of a "
+            "There is no architecture {architecture!r}. Known architectures: {architectures}; the configuration of a "
             "Transformer names none.",
             architecture=str(architecture)[:80],
             architectures=", ".join(ARCHITECTURES),

@@ -88,7 +88,7 @@ def as_chat(reader: Reader) -> "ChatWriter":
     from model.adapters.text_writer import TextWriter
 
     if not isinstance(reader, TextWriter) or reader.abilities.kind != "decoder":
-        raise InputTextError("Chat templates are of decoder-only models. Read the text as it is.")
+        raise InputTextError("Chat templates are for decoder-only models. Read the text without a template.")
     return ChatWriter.of(reader)
 
 
@@ -134,8 +134,8 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
 
 def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
     return CheckpointError(
-        "This is shown of {what} that Headlight runs itself: its own checkpoints, and MarianMT (OPUS-MT) models. "
-        "{name} is a model of another kind: {family}.",
+        "This is available only for {what} that Headlight runs itself: its own checkpoints and MarianMT (OPUS-MT) "
+        "models. {name} is a model of another kind: {family}.",
         what=what,
         name=name or reader.name,
         family=reader.abilities.family,

@@ -62,7 +62,7 @@ def read_lines(path: Path) -> Iterator[str]:
                     )
                 if unpacked > most:
                     raise DataError(
-                        "{path} is refused: it unpacks to more than {most:,} bytes, which no text of its size does.",
+                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size.",
                         path=path,
                         most=most,
                     )
@@ -73,7 +73,7 @@ def read_lines(path: Path) -> Iterator[str]:
         raise DataError("{path}, line {number} is not UTF-8 text.", path=path, number=number) from error
     except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
         raise DataError(
-            "{path} cannot be read: it is damaged, or no {suffix} file. Copy it anew from where it comes from.",
+            "{path} cannot be read: it is damaged or not a {suffix} file. Copy it again from its source.",
             path=path,
             suffix=path.suffix,
         ) from error
@@ -103,5 +103,5 @@ def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> li
             )
         pairs.append(Pair(columns[0], columns[1]))
     if not pairs:
-        raise DataError("{name} holds no pair.", name=name)
+        raise DataError("{name} contains no sentence pair.", name=name)
     return pairs

@@ -39,7 +39,7 @@ def check_charsmap(charsmap: bytes) -> None:
     longest = max(len(one.decode("utf-8", errors="replace")) for one in replacements)
     if longest > LONGEST_REPLACEMENT:
         raise Malformed(
-            "its normalizer makes {longest:,} characters of one; at most {most} can be read",
+            "its normalizer turns one character into {longest:,}; at most {most} can be read",
             longest=longest,
             most=LONGEST_REPLACEMENT,
         )

@@ -139,7 +139,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             InputTextError: the text is blank or too long.
         """
         if beam < 1:
-            raise InputTextError("The beam must be at least 1 wide, got {beam}.", beam=beam)
+            raise InputTextError("The beam width must be at least 1, got {beam}.", beam=beam)
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
         if beam == 1:
             return self.tokenizer.decode(greedy_search(self.model, source_ids, None)[0])
@@ -183,7 +183,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             )
         if not 0 <= alpha <= LARGEST_ALPHA:
             raise ConfigError(
-                "The length penalty's exponent must lie between 0 and {largest_alpha:g}, got {alpha}.",
+                "The exponent of the length penalty must be between 0 and {largest_alpha:g}, got {alpha}.",
                 largest_alpha=LARGEST_ALPHA,
                 alpha=alpha,
             )

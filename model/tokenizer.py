@@ -43,7 +43,7 @@ class Tokenizer:
             raise CheckpointError("tokenizer.model cannot be used: {error}.", error=error) from error
         except RuntimeError as error:
             raise CheckpointError(
-                "tokenizer.model is no SentencePiece model; copy it again from its origin."
+                "tokenizer.model is not a SentencePiece model; copy it again from its source."
             ) from error
         self.byte_ids = frozenset(i for i in range(size) if self._processor.is_byte(i))
         if not self.byte_ids:
@@ -138,7 +138,8 @@ class Tokenizer:
             token_id = int(self._processor.piece_to_id(byte_piece(token)))
         if self._processor.is_unknown(token_id) and token != "<unk>":
             raise TokenError(
-                "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token
+                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
+                token=token,
             )
         return token_id
 
@@ -169,19 +170,19 @@ def _no_vocabulary(size: int, reason: str) -> ConfigError:
     """What to say where SentencePiece, for this reason, learned no vocabulary of this size."""
     if most := re.search(r"<= (\d+)", reason):
         return ConfigError(
-            "This text gives no vocabulary of {size:,} pieces: it has too few different words. Ask for at most "
+            "This text cannot give a vocabulary of {size:,} tokens: it has too few different words. Request at most "
             "{most:,}, or give more text.",
             size=size,
             most=int(most[1]),
         )
     if least := re.search(r"\d+ vs (\d+)", reason):
         return ConfigError(
-            "This text needs a vocabulary of more than {size:,} pieces: 256 bytes, 4 special tokens and its own "
-            "characters come to {least:,}. Ask for at least {least:,}.",
+            "This text needs a vocabulary of more than {size:,} tokens: 256 bytes, 4 special tokens and its own "
+            "characters come to {least:,}. Request at least {least:,}.",
             size=size,
             least=int(least[1]),
         )
-    return ConfigError("This text gives no vocabulary: it has no characters. Give sentences.")
+    return ConfigError("This text cannot give a vocabulary: it has no characters. Give sentences.")
 
 
 def visible_spans(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

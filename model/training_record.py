@@ -141,7 +141,7 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
         manifest = checked.parsed(read_file(folder, MANIFEST, LARGEST[MANIFEST]).decode("utf-8"), f"{MANIFEST}: ")
         listed = checked.json_object(manifest.get("sha256"), f"{MANIFEST}: sha256")
         if listed.get(name) != hashlib.sha256(content).hexdigest():
-            raise Malformed("it is not the file that manifest.json lists; restore it from its origin")
+            raise Malformed("it is not the file that manifest.json lists; restore it from its source")
         return parse(content.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise CheckpointError(
@@ -186,9 +186,11 @@ def _log(text: str) -> TrainingLog:
                 shown = checked.text(name, f"line {number}: a name")[:60]
                 values.setdefault(name, {})[step] = checked.number(value, f"line {number}: {shown}")
     if any(len(curve) > MAX_STEPS for curve in values.values()) or len(values) > MAX_DEV_SETS + 2:
-        raise Malformed("it may hold at most {steps:,} steps and {sets} dev sets", steps=MAX_STEPS, sets=MAX_DEV_SETS)
+        raise Malformed(
+            "it may contain at most {steps:,} steps and {sets} dev sets", steps=MAX_STEPS, sets=MAX_DEV_SETS
+        )
     if not any(values.values()):
-        raise Malformed("it holds no loss, no learning rate and no BLEU")
+        raise Malformed("it contains no loss, no learning rate and no BLEU")
     curves = {name: _curve(name.removeprefix(BLEU), curve) for name, curve in values.items()}
     dev = tuple(curve for name, curve in curves.items() if name.startswith(BLEU))
     return TrainingLog(curves["loss"], curves["learning_rate"], dev)
@@ -220,13 +222,13 @@ def _flattened(result: Mapping[str, Any], where: str) -> tuple[tuple[str, Scalar
         what = f"{where}.{name[:60]}"
         rows.append((checked.text(name, what), checked.scalar(value, what)))
         if len(rows) > MAX_VALUES:
-            raise Malformed("{where} may hold at most {most} values", where=where, most=MAX_VALUES)
+            raise Malformed("{where} may contain at most {most} values", where=where, most=MAX_VALUES)
     return tuple(rows)
 
 
 def _leaves(value: object, path: tuple[str, ...]) -> Iterator[tuple[str, object]]:
     if len(path) > MAX_DEPTH:
-        raise Malformed("{path} … is more than {most} levels deep", path=" · ".join(path)[:60], most=MAX_DEPTH)
+        raise Malformed("{path} … is nested more than {most} levels deep", path=" · ".join(path)[:60], most=MAX_DEPTH)
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(inner, (*path, name))

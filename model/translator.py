@@ -20,12 +20,12 @@ from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace
 
 NO_POSITIONS: Final = said(
-    "This model adds no positional encodings: its encoder cannot tell the order of the words, and its decoder only "
-    "what came before."
+    "This model adds no positional encodings: its encoder cannot see the order of the words, and its decoder sees "
+    "only which tokens came before."
 )
 NO_RESIDUAL: Final = said(
-    "A rollout follows attention through layers along with the half that residual connections carry past it (Abnar & "
-    "Zuidema 2020); this model was trained without residual connections."
+    "A rollout follows attention through the layers and gives half of the weight to the residual connections (Abnar "
+    "& Zuidema 2020); this model was trained without residual connections."
 )
 
 
@@ -50,8 +50,9 @@ class Translator(SequenceTranslator):
         read = read_folder(Path(folder), device, dtype)
         if not isinstance(read.model, Transformer):
             raise CheckpointError(
-                "{name} holds a model from before the Transformer, which cannot be asked for what is asked here; "
-                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint CHECKPOINT`.",
+                "{name} contains a model from before the Transformer, which does not support this; "
+                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint "
+                "CHECKPOINT`.",
                 name=read.name,
             )
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)

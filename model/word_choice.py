@@ -177,4 +177,6 @@ def first_difference(right: Sequence[int], wrong: Sequence[int]) -> tuple[int, t
     for position, (a, b) in enumerate(zip(right, wrong, strict=False)):
         if a != b:
             return position, tuple(right[:position]), a, b
-    raise InputTextError("Expected two words that differ, got the same twice, or one with which the other begins.")
+    raise InputTextError(
+        "Expected two different words, got the same word twice, or one word that begins with the other."
+    )

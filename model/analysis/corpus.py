@@ -136,7 +136,7 @@ def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     fields = (line.split("\t") for _, line in islice(numbered_lines(path), limit))
     sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
     if not sentences:
-        raise DataError("{path} holds no sentence; expected one a line.", path=path)
+        raise DataError("{path} contains no sentence; expected one per line.", path=path)
     return sentences
 
 
@@ -178,7 +178,7 @@ def _runs(
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
         if read + skipped.total() + len(chunk) > MOST_SENTENCES:
             raise DataError(
-                "At most {most_sentences:,} sentences can be read at once; take a part of them.",
+                "At most {most_sentences:,} sentences can be read at once; use fewer.",
                 most_sentences=MOST_SENTENCES,
             )
         refused: list[int] = []
@@ -191,7 +191,7 @@ def _runs(
             progress(1)
         read += len(chunk) - len(refused)
     if not read:
-        raise DataError("No sentence could be read: all are too long or blank for this model, or there is none.")
+        raise DataError("No sentence could be read: there is none, or all are blank or too long for this model.")
 
 
 def trace_all(reader: Reader, sentences: Sequence[CorpusSentence]) -> Iterator[tuple[int, Trace | InputTextError]]:

@@ -60,7 +60,7 @@ class JsonRow:
             if not isinstance(word, str) or word.split() != [word]:
                 raise self.error(
                     said(
-                        "expected “{name}” to hold words without white space, got {short}.",
+                        "expected “{name}” to contain words without white space, got {short}.",
                         name=name,
                         short=_short(word),
                     )

@@ -126,10 +126,10 @@ def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
     from model.adapters.base_reader import BaseReader
 
     if not isinstance(reader, BaseReader) or reader.abilities.kind == "image":
-        raise TraceError("This model reads no tokens but patches of a picture: it has no embedding matrix of words.")
+        raise TraceError("This model reads patches of a picture, not tokens, so it has no embedding matrix of words.")
     matrix = reader.model.get_input_embeddings()  # type: ignore[operator]
     if not isinstance(matrix, nn.Embedding):
-        raise TraceError("This model does not give its embedding matrix.")
+        raise TraceError("This model does not expose its embedding matrix.")
     return matrix
 
 

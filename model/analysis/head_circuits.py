@@ -195,7 +195,7 @@ def _layer(model: Transformer, site: str, layer: int) -> _Layer:
     sublayer = Sublayer(stack, layer, kind)
     attention = cast(MultiHeadAttention, model.get_submodule(sublayer.path))
     if not isinstance(attention.score, DotProduct):
-        raise DataError("The scores of this model's heads are no dot products, so they have no W_Q W_Kᵀ of their own.")
+        raise DataError("The scores of this model's heads are not dot products, so there is no W_Q W_Kᵀ.")
     embedding = model.encoder.embedding if stack == "encoder" else model.decoder.embedding
     own = _normed(model, sublayer, embedding.tokens.weight.float() * embedding.scale)
     looked_at, always = own, _normed(model, sublayer, torch.zeros_like(own[:1]))

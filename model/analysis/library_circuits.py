@@ -117,7 +117,7 @@ def _call(module: nn.Module, hidden: Float[Tensor, "1 token d_model"]) -> Call:
             (calls,) = recorded.values()
             call: Call = calls[0]
             return call
-    raise DataError("No attention was called in a layer of this model, so its queries and keys are not known.")
+    raise DataError("A layer of this model called no attention, so its queries and keys are unknown.")
 
 
 def _embedding(reader: TextReader) -> nn.Embedding:
@@ -125,8 +125,8 @@ def _embedding(reader: TextReader) -> nn.Embedding:
     width = reader.output_projection("decoder.self", 0).size(-1)
     if table.weight.size(1) != width:
         raise DataError(
-            "The tokens of this model are embedded in {size} dimensions and its layers read {width}: what its "
-            "heads would make of tokens alone is not known.",
+            "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the effect "
+            "of its heads on tokens alone is unknown.",
             size=table.weight.size(1),
             width=width,
         )

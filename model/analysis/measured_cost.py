@@ -69,7 +69,7 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     if num_bytes > there:
         where = said("on the GPU") if device.type == "cuda" else said("in memory")
         raise DataError(
-            "{what} needs {num_bytes:.1f} GB at once, and {there:.1f} GB are free {where}. Choose a smaller size.",
+            "{what} needs {num_bytes:.1f} GB at once, but only {there:.1f} GB are free {where}. Choose a smaller size.",
             what=what,
             num_bytes=num_bytes / GIGABYTE,
             there=there / GIGABYTE,

@@ -178,7 +178,8 @@ def head_distances(
         progress(1)
     if not rows:
         raise DataError(
-            "Expected texts with words that both models read; in none of these is one matched. Take other texts."
+            "Expected texts with words that both models read, but no word of these texts could be matched. Use other "
+            "texts."
         )
     return HeadDistances(
         first=names[0],

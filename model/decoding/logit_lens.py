@@ -93,7 +93,7 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
     """
     if not 1 <= top <= model.config.vocab_size:
         raise TraceError(
-            "The lens can show 1 to {vocab_size:,} tokens, asked for {top}.",
+            "The lens can show 1 to {vocab_size:,} tokens, got {top}.",
             vocab_size=model.config.vocab_size,
             top=top,
         )

@@ -37,8 +37,8 @@ class Sampling:
     def __post_init__(self) -> None:
         if not LEAST_TEMPERATURE <= self.temperature <= MOST_TEMPERATURE:
             raise ConfigError(
-                "The temperature must lie between {least_temperature} and {most_temperature:g}, got "
-                "{temperature}. For the most probable token every time, decode greedily.",
+                "The temperature must be between {least_temperature} and {most_temperature:g}, got {temperature}. To "
+                "get the most probable token every time, use greedy decoding.",
                 least_temperature=LEAST_TEMPERATURE,
                 most_temperature=MOST_TEMPERATURE,
                 temperature=self.temperature,
@@ -46,9 +46,7 @@ class Sampling:
         if self.top_k is not None and self.top_k < 1:
             raise ConfigError("top_k must be at least 1, or None for all tokens, got {top_k}.", top_k=self.top_k)
         if not 0 < self.top_p <= 1:
-            raise ConfigError(
-                "top_p must lie above 0 and be at most 1 (1 for all tokens), got {top_p}.", top_p=self.top_p
-            )
+            raise ConfigError("top_p must be above 0 and at most 1 (1 for all tokens), got {top_p}.", top_p=self.top_p)
 
 
 UNCHANGED = Sampling()
@@ -73,7 +71,7 @@ class Draws:
         for name, value in (("seed", self.seed), ("number of the sample", self.sample)):
             if not 0 <= value <= LARGEST_SEED:
                 raise ConfigError(
-                    "The {name} must lie between 0 and {largest_seed}, got {value}.",
+                    "The {name} must be between 0 and {largest_seed}, got {value}.",
                     name=name,
                     largest_seed=LARGEST_SEED,
                     value=value,

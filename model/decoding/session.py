@@ -119,7 +119,7 @@ class Session(ABC):
     def back(self) -> None:
         """Take the last token back. Raises a SessionError if nothing is written yet."""
         if not self._written:
-            raise SessionError("Nothing is written yet, so there is no step to take back.")
+            raise SessionError("Nothing has been written yet, so there is no step to undo.")
         self._written.pop()
         steps, logits = self._described
         self._described = (steps, logits[:-1]) if logits else (steps[:-1], ())
@@ -154,7 +154,7 @@ class Session(ABC):
     def trace(self) -> Trace:
         """Everything computed so far. Raises a SessionError if nothing is written yet."""
         if not self._written:
-            raise SessionError("Nothing is written yet; take a step first.")
+            raise SessionError("Nothing has been written yet; take a step first.")
         return self._trace()
 
     def _write(self, draws: Draws | None) -> None:
@@ -295,8 +295,8 @@ class DecodingSession(Session):
     def _check_later_edits(self, edits: Mapping[str, Edit]) -> None:
         if of_encoder := sorted(name for name in edits if name.startswith("encoder.")):
             raise SessionError(
-                "A branch shares the encoder's run with the session it leaves, so it cannot edit {of_encoder}. "
-                "Begin a new session with this edit, or edit the decoder only.",
+                "A branch uses the encoder's output of the session it starts from, so it cannot edit {of_encoder}. "
+                "Start a new session with this edit, or edit only the decoder.",
                 of_encoder=of_encoder[0],
             )
         of_memory = sorted(
@@ -304,9 +304,9 @@ class DecodingSession(Session):
         )
         if of_memory and self._written:
             raise SessionError(
-                "The memory's keys and values are computed in the first step only, so an edit of {of_memory} "
-                "after {num_written} steps would change nothing. Branch before the first step, or edit the "
-                "scores, the weights or the head output.",
+                "The keys and values of the encoder's output (memory) are computed only in the first step, so an "
+                "edit of {of_memory} after {num_written} steps would change nothing. Branch before the first step, "
+                "or edit the scores, the weights or the head output.",
                 of_memory=of_memory[0],
                 num_written=len(self._written),
             )

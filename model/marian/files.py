@@ -58,7 +58,7 @@ def weight_files(folder: Path) -> list[str]:
         if not (folder / PICKLED).exists():
             raise CheckpointError("{folder} lacks {file}.", folder=folder.name, file=WEIGHTS)
         raise CheckpointError(
-            "{folder} holds its weights as {pickled} only, which can run code when it is read; convert it with "
+            "{folder} has its weights only as {pickled}, which can run code when it is read; convert it with "
             "`MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers.",
             folder=folder.name,
             pickled=PICKLED,
@@ -135,4 +135,4 @@ def _largest(name: str) -> int:
 
 def _check_there(folder: Path, name: str) -> None:
     if not (folder / name).is_file():
-        raise CheckpointError("{folder} lacks {file}; copy it again from its origin.", folder=folder.name, file=name)
+        raise CheckpointError("{folder} lacks {file}; copy it again from its source.", folder=folder.name, file=name)

@@ -101,8 +101,8 @@ def _check_vocabularies(folder: Path) -> None:
     settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
     if settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists():
         raise CheckpointError(
-            "{name} has a vocabulary for the source and another for the target ({target_vocabulary}). Headlight "
-            "reads MarianMT models with one for both ({vocabulary}); choose such a model of these languages.",
+            "{name} has separate vocabularies for the source and the target ({target_vocabulary}). Headlight reads "
+            "MarianMT models with one vocabulary for both ({vocabulary}); choose such a model for these languages.",
             name=folder.name,
             target_vocabulary=TARGET_VOCABULARY,
             vocabulary=VOCABULARY,
@@ -169,7 +169,7 @@ def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
         raise checked.wrong("activation_function", known, content["activation_function"])
     if content["decoder_vocab_size"] not in (None, numbers["vocab_size"]):
         raise Malformed(
-            "source and target must share one vocabulary, got {source} and {target} pieces",
+            "source and target must share one vocabulary, got {source} and {target} tokens",
             source=numbers["vocab_size"],
             target=content["decoder_vocab_size"],
         )
@@ -191,7 +191,9 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
         own = shapes[name][0]
         tensor = tensor.reshape(-1) if name == "final_logits_bias" else tensor
         if not tensor.is_floating_point():
-            raise CheckpointError("{model}: {weight} holds no floating-point numbers.", model=folder.name, weight=name)
+            raise CheckpointError(
+                "{model}: {weight} does not contain floating-point numbers.", model=folder.name, weight=name
+            )
         if own in weights and not torch.equal(weights[own], tensor.float()):
             raise CheckpointError(
                 "{model}: {weight} should be the matrix that {config} says is shared; it differs.",
@@ -242,7 +244,7 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
                     files[name] = opened
             except SafetensorError as error:
                 raise CheckpointError(
-                    "{name}/{file} is no safetensors file: {error}.", name=folder.name, file=file, error=error
+                    "{name}/{file} is not a safetensors file: {error}.", name=folder.name, file=file, error=error
                 ) from error
         for name, opened in files.items():
             # Sinusoids are computed; the tables of them that some files have are skipped.
@@ -253,7 +255,7 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
 def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
     if name in shapes and shape != shapes[name]:
         raise CheckpointError(
-            "{file}: {name} should have the shape {shapes} by {config}, it has {shape}.",
+            "{file}: {name} should have the shape {shapes} according to {config}, but it has {shape}.",
             file=file,
             name=name,
             shapes=shapes[name],
@@ -262,7 +264,7 @@ def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[s
         )
     if name not in shapes and not name.endswith("embed_positions.weight"):
         raise CheckpointError(
-            "{file} holds {name!r}, which the model that {config} describes does not have.",
+            "{file} contains {name!r}, which the model that {config} describes does not have.",
             file=file,
             name=name[:100],
             config=CONFIG,

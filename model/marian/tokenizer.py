@@ -87,7 +87,8 @@ class MarianTokenizer(Tokenizer):
         piece = token if token in self._ids else byte_piece(token)
         if piece not in self._ids:
             raise TokenError(
-                "{token!r} is no piece of this vocabulary. A piece that begins a word begins with “▁”.", token=token
+                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
+                token=token,
             )
         return self._ids[piece]
 
@@ -100,7 +101,7 @@ class MarianTokenizer(Tokenizer):
         if self.vocab_size > config.vocab_size:
             raise CheckpointError(
                 "vocab.json and config.json do not belong together: ids run to {vocab_size}, but the model has "
-                "{config_vocab_size} pieces.",
+                "{config_vocab_size} tokens.",
                 vocab_size=self.vocab_size - 1,
                 config_vocab_size=config.vocab_size,
             )
@@ -123,7 +124,9 @@ def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
     except Malformed as error:
         raise CheckpointError("{name} cannot be used: {error}.", name=name, error=error) from error
     except RuntimeError as error:
-        raise CheckpointError("{name} is no SentencePiece model; copy it again from its origin.", name=name) from error
+        raise CheckpointError(
+            "{name} is not a SentencePiece model; copy it again from its source.", name=name
+        ) from error
     return processor
 
 
@@ -131,11 +134,11 @@ def _vocabulary(content: bytes) -> dict[str, int]:
     try:
         ids = checked.parsed(content.decode("utf-8"))
         for piece, token_id in ids.items():
-            checked.text(piece, said("a piece"))
+            checked.text(piece, said("a token"))
             if checked.count(token_id, said("an id")) > LARGEST_ID:
                 raise Malformed("ids may run to {most:,}, got {token_id:,}", most=LARGEST_ID, token_id=token_id)
         if len(set(ids.values())) < len(ids):
-            raise Malformed("two pieces have the same id")
+            raise Malformed("two tokens have the same id")
         if missing := [token for token in (PAD, UNK, EOS) if token not in ids]:
             raise Malformed("it lacks {missing}", missing=", ".join(missing))
     except (Malformed, UnicodeDecodeError) as error:

@@ -38,7 +38,7 @@ class PositionedEmbedding(nn.Module):
         learned, last = self.embed_positions.num_embeddings, first + token_ids.size(1)
         if last > learned:
             raise InputTextError(
-                "This model has learned {learned:,} positions, and the text needs {last:,}; shorten it.",
+                "This model has learned {learned:,} positions, but the text needs {last:,}; shorten it.",
                 learned=learned,
                 last=last,
             )

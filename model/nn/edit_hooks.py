@@ -179,7 +179,7 @@ def _check_key(edit: PointAt, num_keys: int) -> None:
     # The causal mask: row i sees keys up to itself (§3.2.3).
     if edit.site == "decoder.self" and edit.key > edit.first_row:
         raise EditError(
-            "Row {first_row} of decoder.self may look at keys up to {first_row}, not at key {key}, which comes "
+            "Row {first_row} of decoder.self may attend to keys up to {first_row}, not to key {key}, which comes "
             "later. Choose an earlier key, or a row (row=, since=) from {key} on.",
             first_row=edit.first_row,
             key=edit.key,

@@ -44,7 +44,7 @@ class HeadEdit(ABC):
     def __post_init__(self) -> None:
         if self.row is not None and self.since:
             raise EditError(
-                "Name one row or the first of several, not both: got row={row}, since={since}.",
+                "Give one row or the first of several, not both: got row={row}, since={since}.",
                 row=self.row,
                 since=self.since,
             )
@@ -91,7 +91,7 @@ class PointAt(HeadEdit):
         """0 at this key, −∞ elsewhere. Raises an EditError if there is no such key, or the mask forbids it."""
         if not 0 <= self.key < scores.size(-1) or bool(scores[..., self.key].isneginf().any()):
             raise EditError(
-                "{site}, layer {layer}, head {head} cannot look at key {key}: there is no such key, or the mask "
+                "{site}, layer {layer}, head {head} cannot attend to key {key}: there is no such key, or the mask "
                 "forbids it.",
                 site=self.site,
                 layer=self.layer,
@@ -132,7 +132,7 @@ def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
             moved.append(replace(edit, since=step))
         else:
             raise EditError(
-                "Step {step} is where the edits begin; row {row} of {site} comes before it.",
+                "The edits begin at step {step}; row {row} of {site} comes before it.",
                 step=step,
                 row=edit.row,
                 site=edit.site,

@@ -186,7 +186,7 @@ class Embedding(nn.Module):
         if self.scheme == "learned":
             if last > len(self.learned.weight):
                 raise InputTextError(
-                    "This model has learned {num_weight:,} positions, and the text needs {last:,}; shorten it.",
+                    "This model has learned {num_weight:,} positions, but the text needs {last:,}; shorten it.",
                     num_weight=len(self.learned.weight),
                     last=last,
                 )

@@ -125,9 +125,9 @@ def check_probabilities(steps: Sequence[DecodingStep]) -> None:
 def no_probabilities(where: str) -> SessionError:
     """The error of a step at which no token has a probability; `where` begins its sentence."""
     return SessionError(
-        "{where} the model gives no token a probability: what it computes is no number (NaN), or its "
-        "generation_config.json forbids every token. Mend its weights or these settings; the attention page "
-        "still shows what its heads look at.",
+        "{where} the model gives no token a probability: its output is not a number (NaN), or its "
+        "generation_config.json forbids every token. Fix its weights or these settings; the Attention page still "
+        "shows what its heads attend to.",
         where=where,
     )
 

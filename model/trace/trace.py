@@ -200,7 +200,7 @@ class Trace:
         self._check(site, layer, None)
         inputs = self.inputs[site][layer]
         if isinstance(inputs, WeightsOnly):
-            raise TraceError("Query, key and value are not known here, only weights: {why}", why=inputs.why)
+            raise TraceError("Queries, keys and values are not available here, only weights: {why}", why=inputs.why)
         return inputs
 
     def scores(
@@ -261,14 +261,14 @@ class Trace:
     def _real_outputs(self, site: str, layer: int) -> Tensor:
         name = f"{site_path(site, layer)}.hook_head_output"
         if name not in self.recorded:
-            raise TraceError("This trace holds no real head outputs; trace with extras={'hook_head_output'}.")
+            raise TraceError("This trace contains no recorded head outputs; trace with extras={'hook_head_output'}.")
         return self.recorded[name]
 
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}
         if missing := [stack for stack in sides.values() if f"{stack}.embedding.{hook}" not in self.recorded]:
             raise TraceError(
-                "This model does not give the {hook} of its {missing}.",
+                "This model does not expose the {hook} of its {missing}.",
                 hook=hook.removeprefix("hook_"),
                 missing=missing[0],
             )

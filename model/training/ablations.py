@@ -74,7 +74,7 @@ class Preset:
 ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
     {
         "full": Preset(what=said("4 heads, sinusoidal positions, pre-norm, dropout 0.1, label smoothing 0.1")),
-        "single-head": Preset(what=said("1 head of the same width in all"), config=replace(FULL, num_heads=1)),
+        "single-head": Preset(what=said("1 head with the same total width"), config=replace(FULL, num_heads=1)),
         "two-heads": Preset(what=said("2 heads"), config=replace(FULL, num_heads=2)),
         "sixteen-heads": Preset(what=said("16 heads"), config=replace(FULL, num_heads=16)),
         "no-positions": Preset(what=said("no positional encoding"), config=replace(FULL, positions="none")),
@@ -91,12 +91,16 @@ ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
         "no-dropout": Preset(what=said("no dropout"), config=replace(FULL, dropout=0.0)),
         # 839,800 and 841,524 parameters.
         "gru": Preset(
-            what=said("no Transformer: a bidirectional GRU, and a GRU with additive attention (Bahdanau et al. 2015)"),
+            what=said(
+                "not a Transformer: a bidirectional GRU encoder and a GRU decoder with additive attention (Bahdanau "
+                "et al. 2015)"
+            ),
             config=RecurrentConfig(vocab_size=1_300, d_model=128, hidden_size=140, alignment_size=128),
         ),
         "convolutional": Preset(
             what=said(
-                "no Transformer: convolutions of 3 tokens, with an attention per layer (ConvS2S, Gehring et al. 2017)"
+                "not a Transformer: convolutions of 3 tokens, with attention in each layer (ConvS2S, Gehring et al. "
+                "2017)"
             ),
             config=ConvolutionalConfig(vocab_size=1_300, d_model=112, num_layers=4, decoder_layers=4, kernel_size=3),
         ),
@@ -113,7 +117,7 @@ def files_in(folder: Path, names: tuple[str, ...]) -> list[Path]:
     files = [folder / name for name in names]
     if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
         raise DataError(
-            "{folder} lacks {missing}; a preset's folder of data holds {names}.",
+            "{folder} lacks {missing}; the data folder of a preset contains {names}.",
             folder=folder,
             missing=", ".join(missing),
             names=", ".join(names),

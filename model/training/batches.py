@@ -224,7 +224,10 @@ def endless_batches(
         DataError: there is no example.
     """
     if not any(example.weight > 0 for example in examples):
-        raise DataError("No pair is left to train on: all are too long, empty, or one side is three times the other.")
+        raise DataError(
+            "No sentence pair is left to train on: all are empty or too long, or one side is three times as long as "
+            "the other."
+        )
     epoch = 0
     while True:
         plan = plan_epoch(examples, tokens_per_batch, seed=seed, epoch=epoch)

@@ -127,7 +127,7 @@ def train(arguments: argparse.Namespace) -> None:
     say("Reading data …")
     files = {data_set_name(file): (read_pairs(file), weight) for file, weight in arguments.data}
     if len(files) < len(arguments.data):
-        raise ConfigError("Two data files have the same name; each set needs one of its own.")
+        raise ConfigError("Two data files have the same name; each set needs a different name.")
     dev = {data_set_name(file): read_pairs(file, arguments.dev_limit) for file in arguments.dev}
     origin = None if arguments.start_from is None else load_checkpoint(arguments.start_from, device)
     if processes.is_first:
@@ -195,7 +195,7 @@ def fill_in(arguments: argparse.Namespace, seed: int) -> None:
         arguments.run = arguments.run or RUNS / f"{arguments.preset}-{seed}"
         arguments.out = arguments.out or arguments.run / "checkpoint"
     if arguments.run is None or arguments.out is None:
-        raise ConfigError("Name the folder of the run (--run) and that of the checkpoint (--out).")
+        raise ConfigError("Give the folder of the run (--run) and that of the checkpoint (--out).")
     arguments.dev = arguments.dev or []
 
 
@@ -258,7 +258,7 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
     if (folder / CONFIG).exists() and (folder / TOKENIZER).exists():
         if read_run(folder)[0] != config:
             raise ConfigError(
-                "{folder} holds a run with other settings; resume with those, or name another folder.", folder=folder
+                "{folder} contains a run with other settings; resume with those, or give another folder.", folder=folder
             )
         return
     make_folder(folder)

@@ -30,16 +30,16 @@ def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transform
     """
     config = model.config
     if not isinstance(model, Transformer) or not isinstance(config, TransformerConfig):
-        raise ConfigError("Only a Transformer can be given more layers; this model is another one.")
+        raise ConfigError("Layers can be added only to a Transformer; this model is of another kind.")
     if config.norm != "pre" or not config.residual:
         raise ConfigError(
-            "Only a pre-norm model with residual connections stays the same when layers are put in: with post-norm, "
-            "a layer that adds nothing still normalizes."
+            "Only a pre-norm model with residual connections computes the same when layers are inserted: with "
+            "post-norm, a layer that adds nothing still normalises."
         )
     before = config.num_layers, config.decoder_layers
     if num_layers <= max(before):
         raise ConfigError(
-            "The model has {encoder} + {decoder} layers already; ask for more than {most_before}.",
+            "The model already has {encoder} + {decoder} layers; request more than {most_before}.",
             encoder=before[0],
             decoder=before[1],
             most_before=max(before),

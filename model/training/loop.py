@@ -207,8 +207,8 @@ class TrainingRun:
         value = float(add_up(loss.detach(), processes))
         if not (math.isfinite(value) and math.isfinite(norm)):
             raise DataError(
-                "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing since the "
-                "last state is kept. Begin anew with a lower rate (--peak {peak:g}) or a longer warm-up "
+                "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing after the last "
+                "saved state is kept. Start again with a lower learning rate (--peak {peak:g}) or a longer warm-up "
                 "(--warmup {warmup}).",
                 step=self.step,
                 value=value,

@@ -51,7 +51,7 @@ class MadeSets:
         total = sum(self.shares.values())
         if total >= 1:
             raise ConfigError(
-                "The shares of {shares} add up to {total:g}; leave some to the data.",
+                "The shares of {shares} add up to {total:g}; leave some for the data.",
                 shares=", ".join(self.shares),
                 total=total,
             )

@@ -98,8 +98,8 @@ class RunFiles:
     def damaged(self, error: Exception) -> DataError:
         """What to say of a state that a run cannot go on from."""
         return DataError(
-            "{state} is damaged, so the run cannot go on from it; name another folder, or delete this file to "
-            "begin anew ({error}).",
+            "{state} is damaged, so the run cannot be resumed; give another folder, or delete this file to start "
+            "again ({error}).",
             state=self._state,
             error=error,
         )
@@ -132,8 +132,8 @@ class RunFiles:
                     raise ValueError("its weights are those of another model")
             except (OSError, SafetensorError, ValueError, RuntimeError) as error:
                 raise DataError(
-                    "{path} is damaged, so the last weights cannot be averaged; delete it and give the command "
-                    "again, and the others are averaged ({error}).",
+                    "{path} is damaged, so the last weights cannot be averaged. Delete it and run the command again "
+                    "to average the others ({error}).",
                     path=path,
                     error=error,
                 ) from error
@@ -175,7 +175,7 @@ def _entry(path: Path, number: int, line: str) -> dict[str, float]:
         return {name: checked.number(value, name[:60]) for name, value in entry.items()}
     except checked.Malformed as error:
         raise DataError(
-            "Line {number} of {path} is damaged ({error}); take it out and give the command again.",
+            "Line {number} of {path} is damaged ({error}); delete it and run the command again.",
             number=number,
             path=path,
             error=error,

@@ -207,14 +207,14 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
     if bias is not None:
         sentences.append(
             _(
-                "Then the model adds a bias for how far apart the two are: {bias:+.3f} for this key.",
+                "Then the model adds a bias for the distance between the two: {bias:+.3f} for this key.",
                 bias=float(bias[0, 0, key]),
             )
         )
     if inputs.softcap is not None:
         sentences.append(_("A soft cap keeps scores within ±{cap:g}: c · tanh(s ÷ c).", cap=inputs.softcap))
     if inputs.sinks is not None:
-        sentences.append(_("A sink takes a part of the softmax, so the weights of a row add up to less than 1."))
+        sentences.append(_("A sink takes a part of the softmax, so the weights of a row sum to less than 1."))
     return " ".join(sentences)
 
 

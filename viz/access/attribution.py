@@ -145,8 +145,8 @@ def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ..
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]
     if not kept:
         raise DataError(
-            "Expected a word before the one that says this token, got none: there is nothing that could be hidden. "
-            "Choose a later step."
+            "Expected a word before the one that contains this token, got none, so nothing can be hidden. Choose a "
+            "later step."
         )
     labels, groups = zip(*kept, strict=True)
     return labels, groups

@@ -64,7 +64,7 @@ def why_no_roles(trace: "Trace", choice: ModelChoice) -> str:
     chat = as_chat(models.reader(choice)).chat(trace.text)
     if not chat.why_no_roles:
         return ""
-    return _("Which tokens are of which message is not known: {why}.", why=chat.why_no_roles)
+    return _("It is unknown which tokens belong to which message: {why}.", why=chat.why_no_roles)
 
 
 def _num_given(trace: "Trace") -> int:

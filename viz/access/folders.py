@@ -31,8 +31,8 @@ def fetched(name: str) -> Path:
     catalogue.check_may_name_folders()
     if not catalogue.downloads_allowed():
         raise CheckpointError(
-            "This server fetches nothing. Start it with {downloads_variable}=1 in its environment to allow that, "
-            "or download the model yourself and give its folder.",
+            "This server does not download models. Start it with {downloads_variable}=1 in its environment to allow "
+            "that, or download the model yourself and give its folder.",
             downloads_variable=catalogue.DOWNLOADS_VARIABLE,
         )
     return inspect_folder.folder_with_model(str(hub_folder(name.strip())))

@@ -234,15 +234,15 @@ def folder(choice: ModelChoice) -> Path:
     if choice.folder:
         catalogue.check_may_name_folders()
         if os.path.realpath(choice.folder) != choice.folder:
-            raise CheckpointError("This folder leads elsewhere than when it was added. Add it anew on the left.")
+            raise CheckpointError("This folder now points elsewhere than when it was added. Add it again on the left.")
         return Path(choice.folder)
     models = catalogue.server_models()
     name = name_of(choice)
     if name not in models:
         raise CheckpointError(
-            "There is no checkpoint in {name}/. Train one with "
-            "`python -m model train --data FILE.tsv --run RUN --out CHECKPOINT`, add a folder with a "
-            "model on the left, or name a folder of checkpoints in the environment variable {root_variable}.",
+            "There is no checkpoint in {name}/. Train one with `python -m model train --data FILE.tsv --run RUN "
+            "--out CHECKPOINT`, add a folder with a model on the left, or set the environment variable "
+            "{root_variable} to a folder of checkpoints.",
             name=catalogue.checkpoint_root().name,
             root_variable=catalogue.ROOT_VARIABLE,
         )
@@ -293,7 +293,7 @@ def _stamp(folder: Path) -> Stamp:
     try:
         stats = [(path.name, path.stat()) for path in entries(folder)]
     except OSError as error:
-        raise CheckpointError("There is no folder {name} any more, or it cannot be read.", name=folder.name) from error
+        raise CheckpointError("The folder {name} no longer exists or cannot be read.", name=folder.name) from error
     return tuple((name, stat.st_size, stat.st_mtime_ns) for name, stat in stats)
 
 

@@ -47,7 +47,7 @@ def given(digest: str) -> tuple[str, "Image.Image"]:
         return said("example picture"), example_picture()
     kept = _kept().get(digest)
     if kept is None:
-        raise InputTextError("This picture is no longer here. Choose its file again on the left.")
+        raise InputTextError("This picture is no longer available. Choose its file again on the left.")
     name, picture = kept
     return f"{name} · {digest[:6]}", picture
 

@@ -59,7 +59,8 @@ def measure_runs(
     ]
     if not finished:
         raise DataError(
-            "{runs} holds no finished run; train one with `python -m model train --preset full --data DIR`.", runs=runs
+            "{runs} contains no finished run; train one with `python -m model train --preset full --data DIR`.",
+            runs=runs,
         )
     results, speeds = [], {}
     for preset, seed, folder in finished:

@@ -140,7 +140,7 @@ def load_results(path: Path) -> AblationResults:
     except (OSError, CheckpointError) as error:
         raise cannot_be_read(path, error) from error
     except (UnicodeDecodeError, Malformed) as error:
-        raise DataError("{name} holds no results of ablations ({error}).", name=path.name, error=error) from error
+        raise DataError("{name} contains no results of ablations ({error}).", name=path.name, error=error) from error
 
 
 def run_result(value: object, where: str) -> RunResult:

@@ -79,7 +79,9 @@ def choice_at(trace: Trace, step: int, against: int | None = None) -> TokenChoic
     row = trace.rows_before + step
     token = trace.steps[step].token_id
     if against == token:
-        raise DataError("“{token}” cannot be set against itself; choose another token.", token=trace.steps[step].token)
+        raise DataError(
+            "“{token}” cannot be compared with itself; choose another token.", token=trace.steps[step].token
+        )
     return TokenChoice(TokenPlace(tuple(trace.source_ids), tuple(trace.target_ids[: row + 1]), row), token, against)
 
 

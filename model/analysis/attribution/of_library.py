@@ -73,7 +73,7 @@ class LibraryRun(ChoiceRun):
     def _each(self, vectors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         if len(vectors) != len(self._sides):
             raise TraceError(
-                "No embedding of this model was seen to read these tokens, so what they contribute is not known."
+                "No embedding layer of this model was seen to read these tokens, so their contribution is unknown."
             )
         return tuple(vectors)
 

@@ -35,7 +35,7 @@ from model.training_record import LANGUAGES
 from model.words import Span, find_words
 
 PRONOUNS = frozenset(("he", "him", "his", "she", "her", "hers", "it", "its", "they", "them", "their", "theirs"))
-NOT_TWO = said("does not have one antecedent and one pronoun in brackets")
+NOT_TWO = said("does not have exactly one antecedent and one pronoun in brackets")
 NO_PARTNER = said("other candidate not found through the neighbouring line")
 
 
@@ -204,7 +204,9 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
             cases.append(outcome)
     if not cases:
         raise DataError(
-            "{path} holds no row with a pronoun and two candidates: {reasons}.", path=path, reasons=_reasons(rejected)
+            "{path} contains no row with a pronoun and two candidates: {reasons}.",
+            path=path,
+            reasons=_reasons(rejected),
         )
     return PronounCases(tuple(cases), tuple(rejected))
 
@@ -273,7 +275,7 @@ def _own_case(row: JsonRow) -> PronounCase:
     given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
     is_control, is_dropped = _is_set(row, "control"), _is_set(row, "dropped")
     if is_dropped and not is_control:
-        raise row.error(said("expected “control” to be true where “dropped” is: without a pronoun nothing is scored."))
+        raise row.error(said("expected “control” to be true if “dropped” is: without a pronoun, nothing is scored."))
     german = _german(row, *given)
     return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control, is_dropped)
 
@@ -312,12 +314,12 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     """The only span of a phrase in the sentence."""
     spans = phrase_spans(sentence, phrase)
     if not spans:
-        raise row.error(said("the {name} “{phrase}” does not stand in the sentence", name=name, phrase=phrase[:60]))
+        raise row.error(said("the {name} “{phrase}” does not occur in the sentence", name=name, phrase=phrase[:60]))
     if len(spans) > 1:
         advice = said("name more of its words, or give characters [begin, end] in a .jsonl file")
         raise row.error(
             said(
-                "the {name} “{phrase}” stands {num_spans} times in the sentence; {advice}",
+                "the {name} “{phrase}” occurs {num_spans} times in the sentence; {advice}",
                 name=name,
                 phrase=phrase[:60],
                 num_spans=len(spans),

@@ -36,9 +36,9 @@ _RIVALS: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("sie", "es"), ("er", "ihn", "sie", "es")),
     **dict.fromkeys(_DATIVE, _DATIVE),
 }
-NOT_KNOWN: Final = said("the pronoun is none that has a German one")
+NOT_KNOWN: Final = said("the pronoun has no German equivalent")
 NOT_FOUND: Final = said("the translation has no such pronoun")
-NOT_ONE: Final = said("the translation has not as many such pronouns as the sentence")
+NOT_ONE: Final = said("the translation and the sentence have different numbers of such pronouns")
 
 
 def german_spans(german: str, forms: frozenset[str]) -> list[Span]:

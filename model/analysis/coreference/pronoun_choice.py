@@ -53,7 +53,7 @@ class PronounChoice:
             return self.pronoun
         others = {form: value for form, value in self.probabilities.items() if form != self.pronoun.text}
         if not others:
-            return said("German leaves no choice where it writes “{pronoun}”", pronoun=self.pronoun.text)
+            return said("German requires “{pronoun}” here, so there is no choice", pronoun=self.pronoun.text)
         alike = (form for form in others if form.lower() == preferred.lower())
         other = next(alike, max(others, key=others.__getitem__))
         begin, end = self.pronoun.span

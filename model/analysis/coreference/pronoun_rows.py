@@ -36,7 +36,7 @@ def pronoun_rows(translator: Reader, trace: Trace, case: PronounCase, site: str)
         read = read_case(translator, case)
         return read if isinstance(read, str) else read.pieces[0]
     if not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
-        return said("which token was written for it is known of translators to German only")
+        return said("only translators into German show which token was written for it")
     end = translator.config.eos_id
     pronoun = find_pronoun(translator, case, [step.token_id for step in trace.steps if step.token_id != end])
     return pronoun if isinstance(pronoun, str) else (pronoun.row,)

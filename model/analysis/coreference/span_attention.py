@@ -21,7 +21,7 @@ MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 REFUSED: Final = said("too long or blank for this model")
 NO_TOKENS: Final = said("pronoun or candidate without tokens")
-NO_OFFSETS: Final = said("this tokenizer does not tell which characters a token stands for")
+NO_OFFSETS: Final = said("this tokenizer does not report which characters belong to a token")
 
 
 @dataclass(frozen=True)

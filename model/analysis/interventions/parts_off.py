@@ -65,25 +65,27 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     config = model.config
     if off.part == "positions":
         if config.positions == "none":
-            raise EditError("This model was trained without positions: there are none to take out.")
+            raise EditError("This model was trained without positions, so they cannot be removed.")
         return {f"{stack}.embedding.hook_positional": torch.zeros_like for stack in ("encoder", "decoder")}
     places = [(site, layer) for site in SITES for layer in range(config.layers_of(site)) if off.layer in (None, layer)]
     if not places:
         last = max(config.num_layers, config.decoder_layers) - 1
-        raise EditError("This model has no layer {layer}: layers count from 0 to {last}.", layer=off.layer, last=last)
+        raise EditError(
+            "This model has no layer {layer}: layers are numbered from 0 to {last}.", layer=off.layer, last=last
+        )
     if off.part == "scaling":
         if config.attention_scale == 1:
-            raise EditError("This model was trained without scaling its scores: there is none to take out.")
+            raise EditError("This model was trained without scaling its scores, so scaling cannot be removed.")
         return {f"{site_path(*place)}.hook_query": _Times(1 / config.attention_scale) for place in places}
     if off.part == "heads":
         others = [head for head in range(config.num_heads) if head != off.kept_head]
         if not others or off.kept_head >= config.num_heads:
             count = "1 head" if config.num_heads == 1 else f"{config.num_heads} heads"
-            raise EditError("This model has {count} in each attention: none would be left out.", count=count)
+            raise EditError("This model has {count} in each attention, so none would be removed.", count=count)
         edits = [SwitchOff(site, layer, head) for site, layer in places for head in others]
         return compile_edits(edits, config.shapes, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:
-        raise EditError("This model was trained without residual connections: there are none to take out.")
+        raise EditError("This model was trained without residual connections, so they cannot be removed.")
     hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", _no_norm)
     return {f"{path}.{hook}": edit for path in _residuals(places)}
 

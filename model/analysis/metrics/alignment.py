@@ -88,7 +88,9 @@ def read_alignments(path: Path) -> list[AlignedPair]:
         source, target = row.words("en"), row.words("de")
         pairs.append(AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target))))
     if not pairs:
-        raise DataError("{path} holds no row; expected one JSON object with “en”, “de” and “sure” a line.", path=path)
+        raise DataError(
+            "{path} contains no row; expected one JSON object with “en”, “de” and “sure” per line.", path=path
+        )
     return pairs
 
 
@@ -196,7 +198,7 @@ def score_alignment(
             scored.append(pair)
         progress(1)
     if not scored:
-        raise DataError("No row could be scored: all are too long or blank for this model.")
+        raise DataError("No row could be scored: all are blank or too long for this model.")
     return AlignmentScores(
         rows=len(scored),
         skipped=dict(skipped),

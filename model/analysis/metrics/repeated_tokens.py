@@ -71,18 +71,18 @@ def repeated_tokens(
         DataError: the model is none, has too few tokens, or reads too short texts.
     """
     if not isinstance(reader, TextReader) or reader.abilities.kind != "decoder":
-        raise DataError("Repeated tokens are read by a model that is a decoder alone.")
+        raise DataError("Repeated tokens need a decoder-only model.")
     copies = copies_of(reader)
     if copies < 2:
         raise DataError(
-            "Repeated tokens need {tokens} positions, this model has {max_length}.",
+            "Repeated tokens need {tokens} positions; this model has {max_length}.",
             tokens=2 * TOKENS,
             max_length=reader.abilities.max_length,
         )
     known = common_tokens(reader)
     if len(known) < TOKENS:
         raise DataError(
-            "Expected {tokens} different tokens in our own sentences and more, got {num_known}.",
+            "Expected {tokens} different tokens in our own sentences and the words beside them, got {num_known}.",
             tokens=TOKENS,
             num_known=len(known),
         )

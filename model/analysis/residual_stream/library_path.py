@@ -17,10 +17,10 @@ from model.errors import TraceError
 from model.messages import said
 from model.trace.trace import ROUNDING, Trace
 
-WEIGHTS_ONLY: Final = said("This model gives its attention weights only, so what its parts add is not known.")
+WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
 NOT_FOUND: Final = said(
-    "No outputs of this model's modules add up to what its layers put out, so what each part adds is not known: it may "
-    "scale what it adds."
+    "No module outputs of this model add up to the outputs of its layers, so what each sub-layer adds is unknown: "
+    "the model may scale what it adds."
 )
 
 

@@ -60,7 +60,7 @@ def measured(above: "DeltaGenerator") -> "Atlas | None":
     with st.expander(_("Corpus"), key="atlas-corpus"):
         reading = _reading()
     if reading is None:
-        above.info(_("Load a text file under “Corpus”: one sentence a line."), icon=":material/upload_file:")
+        above.info(_("Load a text file under “Corpus”: one sentence per line."), icon=":material/upload_file:")
         return None
     with frame.loading():
         stored = data.find(reading, state.current().model)
@@ -80,10 +80,10 @@ def _reading() -> Reading | None:
         abilities = models.abilities(model)
     is_file = state.current().atlas.corpus == "file"
     if data.reads_english(models.languages(model)):
-        is_file = controls.segmented("corpus", _("What is read"), LABELS) == "file"
+        is_file = controls.segmented("corpus", _("Corpus contents"), LABELS) == "file"
     else:
         st.caption(
-            _("The sentences that ship are English, and this model reads {language}.", language=_language(model))
+            _("The sentences that ship are in English, but this model reads {language}.", language=_language(model))
         )
         is_file = True
     sentences: _Loaded[CorpusSentence] | None = None
@@ -91,24 +91,24 @@ def _reading() -> Reading | None:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
         sentences = _upload(label, _SENTENCES, data.read_sentences, help_text)
     elif _writes_from_source(abilities):
-        st.caption(_("200 everyday sentences that we wrote; the model reads them with its own translations."))
+        st.caption(_("200 everyday sentences written by us; the model reads them with its own translations."))
     else:
-        st.caption(_("200 everyday sentences that we wrote."))
+        st.caption(_("200 everyday sentences written by us."))
     return _with_pairs(sentences, is_file=is_file, with_links=abilities.is_headlight)
 
 
 def _of_sentences(*, writes: bool) -> tuple[str, str]:
     """The label and the help of the field for a file of sentences."""
     if writes:
-        return _("Sentences, one a line, or sentence TAB translation"), _(
-            "UTF-8, at most {most:,} sentences. The decoder reads a translation that is given; where none is, the "
-            "model translates first. The command `python -m model atlas --text FILE.txt --out FILE.npz` takes longer "
-            "files.",
+        return _("Sentences, one per line, or sentence TAB translation"), _(
+            "UTF-8, at most {most:,} sentences. If a line gives a translation, the decoder reads it; otherwise the "
+            "model translates first. For longer files use the command `python -m model atlas --text FILE.txt --out "
+            "FILE.npz`.",
             most=data.MAX_SENTENCES,
         )
-    return _("Sentences, one a line"), _(
-        "UTF-8, at most {most:,} sentences. The command `python -m model atlas --text FILE.txt --out FILE.npz` takes "
-        "longer files.",
+    return _("Sentences, one per line"), _(
+        "UTF-8, at most {most:,} sentences. For longer files use the command `python -m model atlas --text FILE.txt "
+        "--out FILE.npz`.",
         most=data.MAX_SENTENCES,
     )
 
@@ -129,12 +129,12 @@ def _with_pairs(sentences: "_Loaded[CorpusSentence] | None", *, is_file: bool, w
             return data.reading(None, ())
         return None if sentences is None or not sentences.rows else data.reading(sentences.rows, ())
     pairs = _upload(
-        _("Links made by hand, for alignment error rates (if you have any)"),
+        _("Manual word alignments, for alignment error rates (optional)"),
         _PAIRS,
         data.read_pairs,
         _(
-            'One JSON object a line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices from '
-            "0. At most {most:,} pairs; they are a set of their own beside the sentences.",
+            'One JSON object per line: {{"en": [words], "de": [words], "sure": [[en index, de index], …]}}, indices '
+            "from 0. At most {most:,} pairs; they form a separate set.",
             most=data.MAX_PAIRS,
         ),
     )
@@ -168,7 +168,7 @@ def _upload(
     if st.session_state.get(key) is None:
         # After another page the field is empty, but what was loaded is still here.
         st.button(
-            _("Forget {name}", name=plain(loaded.name)),
+            _("Remove {name}", name=plain(loaded.name)),
             key=f"{slot_key}-forget",
             icon=":material/close:",
             on_click=st.session_state.pop,
@@ -180,7 +180,7 @@ def _upload(
     st.caption(
         plain(
             _(
-                "{name}: {num_rows:,} read, {num_bad:,} lines left out.",
+                "{name}: {num_rows:,} read, {num_bad:,} lines skipped.",
                 name=loaded.name,
                 num_rows=len(loaded.rows),
                 num_bad=len(loaded.bad),
@@ -204,9 +204,9 @@ def _measured(reading: Reading) -> StoredAtlas | None:
     if stored is None and (job is None or job.finished):
         about.info(
             _(
-                "No atlas of this model and these sentences is here yet. To make one, the model reads every "
-                "sentence, and writes its translation if it translates: some of them a second. It is kept, so that "
-                "it opens at once the next time, in {folder}.",
+                "There is no atlas of this model and these sentences yet. To make one, the model reads every "
+                "sentence (a translator also translates it), a few per second. The atlas is saved in {folder}, so "
+                "that it opens at once the next time.",
                 folder=plain(_short(data.cache_folder())),
             ),
             icon=":material/map:",
@@ -218,11 +218,11 @@ def _origin(atlas: "Atlas", path: Path | None, reading: Reading) -> str:
     """What was read, and where the atlas came from."""
     read = plural("{count:,} sentence read", "{count:,} sentences read", len(atlas.texts))
     for reason, count in atlas.skipped.items():
-        read = _("{read}; {count:,} left out: {reason}", read=read, count=count, reason=_(reason))
+        read = _("{read}; {count:,} skipped: {reason}", read=read, count=count, reason=_(reason))
     file = _short(path)
     if reading.is_own:
-        return plain(_("Our own corpus: {read}. Kept in {file}.", read=read, file=file))
-    return plain(_("Your file: {read}. Kept in {file}.", read=read, file=file))
+        return plain(_("Our own corpus: {read}. Saved in {file}.", read=read, file=file))
+    return plain(_("Your file: {read}. Saved in {file}.", read=read, file=file))
 
 
 def _short(path: Path | None) -> str:

@@ -125,18 +125,18 @@ def read_lines(
             bad.append(BadLine(number, getattr(error, "reason", error.message)))
         if len(rows) > most:
             raise DataError(
-                "{name} holds more than {most:,} rows; take a part of it, or use "
-                "`python -m model atlas --text FILE.txt --out FILE.npz`.",
+                "{name} contains more than {most:,} rows; use a part of it, or `python -m model atlas --text "
+                "FILE.txt --out FILE.npz`.",
                 name=name,
                 most=most,
             )
     if not rows:
         if not bad:
             raise DataError(
-                "{name} holds nothing that can be read; expected {expected}, in UTF-8.", name=name, expected=expected
+                "{name} contains nothing that can be read; expected {expected}, in UTF-8.", name=name, expected=expected
             )
         raise DataError(
-            "{name} holds nothing that can be read; expected {expected}, in UTF-8. {line}",
+            "{name} contains nothing that can be read; expected {expected}, in UTF-8. {line}",
             name=name,
             expected=expected,
             line=bad[0].message,
@@ -173,7 +173,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
             )
         return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
-    return read_lines(content, name, read, MAX_SENTENCES, said("one sentence a line"))
+    return read_lines(content, name, read, MAX_SENTENCES, said("one sentence per line"))
 
 
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
@@ -188,7 +188,7 @@ def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], lis
         source, target = row.words("en"), row.words("de")
         return AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target)))
 
-    expected = said("one JSON object with “en”, “de” and “sure” a line")
+    expected = said("one JSON object with “en”, “de” and “sure” per line")
     return read_lines(content, name, read, MAX_PAIRS, expected)
 
 
@@ -235,7 +235,7 @@ def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
         return known.put((atlas.model, atlas.corpus), StoredAtlas(atlas, path if path.is_file() else None))
 
     key = ("atlas", reader.key, reading.digest)
-    text = said("{done:,} of {total:,} {unit}, about {left:.0f} s to go")
+    text = said("{done:,} of {total:,} {unit}, about {left:.0f} s left")
     return Task(key, reading.work, said("sentences"), compute, text)
 
 
@@ -302,7 +302,7 @@ def _load(path: Path, fits: Callable[[Atlas], bool]) -> StoredAtlas:
         return StoredAtlas(None, refused=error.message)
     if not fits(atlas):
         return StoredAtlas(
-            None, refused=said("{name} was made with another model or of other sentences.", name=path.name)
+            None, refused=said("{name} was made with another model or from other sentences.", name=path.name)
         )
     return StoredAtlas(atlas, path)
 

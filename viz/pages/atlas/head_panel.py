@@ -40,7 +40,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
     near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
-    st.caption(_("Looks most like {near}: in brackets the distance, 0 to 1.", near=near))
+    st.caption(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near))
     _strongest(atlas, view, layer, head)
 
 
@@ -48,7 +48,7 @@ def _numbers(view: View, layer: int, head: int) -> str:
     value = view.values[layer, head]
     name = metric_texts.TEXTS[view.key].name
     if np.isnan(value):
-        return _("**{name}**: none", name=name)
+        return _("**{name}**: not available", name=name)
     known = view.values[~np.isnan(view.values)]
     if view.key in metric_texts.ERRORS:
         return _(
@@ -73,10 +73,10 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
         st.caption(
-            _("“{name}” is measured over random tokens, so no sentence of the corpus is strongest in it.", name=name)
+            _("“{name}” is measured on random tokens, so no sentence of the corpus is strongest in it.", name=name)
             if view.key in metric_texts.ON_RANDOM_TOKENS
             else _(
-                "“{name}” is measured over sentences of its own, so no sentence of the corpus is strongest in it.",
+                "“{name}” is measured on separate sentences, so no sentence of the corpus is strongest in it.",
                 name=name,
             )
         )
@@ -86,7 +86,7 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     numbers = [int(number) for number in ranked[view.index, layer, head] if number >= 0]
     st.markdown(_("Sentences in which **{name}** of this head is highest", name=shown(name).lower()))
     if not numbers:
-        st.caption(_("None: no token of the corpus says anything about this metric here."))
+        st.caption(_("None: this metric is undefined for every token of the corpus."))
         return
     with st.container(gap="xsmall"):
         for number in numbers:

@@ -40,15 +40,15 @@ def show(atlas: "Atlas", view: View) -> None:
                 on_select=partial(open_point, key, view.values.shape),
                 selection_mode="points",
                 config=frame.chart_config(name),
-                alt=_("Heads as points; those that look alike lie near one another"),
+                alt=_("Heads as points; similar heads are close together"),
             )
             st.caption(
                 _(
-                    "A point is a head, the lighter, the higher the metric chosen above. Heads that look at the same "
-                    "tokens lie near one another, by the root of the Jensen–Shannon divergence of their weights; the "
-                    "directions mean nothing. The plane holds "
-                    "{share_held:.0%} of the squared distances; the nearest heads that are named on hover are those "
-                    "of the full distances. Click a point to open its head.",
+                    "Each point is a head; the lighter, the higher the metric chosen above. Heads that attend to the "
+                    "same tokens are close together: the distance is the square root of the Jensen–Shannon "
+                    "divergence of their weights. The directions have no meaning. The plane preserves "
+                    "{share_held:.0%} of the squared distances; the nearest heads shown on hover are those by the "
+                    "full distances. Click a point to open its head.",
                     share_held=data.share_held(atlas, view.site),
                 )
             )

@@ -11,53 +11,55 @@ from viz.ui.head_metrics import MetricText
 
 _CONFIDENCE: Final = MetricText(
     said("Confidence"),
-    said("the largest weight of a token on any other than </s>, between 0 and 1: a sure head has a high one"),
+    said("the largest weight of a token on any key other than </s>, between 0 and 1: high for a confident head"),
 )
 _INDUCTION: Final = MetricText(
     said("Induction"),
-    said("where a token was written before, the weight on what followed it then, between 0 and 1"),
+    said("for a token that occurred earlier, the weight on the token after its earlier occurrence, between 0 and 1"),
 )
 _ANTECEDENT: Final = MetricText(
     said("Follows antecedents"),
     said(
-        "the share of our pronoun sentences in which the pronoun's row gives the right noun more weight than the wrong "
-        "one; guessing gives 0.5"
+        "the share of our pronoun sentences in which the pronoun's row gives more weight to the right noun than to "
+        "the wrong one; guessing gives 0.5"
     ),
 )
 _WORD_IN: Final = MetricText(
-    said("Alignment error, word in"),
+    said("Alignment error (token read)"),
     said(
-        "asked when a German word is read: 0 where every link that people made is found and no other, 1 where none is; "
-        "here less is better"
+        "computed in the row that reads a German word: 0 if exactly the manual links are found, 1 if none is found; "
+        "lower is better"
     ),
 )
 _WORD_OUT: Final = MetricText(
-    said("Alignment error, word out"),
+    said("Alignment error (token predicted)"),
     said(
-        "asked when a German word is written: 0 where every link that people made is found and no other, 1 where none "
-        "is; here less is better"
+        "computed in the row that predicts a German word: 0 if exactly the manual links are found, 1 if none is "
+        "found; lower is better"
     ),
 )
 _PREFIX_MATCHING: Final = MetricText(
     said("Prefix matching"),
     said(
-        "on 25 random tokens read four times over, the weight of a token on what followed the same token the times "
-        "before, between 0 and 1: that is what an induction head looks at"
+        "on 25 random tokens repeated four times, the weight of a token on what followed the same token earlier, "
+        "between 0 and 1: an induction head attends to it"
     ),
 )
 _DUPLICATE: Final = MetricText(
     said("Duplicate token"),
-    said("on 25 random tokens read four times over, the weight of a token on the same token before, between 0 and 1"),
+    said(
+        "on 25 random tokens repeated four times, the weight of a token on its own earlier occurrences, between 0 and 1"
+    ),
 )
 _REPEAT_PREVIOUS: Final = MetricText(
     said("Previous, random tokens"),
-    said("on 25 random tokens read four times over, the weight on the token before, between 0 and 1"),
+    said("on 25 random tokens repeated four times, the weight on the previous token, between 0 and 1"),
 )
 _COPYING: Final = MetricText(
     said("Copying"),
     said(
-        "the share of the vocabulary that what a head writes for a token ranks below this token: 1 where it always "
-        "speaks for the token that it looks at, 0.5 by chance, 0 where it speaks against it"
+        "the share of the vocabulary that ranks below a token in what the head writes when it attends to that token: "
+        "1 if it always promotes the token, 0.5 by chance, 0 if it always suppresses it"
     ),
 )
 TEXTS: Final[Mapping[str, MetricText]] = {
@@ -75,32 +77,38 @@ TEXTS: Final[Mapping[str, MetricText]] = {
 #: What the metrics mean that are read off the weights and off the norms, where it is norms.
 _OF_NORMS: Final[Mapping[str, str]] = {
     "entropy": said(
-        "how widely a token spreads the norms of what it gives: 0 bits on one key, 1 bit as over 2, 3 bits as over 8"
+        "how widely the norms of the keys' contributions are spread for a token: 0 bits for one key, 1 bit for two "
+        "equal keys, 3 bits for eight"
     ),
-    "distance": said("Σ share of norms · |key − query|, how many tokens away a head looks"),
+    "distance": said("Σ share of norms · |key − query|, how many tokens away a head attends on average"),
     "confidence": said(
-        "the largest share of a token on any other than </s>, between 0 and 1: a sure head has a high one"
+        "the largest share of a token on any key other than </s>, between 0 and 1: high for a confident head"
     ),
-    "previous": said("the share of norms on the token before, between 0 and 1"),
+    "previous": said("the share of norms on the previous token, between 0 and 1"),
     "same": said("the share of norms of a token on itself, between 0 and 1"),
-    "next": said("the share of norms on the token after, between 0 and 1"),
+    "next": said("the share of norms on the next token, between 0 and 1"),
     "first": said("the share of norms on the first key, between 0 and 1"),
     "last": said("the share of norms on the last key, between 0 and 1"),
     "diagonal": said("the share of norms on a token itself and its two neighbours, between 0 and 1"),
-    "punctuation": said("the share of norms on all punctuation together, between 0 and 1"),
-    "induction": said("where a token was written before, the share of norms on what followed it then, between 0 and 1"),
+    "punctuation": said("the share of norms on all punctuation marks together, between 0 and 1"),
+    "induction": said(
+        "for a token that occurred earlier, the share of norms on the token after its earlier occurrence, between 0 "
+        "and 1"
+    ),
 }
 #: Where a site gives a metric another meaning, as in `head_metrics`.
 _OF_NORMS_AT: Final[Mapping[tuple[str, str], str]] = {
     (CROSS, "distance"): said(
-        "Σ share of norms · |key − diagonal|, how many source tokens a head looks away from the diagonal, which leads "
-        "from the first pair of tokens straight to the last pair"
+        "Σ share of norms · |key − diagonal|, the mean distance in source tokens between the attended key and the "
+        "diagonal, the straight line from the first pair of tokens to the last"
     ),
     (CROSS, "diagonal"): said(
-        "the share of norms on keys at most one token from the diagonal, which leads from the first pair of tokens "
-        "straight to the last pair, between 0 and 1"
+        "the share of norms on keys at most one token from the diagonal, the straight line from the first pair of "
+        "tokens to the last, between 0 and 1"
     ),
-    (DECODER, "last"): said("the share of norms on the last key, between 0 and 1; only the last token may look there"),
+    (DECODER, "last"): said(
+        "the share of norms on the last key, between 0 and 1; only the last token may attend to it"
+    ),
 }
 #: Metrics that are measured on random tokens, of decoders alone.
 ON_RANDOM_TOKENS: Final = frozenset({"prefix_matching", "duplicate", "repeat_previous", "copying"})
@@ -125,18 +133,24 @@ def why_none(key: str, site: str) -> str:
     """Why no head has a metric at a site."""
     if key in ERRORS:
         if site != CROSS:
-            return _("Alignment error rates are of cross-attention: only there a German word looks at English ones.")
-        return _("No links made by hand have been read. Load a file with them under “Corpus”.")
+            return _(
+                "Alignment error rates are defined for cross-attention only, where a German token attends to English "
+                "ones."
+            )
+        return _("No manual word alignments have been loaded. Load a file of them under “Corpus”.")
     if key == "antecedent":
         if site == DECODER:
             return _(
-                "The decoder's self-attention never sees the nouns of the sentence, so it cannot follow one of them."
+                "The decoder's self-attention never sees the nouns of the source sentence, so it cannot follow one "
+                "of them."
             )
-        return _("Following antecedents is measured of weights, and of translators from English into German.")
+        return _(
+            "“Follows antecedents” is measured only on weights, and only for translators from English into German."
+        )
     if key in ON_RANDOM_TOKENS:
-        return _("Random tokens that come again are read by models that are a decoder alone, and as weights.")
+        return _("Repeated random tokens need a decoder-only model, and only weights are measured.")
     if key == "induction" and site != DECODER:
-        return _("Induction is measured in the decoder's self-attention, which sees only what was written before.")
+        return _("Induction is measured in the decoder's self-attention, which sees only earlier tokens.")
     if key in head_metrics.TEXTS:
         return shown(head_metrics.why_none(key, site))
-    return _("“{name}” says nothing here.", name=TEXTS[key].name)
+    return _("“{name}” is undefined here.", name=TEXTS[key].name)

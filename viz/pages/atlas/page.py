@@ -11,15 +11,15 @@ from viz.ui import formulas, frame
 
 frame.title(_("Atlas")).caption(
     _(
-        "What every head does over many sentences (the one on the left plays no part): how sharply it looks, how "
-        "far, at which tokens, and where it is strongest."
+        "What every head does over many sentences (the sentence on the left is not used): how sharply and how far it "
+        "attends, to which tokens, and where it is strongest."
     ),
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":
         st.info(
             _(
-                "The atlas reads sentences, and the chosen model looks at pictures. The attention page has the "
+                "The atlas reads sentences, but the chosen model reads pictures. The Attention page shows the "
                 "metrics of its heads for one picture, under each tile and as an order of heads."
             ),
             icon=":material/info:",

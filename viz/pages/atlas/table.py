@@ -49,7 +49,7 @@ def show(atlas: "Atlas", view: View) -> None:
         alt=_("All metrics of all heads of this attention"),
     )
     st.caption(
-        _("A click on a title sorts. Choose a row to open its head. The file has every attention, also by norms.")
+        _("Click a title to sort. Choose a row to open its head. The file contains every attention, also by norms.")
     )
     make = partial(all_metrics, atlas, sites.SITES)
     number_controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))

@@ -66,7 +66,7 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
         key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         if has_norms:
             help_text = _(
-                "Weights, or how long the vectors are that a head adds for each token (Kobayashi et al. 2020)."
+                "Weights, or the norms of the vectors that a head adds for each token (Kobayashi et al. 2020)."
             )
             controls.segmented("read_off", _("Computed from"), metric_texts.READ_OFF_LABELS, help_text=help_text)
     if key not in known:

@@ -27,17 +27,17 @@ WRITTEN, PAIRS = 5, 10
 #: A longer sentence has no table and no map.
 MOST_TOKENS: Final = 64
 _WRITES: Final = (
-    html.Column(said("Looks at")),
-    html.Column(said("Writes most")),
-    html.Column(said("Itself"), is_number=True),
+    html.Column(said("Attends to")),
+    html.Column(said("Top output tokens")),
+    html.Column(said("Own rank"), is_number=True),
 )
 _OV_OF_ENCODER: Final = said(
-    "OV: the value of each token times W_O, the tokens that it is likest to, whatever sentence it stands in. Itself: "
-    "the token's own place among {num_vocabulary:,}; 1 where the head copies it."
+    "OV: the value of each token times W_O, shown as the tokens that the result is most similar to, in any sentence. "
+    "Own rank: the rank of the token itself among {num_vocabulary:,}; 1 if the head copies it."
 )
 _OV_OF_DECODER: Final = said(
-    "OV: the value of each token times W_O, by logits, whatever sentence it stands in. Itself: the token's own place "
-    "among {num_vocabulary:,}; 1 where the head copies it."
+    "OV: the value of each token times W_O, ranked by logits, in any sentence. Own rank: the rank of the token "
+    "itself among {num_vocabulary:,}; 1 if the head copies it."
 )
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
@@ -75,12 +75,12 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     names = {each.token: display_token(vocabulary[each.token]) for each in written}
     most = {each.token: ", ".join(display_token(vocabulary[token]) for token in each.most) for each in written}
     rows = [(names[each.token], most[each.token], f"{each.own_place:,}") for each in written]
-    st.html(html.table(_WRITES, rows, label=_("What the head writes of each token")))
+    st.html(html.table(_WRITES, rows, label=_("What the head writes for each token")))
     _rows, key = finding.kept(trace)
     if key is not None and key < len(ids) and (kept := ids[key]) in names:
         st.markdown(
             _(
-                "When {label} looks at “{names}”, it writes most: **{most}**.",
+                "When {label} attends to “{names}”, its top output tokens are **{most}**.",
                 label=label,
                 names=plain(names[kept]),
                 most=plain(most[kept]),
@@ -97,9 +97,9 @@ def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) 
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
     st.caption(
         _(
-            "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of OV from token to token (Elhage et "
-            "al. 2021). Warm: over the whole vocabulary the head speaks for what it looks at and tokens like it; "
-            "cold: against them.",
+            "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of the OV matrix from token to token "
+            "(Elhage et al. 2021). Warm: over the whole vocabulary, the head promotes the tokens it attends to and "
+            "similar ones; cold: it suppresses them.",
             own=own,
             label=label,
         )
@@ -116,7 +116,7 @@ def _links(
     name: str,
 ) -> None:
     """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
-    st.markdown(_("**QK: what {label} would look at by tokens alone**", label=label))
+    st.markdown(_("**QK: what {label} would attend to by tokens alone**", label=label))
     rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
     if max(len(rows), len(columns)) <= MOST_TOKENS:
         weights = circuits.weights(trace, site, layer).numpy()
@@ -133,8 +133,8 @@ def _links(
         )
     st.caption(
         _(
-            "The weights if every token came as it is embedded, without position and without what layers before add. "
-            "Where the head's own map in “All heads” is another, it looks by what those layers have told it."
+            "The weights for embeddings alone, without positions and without what earlier layers add. Where the "
+            "head's map in “All heads” differs, it depends on context from earlier layers."
         )
     )
     with st.expander(_("The {pairs} pairs of tokens with the highest score", pairs=PAIRS), key="qk-pairs"):
@@ -142,4 +142,4 @@ def _links(
             (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
             for pair in circuits.best_pairs(PAIRS)
         ]
-        st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most")))
+        st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most strongly")))

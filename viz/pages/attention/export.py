@@ -37,25 +37,25 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     if count > trace_tables.MAX_ROWS:
         st.caption(
             _(
-                "All heads together would be {count:,} rows, more than a spreadsheet holds. Take the arrays instead, "
-                "or one head after another.",
+                "All heads together would be {count:,} rows, more than a spreadsheet holds. Use the arrays instead, "
+                "or one head at a time.",
                 count=count,
             )
         )
     if long_texts.is_long(trace, site):
         st.caption(
             _(
-                "Norms, rollouts and words as a table are offered up to {short} tokens; in Python, "
+                "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
                 "`model.analysis.metrics.head_matrix` gives any part of them.",
                 short=long_texts.SHORT,
             )
         )
     st.caption(
         _(
-            "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it as it is, Python's csv as “utf-8-sig”. "
-            "Numbers have all their digits. In files, as in the address, layers, heads and positions count from 0. A "
-            "token that a spreadsheet would take for a formula, as it begins with = + - @ or a tab, has an "
-            "apostrophe before it."
+            "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
+            "Numbers have all their digits. In files, as in the address, layers, heads and positions count from 0. "
+            "If a spreadsheet could take a token for a formula (it begins with = + - @ or a tab), an apostrophe is "
+            "put before it."
         )
     )
 
@@ -65,7 +65,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     count = trace_tables.num_weights(trace, site)
     label = sites.head_label(layer, head)
     inside = _(
-        "{queries} × {keys} weights: a row for each query token, a column for each key token",
+        "{queries} × {keys} weights: one row per query token, one column per key token",
         queries=queries,
         keys=keys,
     )
@@ -76,7 +76,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
         inside = _(
-            "{queries:,} × {keys:,} weights for numpy.load: more than a table of a reasonable size holds",
+            "{queries:,} × {keys:,} weights for numpy.load: too many for a table",
             queries=queries,
             keys=keys,
         )
@@ -84,13 +84,13 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     downloads = [offer, *_as_shown(trace, site, layer, head)]
     if models.abilities(state.current().model).has("scores"):
         downloads.append(_row(trace, site, layer, head))
-    inside = _("entropy, mean distance and the other metrics that tiles can carry: a row for each head")
+    inside = _("entropy, mean distance and the other metrics that tiles can show: one row per head")
     # When a button is pressed, there is no session to ask what is chosen.
     of_metrics = partial(_metrics, trace, site)
     heads = sum(inputs.num_heads for inputs in trace.inputs[site])
     downloads.append(_csv(trace, _("Metrics of heads"), inside, of_metrics, f"{site} figures", 60 * heads))
     if count <= trace_tables.MAX_ROWS:
-        inside = _("{count:,} weights, one a row: layer, head, query, key, weight", count=count)
+        inside = _("{count:,} weights, one per row: layer, head, query, key, weight", count=count)
         of_heads = partial(trace_tables.all_heads, trace, site)
         downloads.append(_csv(trace, _("All heads"), inside, of_heads, f"{site} all heads", 38 * count))
     return downloads
@@ -114,7 +114,7 @@ def _as_shown(trace: "Trace", site: str, layer: int, head: int) -> list[Offer]:
         inside = _("{measure} between {queries} × {keys} tokens, as “All heads” shows them now", **numbers)
     make = partial(trace_tables.matrix, values, opened.queries.labels, opened.keys.labels)
     name = f"{head_name(site, layer, head)} {common.measure} {between}"
-    return [_csv(trace, _("The same, as shown"), inside, make, name, 14 * values.size)]
+    return [_csv(trace, _("Current view"), inside, make, name, 14 * values.size)]
 
 
 def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
@@ -124,16 +124,16 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     keys = trace.axis_tokens(site)[1]
     numbers = {"query": row + 1, "keys": len(keys)}
     if scaled and masked:
-        inside = _("of query {query}: q·k, scaled, masked and weight of each of {keys} keys", **numbers)
+        inside = _("for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys", **numbers)
     else:
         inside = _(
-            "of query {query}: q·k, scaled, masked and weight of each of {keys} keys, with the switches as they stand "
-            "there",
+            "for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys, with the switches "
+            "as they are set there",
             **numbers,
         )
     return _csv(
         trace,
-        _("One row's origin"),
+        _("Where one row comes from"),
         inside,
         lambda: trace_tables.row_origin(
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
@@ -149,10 +149,10 @@ def _metrics(trace: "Trace", site: str) -> bytes:
 
 def _tables_of_sentence(trace: "Trace") -> list[Offer]:
     sides = {"source": len(trace.source_tokens), "target": len(trace.target_tokens)}
-    inside = _("of both sides, with their ids")
+    inside = _("tokens of both sides, with their ids")
     offers = [_csv(trace, _("Tokens"), inside, partial(trace_tables.tokens, trace), "tokens", 24 * sum(sides.values()))]
     if trace.steps:
-        inside = _("each step's token, its probability, entropy and candidates")
+        inside = _("token of each step, its probability, entropy and candidates")
         offers.append(
             _csv(trace, _("Decoding"), inside, partial(trace_tables.steps, trace), "decoding", 620 * len(trace.steps))
         )
@@ -177,8 +177,8 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     if long_texts.is_long(trace, site):
         st.caption(
             _(
-                "The page holds every weight of all heads and is offered up to {short} tokens; this attention has "
-                "{most_len:,}. The link below reopens the view in Headlight.",
+                "The page contains every weight of all heads and is available up to {short} tokens; this attention "
+                "has {most_len:,}. The link below reopens the view in Headlight.",
                 short=long_texts.SHORT,
                 most_len=max(map(len, trace.axis_tokens(site))),
             )
@@ -212,7 +212,7 @@ def _offer_arrays(trace: "Trace") -> None:
     name = f"{file_name('trace', sentence=trace.text)}.npz"
     size = trace_files.size(trace)
     has_weights = trace_files.has_weights(trace)
-    inside = _("query, key and value of all attentions, tokens and steps")
+    inside = _("queries, keys and values of all attentions, tokens and steps")
     if has_weights:
         inside = _("every weight, query, key and value of all attentions, tokens and steps")
     make = partial(trace_files.content, trace)
@@ -220,16 +220,16 @@ def _offer_arrays(trace: "Trace") -> None:
     if has_weights:
         st.caption(
             _(
-                "`numpy.load(file)` reads it without Headlight and without pickle. `decoder.cross/weights` is `[layer, "
-                "head, query, key]`. `load_trace(file)` makes it a trace again."
+                "`numpy.load(file)` reads it without Headlight and without pickle. `decoder.cross/weights` is "
+                "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace."
             )
         )
     else:
         st.caption(
             _(
-                "`numpy.load(file)` reads it without Headlight and without pickle. The weights of so long a text are "
-                "too many for a file and left out: `load_trace(file)` makes it a trace again, and its `weights(site, "
-                "layer, heads, rows)` derives those that you want."
+                "`numpy.load(file)` reads it without Headlight and without pickle. The weights of such a long text "
+                "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
+                "`weights(site, layer, heads, rows)` computes those you want."
             )
         )
 

@@ -19,10 +19,10 @@ from viz.ui import export, finding, frame, sentence
 head = frame.title(
     _("Attention"),
     _(
-        "Where every head of every layer looks, while the model reads the sentence and writes its translation. One "
-        "tile is one head: a row for each token that looks, a column for each token looked at; the lighter, the more "
-        "weight. Click a tile to open its head, or two words of the sentence for the heads that link them. Any weight "
-        "can be followed back to the numbers that it comes from."
+        "What every head of every layer attends to while the model reads the sentence and writes its translation. "
+        "Each tile is one head: a row for each query token, a column for each key token; the lighter, the more "
+        "weight. Click a tile to open its head, or two words of the sentence to find the heads that link them. Any "
+        "weight can be traced back to the numbers it is computed from."
     ),
 )
 if state.current().attention.from_atlas:

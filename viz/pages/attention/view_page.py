@@ -91,8 +91,8 @@ def _heading(trace: "Trace", view: OpenView) -> str:
         for mark, language, text in view.lines
     )
     note = _(
-        "One row is a token that looks, one column a token looked at; the lighter, the more weight. Each row adds up "
-        "to 1. Point at a cell for its number."
+        "Each row is a query token, each column a key token; the lighter, the more weight. Each row sums to 1. Point "
+        "at a cell to see its value."
     )
     title = escape(_("Attention"))
     return f'<h1>{title}</h1>{shown}<h2>{escape(view.site_label)}</h2><p class="note">{escape(note)}</p>'
@@ -119,8 +119,8 @@ def _decoding(trace: "Trace") -> str:
         for read, step in zip(trace.target_tokens, trace.steps, strict=True)
     ]
     note = _(
-        "One row is one step: the token read, the token written after it, how probable that was, how undecided the "
-        "model was (0 is certain), and what it found most probable."
+        "Each row is one step: the token read, the token written after it, its probability, the entropy (0 is "
+        "certain), and the most probable token."
     )
     return f'<h2>{escape(_("The decoding"))}</h2><p class="note">{escape(note)}</p>' + table(
         columns, rows, label=_("Decoding steps")
@@ -130,12 +130,12 @@ def _decoding(trace: "Trace") -> str:
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
     facts = (
         (_("Checkpoint"), checkpoint),
-        (_("Its digest"), digest),
+        (_("Checksum"), digest),
         (_("In the address"), f"?{view.query_string}"),
     )
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
     note = _(
-        "Headlight shows the same again when what stands below is put behind its address, if it has this checkpoint. "
+        "Headlight shows the same again if the text below is added to its address and it has this checkpoint. "
         "Numbers there count from 0."
     )
     return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'

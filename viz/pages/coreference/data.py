@@ -213,7 +213,7 @@ def candidate_weights(
 ) -> Float[np.ndarray, "layer head candidate"] | str:
     """From these rows to antecedent and distractor, by a measure, or why that cannot be said."""
     if not (reads_sentence(trace, site) or site == CROSS):
-        return said("neither candidate is among the tokens that this attention looks at")
+        return said("neither candidate is among the tokens that this attention sees")
     read = read_case(reader, case)
     if isinstance(read, str):
         return read

@@ -63,9 +63,9 @@ def show(atlas: "Atlas", view: View) -> None:
             )
             st.caption(
                 _(
-                    "Each cell is a head, the lighter, the higher its mean over the corpus. Every metric has a scale "
-                    "of its own, from 0 to its highest head; where chance gives a number, colours begin there, warm "
-                    "above it and cold below. Click a little map to enlarge it, a cell to open its head."
+                    "Each cell is a head; the lighter, the higher its mean over the corpus. Each metric has its own "
+                    "colour scale, from 0 to its highest head. If the metric has a chance level, colours start "
+                    "there: warm above it, cold below. Click a small map to enlarge it, or a cell to open its head."
                 )
             )
             number_controls.table_button(_("This map (CSV)"), partial(table.one_metric, view.values), name)

@@ -173,4 +173,4 @@ def _show_progress(job: Job[None]) -> None:
         return
     with frame.errors_shown():
         job.result()
-    st.button(_("Go on"), key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop_long)
+    st.button(_("Continue"), key=f"{_KEY}-again", icon=":material/play_arrow:", on_click=stop_long)

@@ -42,8 +42,8 @@ MOST: Final = 4
 #: So many tiles are framed.
 _BEST: Final = 3
 LABEL: Final = said("Two words' link")
-_CELLS: Final = said("Click a cell of the open head, and here stand the heads that link its two tokens most.")
-_WORDS: Final = said("Click two words of the sentence above: the one that looks, then the one it looks at.")
+_CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
+_WORDS: Final = said("Click two words of the sentence above: first the query word, then the key word.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def show(trace: "Trace", site: str) -> None:
 def _button_label(weight: float, link: Link, layer: int, head: int) -> str:
     name = head_label(layer, head, link.site)
     if link.is_second_look:
-        return _("{head} · {weight:.4f} again", head=name, weight=weight)
+        return _("{head} · {weight:.4f} (when reading it)", head=name, weight=weight)
     return f"{name} · {weight:.4f}"
 
 
@@ -125,12 +125,12 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     looking, looked_at = question.names
     if link.is_second_look:
         note = _(
-            "In each head the weight from “{looking}” in the row that reads it to “{looked_at}”.",
+            "For each head, the weight from “{looking}”, in the row that reads it, to “{looked_at}”.",
             looking=looking,
             looked_at=looked_at,
         )
     else:
-        note = _("In each head the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
+        note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
     return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=_BEST)
 
 
@@ -232,7 +232,7 @@ def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, 
 def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
     if question.links:
-        return _("None: the mask lets no head look there, for that token is written later.")
+        return _("None: the mask hides that token from every head, because it is written later.")
     sides = {word is not None and word_links.words(trace).is_source(word) for word in question.words}
     if len(sides) == 1:
         return _(
@@ -241,8 +241,8 @@ def _why_none(trace: "Trace", question: Question) -> str:
             looked_at=looked_at,
         )
     return _(
-        "No attention leads from “{looking}” to “{looked_at}”: the text is read before a word of the translation is "
-        "written. The other way round, from “{looked_at}” to “{looking}”, cross-attention does.",
+        "No attention leads from “{looking}” to “{looked_at}”: the text is read before any word of the translation "
+        "is written. In the other direction, from “{looked_at}” to “{looking}”, there is cross-attention.",
         looking=looking,
         looked_at=looked_at,
     )
@@ -254,17 +254,22 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
     if pronoun is not None and len({link.site for link in listed}) > 1:
         sentences.append(
             _(
-                "“{pronoun}” looks where the encoder reads it, and where it is written in translation.",
+                "“{pronoun}” attends where the encoder reads it and where the decoder writes its translation.",
                 pronoun=plain(pronoun.pronoun),
             )
         )
     if any(link.is_second_look for link in listed):
         sentences.append(
             _(
-                "“{word}” looks in the row that writes it, and again in the row that reads it.",
+                "“{word}” has two rows: the one that writes it and the one that reads it.",
                 word=plain(question.names[0]),
             )
         )
     if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
-        sentences.append(_("Of a word's pieces, keys are summed and queries averaged; the map has a cell for each."))
+        sentences.append(
+            _(
+                "For a word of several tokens, weights are summed over keys and averaged over queries; the map has one "
+                "cell per token."
+            )
+        )
     return messages.in_a_row(sentences)

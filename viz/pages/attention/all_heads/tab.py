@@ -77,7 +77,7 @@ def _metrics(trace: "Trace", site: str) -> Mapping[str, Float[np.ndarray, "layer
     if not long_texts.is_long(trace, site):
         return attention.head_metrics(trace, site)
     task = long_texts.metrics_task(trace, site)
-    return long_work.outcome(task, _("Compute the figures"), key="metrics", start=True)
+    return long_work.outcome(task, _("Compute metrics"), key="metrics", start=True)
 
 
 @frame.fragment
@@ -108,7 +108,7 @@ def _show_pictures(
         with st.container():
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
-                st.caption(_("A rollout takes the heads of a layer together: one tile a layer, up to that layer."))
+                st.caption(_("A rollout combines the heads of a layer: one tile per layer, up to that layer."))
             elif words := grid.words_said(site):
                 st.caption(words)
             linked_heads.show(trace, site)

@@ -34,19 +34,19 @@ if TYPE_CHECKING:
 
 _HOW_TO_READ: Final = {
     "Head view": said(
-        "A line leads from a token on the left to one it attends to; its strength is the weight, its colour the head. "
-        "Point at a token to see its lines alone; click a coloured square to switch a head off or on, double-click it "
-        "to see only that head."
+        "A line leads from a token on the left to a token it attends to; its opacity is the weight, its colour the "
+        "head. Point at a token to see only its lines; click a coloured square to switch a head off or on, "
+        "double-click it to see only that head."
     ),
     "Model view": said(
-        "One small picture is one head, one colour a layer; lines lead from the tokens on the left to those on the "
-        "right, first token on top. Click a head to see it large, with its tokens."
+        "Each small picture is one head, each colour a layer; lines lead from the tokens on the left to those on the "
+        "right, first token at the top. Click a head to enlarge it and see its tokens."
     ),
 }
 _WHY_SO_SHORT: Final = said(
-    "In a narrow window the view scrolls sideways. By keyboard: Tab, arrow keys, Enter. Offered up to 64 tokens, "
-    "because bertviz draws every weight as a line: at 64 it takes several seconds to appear, at 256 the better part of "
-    "a minute, in which the browser answers nothing."
+    "In a narrow window the view scrolls sideways. By keyboard: Tab, arrow keys, Enter. Available up to 64 tokens, "
+    "because bertviz draws every weight as a line: 64 tokens take several seconds to appear, 256 nearly a minute, "
+    "during which the browser does not respond."
 )
 #: Beyond this bertviz, which draws one SVG line for every weight, takes seconds to appear.
 MAX_TOKENS: Final = 64
@@ -120,8 +120,8 @@ def show(trace: "Trace") -> None:
     if missing := missing_packages():
         frame.note(
             _(
-                "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and start it "
-                "anew. All heads, and the lines of an opened head, show the same weights without it.",
+                "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and restart "
+                "it. All heads, and the lines of an opened head, show the same weights without it.",
                 missing=messages.with_and(missing),
             )
         )
@@ -165,7 +165,7 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
     longest = _longest(trace, site)
     if longest > MAX_TOKENS:
         raise InputTextError(
-            "bertviz draws every weight as a line of its own and is offered up to {max_tokens} tokens; here are "
+            "bertviz draws every weight as a separate line and is available up to {max_tokens} tokens; this text has "
             "{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length.",
             max_tokens=MAX_TOKENS,
             longest=longest,

@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 HOW_TO_READ: Final[dict[DrawnAs, str]] = {
     "Heatmap": said(
-        "Rows are queries, columns are keys; the lighter, the more. Click a cell to keep its query and key. Drag to "
-        "zoom, then drag to move; double-click to see the whole again."
+        "Rows are queries, columns are keys; the lighter, the larger. Click a cell to keep its query and key. Drag "
+        "to zoom, then drag to move; double-click to see the whole picture again."
     ),
     "Lines": said(
-        "A line leads from a query, left, to a key, right; the stronger, the more. Point at a token to see its lines "
-        "alone, with a box a head beside the tokens they lead to; click it to keep that."
+        "A line leads from a query on the left to a key on the right; the stronger, the larger. Point at a token to "
+        "see only its lines, with one box per head next to the tokens they lead to; click it to keep this."
     ),
 }
 _CROSS_WINDOW: Final = said(
-    "Queries {first:,} to {last:,} of {count:,} and the keys as far along the source: more lines could not be told "
-    "apart. The slider and its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need "
-    "not add up to 1."
+    "Queries {first:,} to {last:,} of {count:,} and the corresponding keys of the source: more lines would be "
+    "illegible. The slider and its arrow keys move on; lines to other keys are not drawn, so the lines of a query "
+    "need not sum to 1."
 )
 _SELF_WINDOW: Final = said(
-    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines could not be told apart. The slider and "
-    "its arrow keys move on; what leads to other keys is not drawn, so the lines of a query need not add up to 1."
+    "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines would be illegible. The slider and its "
+    "arrow keys move on; lines to other keys are not drawn, so the lines of a query need not sum to 1."
 )
 _COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
 
@@ -52,7 +52,7 @@ def how_to_read(trace: "Trace", drawn_as: DrawnAs) -> str:
     sentences = [_(HOW_TO_READ[drawn_as])]
     has_sign = any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
     if has_sign and not state.current().common.whole_words:
-        sentences.append(_("The sign ▁ stands where a word begins."))
+        sentences.append(_("The sign ▁ marks the beginning of a word."))
     return messages.in_a_row(sentences)
 
 
@@ -61,7 +61,7 @@ def special_tokens(trace: "Trace") -> str:
     there = dict.fromkeys(token for token in trace.source_tokens + trace.target_tokens if token in trace.special_tokens)
     names = list(there)[:3]
     if not names:
-        return _("tokens that stand for no text")
+        return _("tokens without text")
     if len(names) == 1:
         return controls.plain(names[0])
     return controls.plain(messages.with_and((messages.with_commas(names[:-1]), names[-1])))
@@ -72,13 +72,13 @@ def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
     tall, wide = opened.block
     if measure.is_share:
         return _(
-            "From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow.",
+            "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values.",
             tall=tall,
             wide=wide,
         )
     return _(
-        "From afar, a spot is the largest of {tall} × {wide} numbers; zoom in, and the exact numbers follow. The "
-        "colours go up to the largest number of this head.",
+        "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values. The colour "
+        "scale ends at the largest value of this head.",
         tall=tall,
         wide=wide,
     )
@@ -98,18 +98,18 @@ def of_measure(trace: "Trace", measure: Measure, site: str, common: Common) -> s
         formula = measures.weights_formula(inputs.score.name, is_scaled=inputs.scale != 1.0)
     elif measure is MEASURES["norms"] and not models.abilities(state.current().model).has("output projection"):
         meaning, formula = (
-            _("How long the vector is that the head adds for a key."),
+            _("The norm of the vector that the head adds for a key."),
             measures.NORMS_WITHOUT_PROJECTION,
         )
     sentences = [shown(meaning), f"${formula}$"]
     if common.whole_words:
-        sentences.append(_("Of a word's pieces, keys are summed and queries averaged."))
+        sentences.append(_("For a word of several tokens, weights are summed over keys and averaged over queries."))
     if not common.special_tokens and measure.is_share:
         sentences.append(_("Special tokens are hidden, so rows do not sum to 1."))
     elif not common.special_tokens:
         sentences.append(_("Special tokens are hidden."))
     if not measure.is_per_head:
-        sentences.append(_("All heads are one here, so there is no head to choose."))
+        sentences.append(_("All heads are combined here, so there is no head to choose."))
     return "  \n".join(sentences)
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Positions of the kept query and key.
 Cell = tuple[int | None, int | None]
 Opened = attention.OpenedLayer | long_texts.LongHead
-_NOTHING_LEFT: Final = said("Nothing but special tokens stands here: show them to see something.")
+_NOTHING_LEFT: Final = said("There are only special tokens here: show them to see something.")
 
 
 def _settings(trace: "Trace", site: str) -> None:
@@ -49,7 +49,7 @@ def _settings(trace: "Trace", site: str) -> None:
     if name != "weights" and long_texts.is_long(trace, site):
         st.caption(
             _(
-                "{label} are shown of the open head; the tiles of so long a text keep to weights.",
+                "{label} are shown only for the open head; for such a long text, the tiles show weights.",
                 label=shown(MEASURES[name].label),
             )
         )
@@ -57,11 +57,11 @@ def _settings(trace: "Trace", site: str) -> None:
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
     with more, st.container(horizontal=True, gap="medium"):
-        controls.switch("whole_words", _("Whole words"), _("Joins the pieces of a word."))
+        controls.switch("whole_words", _("Whole words"), _("Joins the tokens of a word."))
         controls.switch(
             "special_tokens",
             _("Special tokens"),
-            _("Shows {named}, where heads often rest.", named=captions.special_tokens(trace)),
+            _("Shows {named}, to which heads often attend.", named=captions.special_tokens(trace)),
         )
 
 
@@ -126,8 +126,8 @@ def _draw_long(
     if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
         frame.note(
             _(
-                "A rollout multiplies whole matrices, layer by layer; it is offered up to {max_rollout:,} tokens, "
-                "and there are {tokens:,} here. Weights and norms have no such limit.",
+                "A rollout multiplies whole matrices layer by layer; it is available up to {max_rollout:,} tokens, "
+                "and this text has {tokens:,}. Weights and norms have no such limit.",
                 max_rollout=long_texts.MAX_ROLLOUT,
                 tokens=tokens,
             )

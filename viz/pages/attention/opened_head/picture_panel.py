@@ -107,9 +107,9 @@ def show(trace: "Trace", site: str) -> None:
     )
     st.caption(
         _(
-            "Where the framed patch looks: the lighter a patch, the more. Click another patch, or move with the "
-            "arrow keys and press Enter, to look from there. Below, the same head as a matrix: a row is a patch "
-            "(row·column)."
+            "What the framed patch attends to: the lighter a patch, the more weight. Click another patch, or move "
+            "with the arrow keys and press Enter, to choose it as query. Below is the same head as a matrix: each "
+            "row is a patch (row·column)."
         )
     )
 

@@ -35,8 +35,8 @@ SCORES: Final = {
         said("One dot product"),
         "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
         said(
-            "A query and a key are {d_k} numbers each. Multiply them in pairs and add up: the two match if much of it "
-            "is positive. Click another key to follow it."
+            "A query and a key have {d_k} components each. Multiply them in pairs and add up: the larger the sum, "
+            "the better the two match. Click another key to follow it."
         ),
         "q · k",
     ),
@@ -44,8 +44,8 @@ SCORES: Final = {
         said("One additive score"),
         "vᵀ tanh(q + k) = Σ vᵢ tanh(qᵢ + kᵢ)",
         said(
-            "A query and a key are {d_k} numbers each. Add them in pairs, bend each sum by tanh, weigh it by vᵢ, which "
-            "was learned, and add up: the two match if much of it is positive. Click another key to follow it."
+            "A query and a key have {d_k} components each. Add them in pairs, apply tanh, multiply by the learned "
+            "vᵢ, and add up: the larger the sum, the better the two match. Click another key to follow it."
         ),
         "vᵀ tanh(q + k)",
     ),
@@ -53,8 +53,8 @@ SCORES: Final = {
         said("One bilinear score"),
         "qᵀ M k = Σ (qᵀM)ᵢ kᵢ",
         said(
-            "A query and a key are {d_k} numbers each. Map the query by M, which was learned, multiply in pairs and "
-            "add up: the two match if much of it is positive. Click another key to follow it."
+            "A query and a key have {d_k} components each. Multiply the query by the learned matrix M, multiply in "
+            "pairs and add up: the larger the sum, the better the two match. Click another key to follow it."
         ),
         "qᵀ M k",
     ),
@@ -183,7 +183,7 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
     tops = [(strongest(row), float(row.weights.max())) for row in rows]
     lines: list[dict[str, Any]] = [
         {
-            "name": _("Looks most at"),
+            "name": _("Largest weight on"),
             "cells": [
                 {"token": display_token(origin.key_tokens[key]), "text": f"{weight:.3f}"} for key, weight in tops
             ],
@@ -208,9 +208,9 @@ def _note(drawn: int, left_out: int) -> str:
     if not left_out:
         return ""
     return _(
-        "Drawn are the {drawn} strongest of {count} keys, in reading order; a dotted line stands where keys are left "
-        "out. The last column sums up the other {left_out}: the range of their scores, the sum of their weights. "
-        "Choose any of them as key to see it.",
+        "The {drawn} strongest of {count} keys are shown, in reading order; a dotted line marks where keys are "
+        "omitted. The last column summarises the other {left_out}: the range of their scores and the sum of their "
+        "weights. To see one of them, choose it as key.",
         drawn=drawn,
         count=drawn + left_out,
         left_out=left_out,
@@ -268,7 +268,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
         ),
         (
             _("Mask left out") if origin.looks_ahead else _("Mask"),
-            _("sⱼ = −∞ where the mask says no"),
+            _("sⱼ = −∞ where the mask forbids it"),
             _mask_sentence(origin),
         ),
         (_("Softmax"), "αⱼ = exp(sⱼ − m) ÷ Σ exp(s − m)", _softmax_sentence(origin)),
@@ -276,8 +276,8 @@ def steps(origin: Origin) -> list[dict[str, str]]:
             _("Weights × values"),
             "z = Σ αⱼ vⱼ",
             _(
-                "Each key's value, {d_v} numbers from top to bottom, times its weight. Added up from left to right "
-                "they are the head's output z.",
+                "Each key's value, {d_v} components from top to bottom, times its weight. Their sum from left to "
+                "right is the head's output z.",
                 d_v=d_v,
             ),
         ),
@@ -298,14 +298,14 @@ def _scaling_formula(origin: Origin) -> str:
 def _scaling_title(origin: Origin) -> str:
     if origin.real.scale == 1:
         return _("This model does not divide by √dₖ")
-    return _("Divide by √dₖ") if origin.is_scaled else _("Division by √dₖ left out")
+    return _("Divide by √dₖ") if origin.is_scaled else _("Without the division by √dₖ")
 
 
 def _scaling_sentence(origin: Origin) -> str:
     if origin.is_scaled and origin.added:
         return origin.added
     if origin.is_scaled:
-        return _("On the same ruler as above; the outline is what was there before.")
+        return _("On the same scale as above; the outline shows the scores before the division.")
     return _(
         "The scores stay {times:.3g} times as large as the model's, which are outlined in blue.",
         times=1 / origin.real.scale,
@@ -316,27 +316,28 @@ def _mask_sentence(origin: Origin) -> str:
     cut = int((~origin.real.allowed).sum())
     if origin.looks_ahead:
         return plural(
-            "The row looks ahead at {count} key written after it, marked ▲. While translating they do not exist yet; "
-            "the recording is complete, so their k and v are known.",
-            "The row looks ahead at {count} keys written after it, marked ▲. While translating they do not exist yet; "
-            "the recording is complete, so their k and v are known.",
+            "The row sees {count} key written after it, marked ▲. While translating it does not exist yet; the "
+            "recording is complete, so its k and v are known.",
+            "The row sees {count} keys written after it, marked ▲. While translating they do not exist yet; the "
+            "recording is complete, so their k and v are known.",
             cut,
         )
     if cut and origin.site != CROSS and _cuts_before(origin):
         return plural(
-            "This mask is a window: a row may not look at what lies too far from it. {count} key cut off.",
-            "This mask is a window: a row may not look at what lies too far from it. {count} keys cut off.",
+            "This mask is a window: a row may not attend to keys too far away. {count} key is masked.",
+            "This mask is a window: a row may not attend to keys too far away. {count} keys are masked.",
             cut,
         )
     if cut:
         return plural(
-            "A row may not look at what is written after it: {count} key cut off. exp(−∞) is 0, so no weight.",
-            "A row may not look at what is written after it: {count} keys cut off. exp(−∞) is 0, so no weight.",
+            "A row may not attend to what is written after it: {count} key is masked. exp(−∞) = 0, so its weight is 0.",
+            "A row may not attend to what is written after it: {count} keys are masked. exp(−∞) = 0, so their "
+            "weights are 0.",
             cut,
         )
     if origin.site == DECODER:
-        return _("The last row: nothing is written after it, so nothing is cut off.")
-    return _("A text on its own has no padding, so the mask lets every key through and changes nothing.")
+        return _("The last row: nothing is written after it, so no key is masked.")
+    return _("A single text has no padding, so the mask allows every key and changes nothing.")
 
 
 def _cuts_before(origin: Origin) -> bool:
@@ -348,12 +349,12 @@ def _cuts_before(origin: Origin) -> bool:
 def _softmax_sentence(origin: Origin) -> str:
     if origin.other is None:
         return _(
-            "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: "
-            "they add up to 1."
+            "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α "
+            "below, which sum to 1."
         )
     return _(
-        "Above, how each score fares against the largest, m. Divided by their sum, these are the weights α below: they "
-        "add up to 1. Blue is the model, orange what would be: entropy {before:.2f} → {after:.2f} bits.",
+        "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α below, "
+        "which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits.",
         before=abs(origin.real.entropy),
         after=abs(origin.other.entropy),
     )
@@ -369,21 +370,22 @@ def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> 
     """
     if not has_projection:
         text = _(
-            "No matrix follows: the {d_v} numbers are the context that the decoder reads; below, how long it is.",
+            "No matrix follows: the {d_v} numbers are the context that the decoder reads; its norm is shown below.",
             d_v=d_v,
         )
         return _("The context"), "c = z", text
-    title = _("This head's part of the output")
+    title = _("This head's contribution to the output")
     if heads == 1:
         text = _(
-            "Wᴼ turns the {d_v} numbers into {d_model}. There is no other head; below, how long its part is.",
+            "Wᴼ maps the {d_v} numbers to {d_model}. There is no other head; the norm of its contribution is shown "
+            "below.",
             d_v=d_v,
             d_model=d_model,
         )
         return title, "z · Wᴼ", text
     text = _(
-        "Wᴼ turns the {d_v} numbers into {d_model}. The parts of all {heads} heads are added; below, how long each is. "
-        "They point in different directions, so lengths do not add up.",
+        "Wᴼ maps the {d_v} numbers to {d_model}. The contributions of all {heads} heads are added; their norms are "
+        "shown below. They point in different directions, so norms do not add up.",
         d_v=d_v,
         d_model=d_model,
         heads=heads,

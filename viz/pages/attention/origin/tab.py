@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 _DIVIDED: Final = said(
     "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
-    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
-    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}** before and **{after:.2f}** after dividing."
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that almost no gradient is left. Measured over {pairs:,} "
+    "pairs of this sentence, the standard deviation of this head's scores is **{before:.2f}** before and "
+    "**{after:.2f}** after dividing."
 )
 _NOT_DIVIDED: Final = said(
     "if the components are independent with mean 0 and variance 1 (footnote 4): a standard deviation of "
-    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that hardly any gradient is left. Measured of the scores "
-    "of this head, over {pairs:,} pairs of this sentence: **{before:.2f}**; this model does not divide."
+    "$\\sqrt{{{d_k}}}$ = {root:.2f}, and a softmax so sharp that almost no gradient is left. Measured over {pairs:,} "
+    "pairs of this sentence, the standard deviation of this head's scores is **{before:.2f}**; this model does not "
+    "divide."
 )
 _COMPONENT: Final = Component("pages/attention/origin/origin_story.js", "pages/attention/origin/origin_story.css")
 
@@ -94,7 +96,7 @@ def show(trace: "Trace") -> None:
     name = file_name("origin", head_name(site, layer, head), f"row{row}", sentence=trace.text)
     origin_story(origin, on_follow=lambda key: state.change(key_token=key), key="origin", name=name)
     st.caption(_how_to_read(site, cuts_off=cuts_off))
-    frame.lacking(abilities, "output projection", _("The last step is the context once more."))
+    frame.lacking(abilities, "output projection", _("The last step is the context again."))
     _badge(trace, site, layer)
     _alternative(trace, site, layer, head)
 
@@ -117,11 +119,11 @@ def _how_to_read(site: str, *, cuts_off: bool) -> str:
     if site == DECODER:
         return _(
             "From the second step on every column is a key: point at one to follow it, click it for its dot product. "
-            "The mask cuts nothing off here: it is the last row."
+            "The mask hides nothing here: it is the last row."
         )
     return _(
         "From the second step on every column is a key: point at one to follow it, click it for its dot product. The "
-        "mask cuts nothing off here: a text on its own has no padding."
+        "mask hides nothing here: a single text has no padding."
     )
 
 
@@ -129,8 +131,8 @@ def _badge(trace: "Trace", site: str, layer: int) -> None:
     if not trace.knows_outputs(site):
         st.caption(
             _(
-                "Of a text of more than {most:,} characters the model's own head outputs are not kept, to compare "
-                "weights · values with: they would take as much memory as its queries.",
+                "For texts of more than {most:,} characters the model's own head outputs are not kept for comparison "
+                "with weights · values: they would take as much memory as the queries.",
                 most=traces.LONGEST_PROVED,
             )
         )
@@ -138,7 +140,7 @@ def _badge(trace: "Trace", site: str, layer: int) -> None:
     check = attention.output_check(trace, site, layer)
     difference = scientific(check.deviation)
     explained = _(
-        "Over all heads of this layer, whose outputs reach {largest}. Rounding explains differences up to {tolerance}.",
+        "For all heads of this layer, whose outputs reach {largest}. Rounding explains differences up to {tolerance}.",
         largest=decimal(check.largest),
         tolerance=scientific(check.tolerance),
     )
@@ -165,10 +167,10 @@ def _alternative(trace: "Trace", site: str, layer: int, head: int) -> None:
             st.latex(r"\mathrm{score}(q, k) = v^\top \tanh(W_1 q + W_2 k)")
             st.markdown(
                 _(
-                    "A small network with weights of its own scores each pair. The paper (§3.2.1) finds both similar "
-                    "in theory, but dot products much faster and smaller in memory: all of them are one matrix "
-                    "product. For small $d_k$ the two do equally well; for large $d_k$ unscaled dot products fall "
-                    "behind."
+                    "A small network with its own weights scores each pair. The paper (§3.2.1) finds both similar in "
+                    "theoretical complexity, but dot products much faster and more memory-efficient: all of them are "
+                    "one matrix product. For small $d_k$ both perform equally well; for large $d_k$ unscaled dot "
+                    "products are worse."
                 )
             )
         with st.container():

@@ -44,7 +44,7 @@ def captions(app: AppTest) -> str:
 
 def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     opened(app, site="decoder.cross", layer="1", head="2")
-    weights = ["L2 H3", "One row's origin", "Metrics of heads", "All heads"]
+    weights = ["L2 H3", "Where one row comes from", "Metrics of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
     assert labels(app) == expected
     assert captions(app).count("(about ") == len(expected)
@@ -52,7 +52,7 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
 
 def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
     opened(app, measure="norms", words="True", special="False")
-    assert labels(app)[1] == "The same, as shown"
+    assert labels(app)[1] == "Current view"
     assert "Norms between" in captions(app)
     assert "words, as “All heads” shows them now" in captions(app)
 
@@ -60,7 +60,7 @@ def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
     opened(any_model, checkpoint="mpnet", measure="norms")
     assert "Metrics of heads" in labels(any_model)
-    assert not {"One row's origin", "The same, as shown"} & set(labels(any_model))
+    assert not {"Where one row comes from", "Current view"} & set(labels(any_model))
 
 
 @pytest.mark.parametrize("site", SITES)

@@ -126,7 +126,7 @@ def test_without_scaling_the_story_says_by_how_much_and_compares() -> None:
 def test_the_model_as_it_is_is_compared_with_nothing() -> None:
     origin = origin_of()
     assert changed(origin) == ""
-    assert [line["name"] for line in summary(origin)] == ["Looks most at", "Entropy"]
+    assert [line["name"] for line in summary(origin)] == ["Largest weight on", "Entropy"]
     assert (story(origin)["other"], story(origin)["otherLength"]) == (None, None)
 
 
