@@ -40,7 +40,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))
     # Sliders change the bars at once and grey what is left out.
     before = shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width")
-    root.get_by_role("slider", name="Top k").fill("2")
+    root.get_by_role("slider", name="Top-k").fill("2")
     assert root.locator(".bar-row.left-out:not([hidden])").count() == 7
     assert shown_rows(root).first.locator(".bar-fill").evaluate("bar => bar.style.width") != before
     expect(root.locator(".left")).to_contain_text("3 of 12 tokens can be sampled")

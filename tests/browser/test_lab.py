@@ -39,7 +39,7 @@ def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_ano
     page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()
     page.get_by_role("option", name="Equal distance").click()
     expect(page).to_have_url(re.compile("pair=equal-01"))
-    expect(page.get_by_role("button", name="Make it mine")).to_be_visible()
+    expect(page.get_by_role("button", name="Edit a copy")).to_be_visible()
     for name in ("Measured", "Cause"):
         page.get_by_role("tab", name=name).click()
         expect(page).to_have_url(re.compile(f"lab={name}"))

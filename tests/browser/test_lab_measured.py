@@ -26,10 +26,10 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
     expect(page.get_by_text("1 line is left out")).to_be_visible()
     page.get_by_role("button", name="Measure", exact=True).click()
-    expect(page.get_by_role("table", name="Accuracies side by side")).to_be_visible()
+    expect(page.get_by_role("table", name="Accuracies compared")).to_be_visible()
     expect(page.get_by_text("No sentence of this set carries German")).to_be_visible()
     page.get_by_role("radio", name="Curated set").click()
-    expect(page.get_by_text("What the model itself prefers")).to_be_visible()
+    expect(page.get_by_text("The model's own preference")).to_be_visible()
 
 
 def test_a_long_computation_stops_when_told_to(page: Page, url: str, shipped: str) -> None:

@@ -82,7 +82,7 @@ def repeated_tokens(
     known = common_tokens(reader)
     if len(known) < TOKENS:
         raise DataError(
-            "Expected {tokens} different tokens in our own sentences and the words beside them, got {num_known}.",
+            "Expected {tokens} different tokens in our own texts, got {num_known}.",
             tokens=TOKENS,
             num_known=len(known),
         )

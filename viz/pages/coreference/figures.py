@@ -127,7 +127,7 @@ def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
             orientation="h",
             marker={"color": [theme.HEAD_COLOURS[0 if form == written else 7] for form in forms]},
             text=[
-                _("{value:.3f} written", value=value) if form == written else f"{value:.3f}"
+                _("{value:.3f} (written)", value=value) if form == written else f"{value:.3f}"
                 for form, value in probabilities.items()
             ],
             textposition="outside",
@@ -250,7 +250,7 @@ def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> 
         y=margins[order],
         marker={"color": [right if margins[i] > 0 else wrong for i in order]},
         customdata=[escape(_cut(sentences[i]), quote=False) for i in order],
-        hovertemplate=_("{sentence}<br>margin {margin} nats", sentence="%{customdata}", margin="%{y:+.2f}")
+        hovertemplate=_("{sentence}<br>log-odds {margin} nats", sentence="%{customdata}", margin="%{y:+.2f}")
         + "<extra></extra>",
     )
     return go.Figure(
@@ -258,7 +258,7 @@ def margin_bars(margins: Float[np.ndarray, "row"], sentences: Sequence[str]) -> 
         theme.figure_layout(HEIGHT)
         | {
             "bargap": 0.15,
-            "xaxis": {"title": {"text": _("sentence, by margin")}, "showgrid": False, "zeroline": False},
+            "xaxis": {"title": {"text": _("sentence, by log-odds")}, "showgrid": False, "zeroline": False},
             "yaxis": {"title": {"text": _("log p(right) − log p(wrong)")}, "zeroline": True},
         },
     )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from model.analysis.metrics.bootstrap import Estimate
 
 COLUMNS: Final = (
-    Column(said("Right in so many sentences")),
+    Column(said("Share of correct sentences")),
     Column(said("Reading “it” (self-attention)"), is_number=True),
     Column(said("Writing its translation (cross-attention)"), is_number=True),
 )
@@ -44,15 +44,15 @@ def first_sentence(scores: "CoreferenceScores") -> str:
     sure = [site for site in scores.sites.values() if site.held_out and all(of.beats_nearest for of in site.held_out)]
     if not sure:
         return _(
-            "**No head reliably follows what the pronoun stands for:** chosen on one half of the pairs, none beats the "
-            "nearest noun on the other half."
+            "**No head reliably follows the antecedent:** chosen on one half of the pairs, none beats the nearest "
+            "noun on the other half."
         )
     site = max(sure, key=_held_out_share)
     rows = sum(of.rows for of in site.held_out)
     nearest = sum(of.nearest * of.rows for of in site.held_out) / rows
     return _(
-        "**{heads} of the {attention} follows what the pronoun stands for**: it gives more weight to the right noun in "
-        "{share} of {rows} sentences, where guessing the nearest noun is right in {nearest}.",
+        "**{heads} of the {attention} follows the antecedent**: it gives more weight to the right noun in {share} of "
+        "{rows} sentences; guessing the nearest noun is right in {nearest}.",
         heads=with_or(dict.fromkeys(head_name(site, *of.head) for of in site.held_out)),
         attention=NAMES[site.site].phrase,
         share=percent(_held_out_share(site)),
@@ -93,13 +93,13 @@ def baselines(site: "SiteScores") -> dict[str, float]:
 def verdict(site: "SiteScores") -> str:
     """Whether a head, chosen on one half, beats the nearest candidate on the other: one plain sentence or two."""
     if not site.held_out:
-        return _("There are too few pairs to choose a head on one half and report it on the other.")
+        return _("There are too few pairs to choose a head on one half and test it on the other.")
     better = [held_out for held_out in site.held_out if held_out.beats_nearest]
     verdict = _("**No head reliably beats the nearest candidate.**")
     if len(better) == len(site.held_out):
         verdict = _("**A head beats the nearest candidate, whichever half it is chosen on.**")
     elif better:
-        verdict = _("**A head beats the nearest candidate in one of the two halves only.**")
+        verdict = _("**A head beats the nearest candidate in only one of the two halves.**")
     return in_a_row([verdict, *(_explained(site, held_out) for held_out in site.held_out)])
 
 
@@ -119,12 +119,12 @@ def _explained(site: "SiteScores", held_out: "HeldOutHead") -> str:
 
 
 _BETTER: Final = said(
-    "{head}, chosen on the {half}, is right in {accuracy} of the {rows} sentences of the other, the nearest candidate "
-    "in {nearest}: {gain} points ({low} to {high}), which excludes that they are equally good."
+    "{head}, chosen on the {half}, is right in {accuracy} of the {rows} sentences of the other half, the nearest "
+    "candidate in {nearest}. The difference is {gain} points ({low} to {high}), so they are not equally good."
 )
 _NOT_BETTER: Final = said(
-    "{head}, chosen on the {half}, is right in {accuracy} of the {rows} sentences of the other, the nearest candidate "
-    "in {nearest}: {gain} points ({low} to {high}), which does not exclude that they are equally good."
+    "{head}, chosen on the {half}, is right in {accuracy} of the {rows} sentences of the other half, the nearest "
+    "candidate in {nearest}. The difference is {gain} points ({low} to {high}), so they could be equally good."
 )
 
 
@@ -134,28 +134,28 @@ def luck(site: "SiteScores") -> str:
     above = int((site.accuracy.low > site.baselines.chance).sum())
     above_chance = (
         plural(
-            "{count} of {layers} layers has an interval above chance; if all only guessed, about {by_luck:.1f} would "
-            "by luck.",
-            "{count} of {layers} layers have intervals above chance; if all only guessed, about {by_luck:.1f} would "
-            "by luck.",
+            "{count} of {layers} layers has an interval above chance; if all were guessing, about {by_luck:.1f} "
+            "would be expected.",
+            "{count} of {layers} layers have intervals above chance; if all were guessing, about {by_luck:.1f} would "
+            "be expected.",
             above,
             layers=count,
             by_luck=count * 0.025,
         )
         if site.measure == "rollout"
         else plural(
-            "{count} of {heads} heads has an interval above chance; if all only guessed, about {by_luck:.1f} would by "
-            "luck.",
-            "{count} of {heads} heads have intervals above chance; if all only guessed, about {by_luck:.1f} would by "
-            "luck.",
+            "{count} of {heads} heads has an interval above chance; if all were guessing, about {by_luck:.1f} would "
+            "be expected.",
+            "{count} of {heads} heads have intervals above chance; if all were guessing, about {by_luck:.1f} would "
+            "be expected.",
             above,
             heads=count,
             by_luck=count * 0.025,
         )
     )
     most_accurate = _(
-        "The most accurate on all sentences is {head} with {accuracy}, too high because it was chosen on these same "
-        "sentences.",
+        "The most accurate head on all sentences is {head} with {accuracy}; this is too high, because it was chosen "
+        "on these same sentences.",
         head=head_name(site, *site.best),
         accuracy=interval(site.accuracy, *site.best),
     )
@@ -168,10 +168,10 @@ def without_pronoun(site: "SiteScores") -> str:
     if controls is None or controls.accuracy is None:
         return ""
     return _(
-        "Controls: in {dropped} sentences the subject is left out; no pronoun stands there, and one looks from the "
-        "predicate that lacks it. There the most accurate head gives the antecedent more weight in {accuracy}. In "
-        "all {rows} controls it puts {weight:.3f} on both nouns together, in scored sentences {weight_of_scored:.3f}: "
-        "alike means that it looks at nouns, whether or not a pronoun asks for them.",
+        "Controls: in {dropped} sentences the subject is left out. They have no pronoun, so the row of the predicate "
+        "without a subject is used. In these the most accurate head gives the antecedent more weight in {accuracy}. "
+        "In all {rows} controls it gives {weight:.3f} to both nouns together, in scored sentences "
+        "{weight_of_scored:.3f}. If the two are similar, the head attends to nouns whether or not there is a pronoun.",
         dropped=controls.dropped,
         accuracy=percent(float(controls.accuracy[layer, head])),
         rows=controls.rows,
@@ -190,7 +190,7 @@ def head_table(site: "SiteScores") -> dict[str, list[float] | list[str]]:
         _("Accuracy"): site.accuracy.value,
         _("accuracy from"): site.accuracy.low,
         _("accuracy to"): site.accuracy.high,
-        _("Margin"): site.margin.value,
+        _("Weight margin"): site.margin.value,
         _("margin from"): site.margin.low,
         _("margin to"): site.margin.high,
         _("Clark’s form"): site.strongest_word.value,

@@ -74,7 +74,7 @@ def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess
 
 def legend(*, is_guess: bool = False) -> str:
     """What each line under a word means, and the sign of a guess."""
-    told = _("? guessed by this page: mark other words above, or say that it is right")
+    told = _("? guessed by this page: mark other words above, or confirm the guess")
     guess = f"<span>{literal(told)}</span>" if is_guess else ""
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:1.2rem;font-size:0.85rem;line-height:1.9">'

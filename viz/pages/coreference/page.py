@@ -10,17 +10,14 @@ from viz.ui import frame
 
 frame.title(_("Compare")).caption(
     _(
-        "“… because it was too tired”, or “too wide”: one word decides what “it” stands for. See which heads follow, "
+        "“… because it was too tired”, or “too wide”: one word decides what “it” refers to. See which heads follow, "
         "measure them, and test whether they are the cause."
     ),
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":
         st.info(
-            _(
-                "This page compares sentences, and the chosen model looks at pictures. The attention page shows its "
-                "heads."
-            ),
+            _("This page compares sentences, but the chosen model reads pictures. The Attention page shows its heads."),
             icon=":material/info:",
         )
     else:

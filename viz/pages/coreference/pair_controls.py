@@ -61,7 +61,7 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         state.change(pair="")
         frame.note(
             _(
-                "The curated set has no pair “{asked}”. These are your own sentences; choose one of its {num_pairs} "
+                "The curated set has no pair “{asked}”. These are your own sentences; choose one of the {num_pairs} "
                 "pairs by its group.",
                 asked=plain(asked),
                 num_pairs=len(pairs),
@@ -76,7 +76,7 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         key=_GROUP,
         format_func=groups.__getitem__,
         width=180,
-        help=_("{num_pairs} pairs written for Headlight. The model was never trained on them.", num_pairs=len(pairs)),
+        help=_("{num_pairs} pairs written for Headlight. The model was not trained on them.", num_pairs=len(pairs)),
         on_change=_take_group,
     )
     if pair is None:
@@ -86,9 +86,9 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         labels = {other.name: _both(*(case.sentence for case in other.cases)) for other in group}
         controls.dropdown("pair", _("Pair"), labels)
         st.button(
-            _("Make it mine"),
+            _("Edit a copy"),
             icon=":material/edit:",
-            help=_("Both sentences become your own: change them, mark other words, see them on the other pages."),
+            help=_("Copies both sentences into your own: change them, mark other words, see them on the other pages."),
             on_click=_make_mine,
             args=(pair,),
         )
@@ -105,17 +105,17 @@ def not_german(asked: Message) -> str:
     model = plain(models.name_of(state.current().model))
     if not target:
         return _(
-            "{asked} is asked only of a model that translates English to German. {model} does not say what it "
-            "writes, so it is not asked here.",
+            "{asked} is tested only for models that translate English to German. {model} does not state its output "
+            "language, so it is not tested here.",
             asked=asked,
             model=model,
         )
     return _(
-        "{asked} is asked only of a model that translates English to German. {model} says that it translates "
-        "{source} to {target}, so it is not asked here.",
+        "{asked} is tested only for models that translate English to German. {model} states that it translates "
+        "{source} to {target}, so it is not tested here.",
         asked=asked,
         model=model,
-        source=source or said("something"),
+        source=source or said("an unknown language"),
         target=target,
     )
 
@@ -141,7 +141,7 @@ def second_sentence(row: "DeltaGenerator") -> str:
     row.text_input(
         _("Compare with"),
         key=state.bind("other_text", other),
-        placeholder=_("The same sentence with the word that decides changed"),
+        placeholder=_("The same sentence with the deciding word changed"),
         on_change=state.take,
         args=("other_text",),
     )
@@ -149,20 +149,20 @@ def second_sentence(row: "DeltaGenerator") -> str:
     if not other:
         frame.note(
             _(
-                "Nothing is compared yet, for this sentence has no twin that is known. Type it again with the word "
-                "changed that decides what the pronoun stands for."
+                "There is nothing to compare yet, because no counterpart of this sentence is known. Type it again "
+                "and change the word that decides what the pronoun refers to."
             )
         )
         st.button(
             _("Copy the sentence"), icon=":material/content_copy:", on_click=state.choose, kwargs={"other_text": text}
         )
     elif other == text:
-        frame.note(_("Both sentences are the same so far. Change the word that decides what the pronoun stands for."))
+        frame.note(_("Both sentences are still the same. Change the word that decides what the pronoun refers to."))
     elif 2 * shared < count:
         st.warning(
             _(
-                "These sentences share {shared} of {count} words. What differs between them need not come from what "
-                "the pronoun stands for: change a single word of the first sentence instead.",
+                "These sentences share {shared} of {count} words. Differences between them need not come from what "
+                "the pronoun refers to: change only a single word of the first sentence.",
                 shared=shared,
                 count=count,
             ),
@@ -185,14 +185,14 @@ def marked_words(texts: Sequence[str], row: "DeltaGenerator") -> list[OwnMarks]:
         _("Mark words (guessed)") if is_guess else _("Mark words"),
         key="mark-words",
         icon=":material/ads_click:",
-        help=_("Which word is the pronoun, what it stands for, and what else it could stand for."),
+        help=_("Which word is the pronoun, which its antecedent, and which the other candidate."),
     )
     with words if is_complete else st.container():
         with st.grid(2, min_column_width=360, gap="medium"):
             for sentence, text, fields, own in zip(NAMES, texts, (MARKS, OTHER_MARKS), before, strict=True):
                 _mark_words(sentence, text, fields, own.marks)
         if is_guess and is_complete:
-            st.button(_("The guess is right"), key="marks-right", on_click=_keep_marks, args=(before,))
+            st.button(_("Confirm the guess"), key="marks-right", on_click=_keep_marks, args=(before,))
     return own_marks(texts)
 
 
@@ -243,7 +243,7 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
             state.change(**{field: None})
             frame.note(
                 _(
-                    "{role}: there is no word {chosen}, the sentence has {count}.",
+                    "{role}: there is no word {chosen}; the sentence has {count}.",
                     role=_role(role, sentence),
                     chosen=chosen + 1,
                     count=count,

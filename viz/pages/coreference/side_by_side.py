@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from model.analysis.coreference.cases import PronounCase
     from model.analysis.coreference.pronoun_choice import PronounChoice
 
-CONTROL: Final = said("A control: the pronoun stands for neither word, so that no head can be right.")
+CONTROL: Final = said("A control: the pronoun refers to neither word, so no head can be right.")
 DROPPED: Final = said(
-    "A control without a pronoun: the subject is left out, as Chinese may do. Marked as “pronoun” is the predicate "
-    "that lacks it, the place from which one looks; the antecedent is what the subject would be."
+    "A control without a pronoun: the subject is left out, as is common in Chinese. The word marked “pronoun” is the "
+    "predicate without a subject, whose row is used; the antecedent is what the subject would be."
 )
 TOKEN_FIELDS: Final = ("token", "other_token")
 #: Of the first and of the second sentence: the label of the choice of a row, what a picture shows, what it has alone.
-_LOOK_FROM: Final = (said("First sentence: look from"), said("Second sentence: look from"))
+_LOOK_FROM: Final = (said("First sentence: query"), said("Second sentence: query"))
 _ROWS_OF: Final = (
-    said("First sentence: {measure} from the chosen token, one row a head, layer {layer}"),
-    said("Second sentence: {measure} from the chosen token, one row a head, layer {layer}"),
+    said("First sentence: {measure} of the chosen query, one row per head, layer {layer}"),
+    said("Second sentence: {measure} of the chosen query, one row per head, layer {layer}"),
 )
 _ONLY_IN: Final = (said("first: {tokens}"), said("second: {tokens}"))
 
@@ -65,10 +65,10 @@ MOST: Final = 2.0
 FLOOR: Final = 0.1
 #: Whether heads move and not layers, and whether by shares → what is said of the one that moves farthest.
 _FARTHEST: Final = {
-    (True, True): said("**{head} moves farthest of {count} heads: {value}** of {most:g} at most."),
-    (True, False): said("**{head} moves farthest of {count} heads: {value}**."),
-    (False, True): said("**{head} moves farthest of {count} layers: {value}** of {most:g} at most."),
-    (False, False): said("**{head} moves farthest of {count} layers: {value}**."),
+    (True, True): said("**Of {count} heads, {head} changes most: {value}** of at most {most:g}."),
+    (True, False): said("**Of {count} heads, {head} changes most: {value}**."),
+    (False, True): said("**Of {count} layers, {head} changes most: {value}** of at most {most:g}."),
+    (False, False): said("**Of {count} layers, {head} changes most: {value}**."),
 }
 
 
@@ -140,8 +140,8 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
         if case is None and None not in mark.positions:
             st.warning(
                 _(
-                    "In the {sentence} one word plays two roles. Pronoun, antecedent and distractor must be three "
-                    "words: click another one.",
+                    "In the {sentence} one word has two roles. Pronoun, antecedent and distractor must be three "
+                    "different words: click another one.",
                     sentence=name,
                 ),
                 icon=":material/warning:",
@@ -152,8 +152,8 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
             )
             st.info(
                 _(
-                    "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads "
-                    "are below in any case.",
+                    "Click the {missing} in the {sentence} to see which heads follow them. The rows of all heads are "
+                    "shown below in any case.",
                     missing=missing,
                     sentence=name,
                 ),
@@ -180,8 +180,8 @@ def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None
     st.markdown(
         f"**{_('The pronoun that it writes')}**",
         help=_(
-            "How probable each German pronoun was in the place of the written one, given the words before it. They "
-            "need not add up to 1, for other words could follow as well."
+            "The probability of each German pronoun instead of the one written, given the words before it. They need "
+            "not sum to 1, since other words could follow as well."
         ),
     )
     with st.grid(2, min_column_width=200, gap="small"):
@@ -195,7 +195,7 @@ def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> No
     if isinstance(choice.pronoun, str):
         st.caption(
             _(
-                "Which German word stands for “{pronoun}” cannot be told: {reason}.",
+                "It is unknown which German word translates “{pronoun}”: {reason}.",
                 pronoun=plain(case.pronoun_text),
                 reason=plain(choice.pronoun),
             )
@@ -246,7 +246,7 @@ def _looking(side: Side, site: str) -> Side:
         if isinstance(own, str):
             st.caption(
                 _(
-                    "No row is known to be the pronoun’s: {reason}. Choose the one that you take for it.",
+                    "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.",
                     reason=plain(own),
                 )
             )
@@ -256,12 +256,12 @@ def _looking(side: Side, site: str) -> Side:
 def show_rows(sides: Sequence[Side], site: str) -> None:
     """Where every head of a layer looks from these rows in both sentences, and how that differs."""
     first, measure = sides[0].trace, MEASURES[state.current().common.measure]
-    st.subheader(_("One layer, from these rows"), anchor=False)
+    st.subheader(_("One layer, for these queries"), anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = controls.layer(first.layers_of(site))
         head = controls.head(first.heads_of(site), disabled=not measure.is_per_head)
         words = controls.switch(
-            "whole_words", _("Whole words"), _("To a word of several pieces, its pieces are summed.")
+            "whole_words", _("Whole words"), _("For a key word of several tokens, their weights are summed.")
         )
     reader, common = models.reader(state.current().model), state.current().common
     read, whole = common.measure, common.whole_words
@@ -281,15 +281,13 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
             alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
             frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
-    sentences = [
-        _("Each row is one head and shows where it looks from the token chosen above; the open head is framed.")
-    ]
+    sentences = [_("Each row is one head and shows the weights of the query chosen above; the open head is framed.")]
     if any(row.marked for row in rows):
         sentences.append(_("Frames around columns: antecedent (solid), distractor (dashed), pronoun (dotted)."))
     if any(len(side.rows) > 1 for side in sides):
-        sentences.append(_("The pronoun has several pieces; its rows are averaged."))
+        sentences.append(_("The pronoun has several tokens; their rows are averaged."))
     if words:
-        sentences.append(_("To a word of several pieces, its pieces are summed."))
+        sentences.append(_("For a key word of several tokens, their weights are summed."))
     st.caption(in_a_row(sentences))
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
@@ -305,13 +303,13 @@ def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, na
         difference = row_difference(rows[0].values, rows[1].values, alignment)
         shared = [keys[0][position] for position in alignment.first]
         figure = difference_heatmap(difference, shared, heads, bound=bound)
-        alt = _("Second minus first, one row a head, for the tokens that both sentences have")
+        alt = _("Second minus first, one row per head, for the tokens that both sentences have")
         frame.chart(figure, "difference", name, alt)
     st.caption(
         _(
-            "Warm where the second sentence gives a token more, cold where the first does. Only tokens that stand in "
-            "both, in the same order, are compared, so a row need not add up to zero. These stand in one sentence "
-            "only:"
+            "Warm: the second sentence gives the token more weight; cold: the first does. Only tokens that occur in "
+            "both sentences, in the same order, are compared, so a row need not sum to zero. These occur in one "
+            "sentence only:"
         )
     )
     named = [
@@ -379,18 +377,18 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         on_select=_open_cell,
         selection_mode="points",
         config=frame.chart_config(name),
-        alt=_("How far each head of each layer moves toward the right antecedent"),
+        alt=_("How far each head of each layer moves towards the right antecedent"),
     )
     _explain(moved, names, opened)
     st.caption(
         _(
-            "How far each head moves toward the right antecedent. Warm: it follows the meaning. Cold: it goes "
-            "against it. Click a cell to open its head."
+            "How far each head moves towards the right antecedent. Warm: it follows the meaning. Cold: it moves the "
+            "other way. Click a cell to open its head."
         ),
         help=_(
-            "Its {number} on the antecedent minus that on the distractor, in the first sentence plus in the "
-            "second. Near 0: it looks the same way in both, or at neither. One scale for all attentions. The "
-            "best on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
+            "Its {number} on the antecedent minus that on the distractor, summed over both sentences. Near 0: the "
+            "head attends alike in both sentences, or to neither word. All attentions use one scale. The best head "
+            "on one pair proves nothing: “Measured” counts over a set, “Cause” switches it off.",
             number=measure.number,
         ),
     )

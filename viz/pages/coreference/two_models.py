@@ -31,7 +31,7 @@ _MAP: Final = "two-models-map"
 NAMED: Final = 5
 #: Longer texts have too many words for a picture of a head beside another.
 MOST_WORDS: Final = 60
-OVER_LABELS: Final = {"text": said("This text"), "corpus": said("200 sentences of ours")}
+OVER_LABELS: Final = {"text": said("This text"), "corpus": said("Our 200 sentences")}
 
 
 @frame.fragment
@@ -39,7 +39,7 @@ def show() -> None:
     """Which second model, what both write, the distances of their heads, and two heads beside each other."""
     offered = _offered()
     if not offered:
-        frame.note(_("There is no other model that reads text on the list. Add one under “Add a model” on the left."))
+        frame.note(_("No other model on the list reads text. Add one under “Add a model” on the left."))
         return
     own = state.current().model
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -54,7 +54,7 @@ def show() -> None:
         site = asked_site if asked_site in pairs else next(iter(pairs))
         if len(pairs) > 1:
             site = controls.site(list(pairs))
-        controls.segmented("texts_of_both", _("Over"), OVER_LABELS)
+        controls.segmented("texts_of_both", _("Compare on"), OVER_LABELS)
     both = site, pairs[site]
     text = state.current().common.text
     read = traces.trace(first, text), traces.trace(second, text)
@@ -94,7 +94,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     if not (first.translation and second.translation):
         return
     if first.translation == second.translation:
-        st.markdown(_("**Both write the same:** {translation}", translation=plain(first.translation)))
+        st.markdown(_("**Both write the same translation:** {translation}", translation=plain(first.translation)))
     else:
         spans = data.written_differences(first.translation, second.translation)
         st.html(html.word_changes(spans, names=names, language=language))
@@ -103,11 +103,13 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
         total = sum(step.log_prob for step in trace.steps)
         mean = total / max(1, len(trace.steps))
         rows.append((name, str(len(trace.steps)), signed(total), signed(mean, 3)))
-    numbers = [html.Column(title, is_number=True) for title in (_("Tokens"), _("log p"), _("log p a token"))]
+    numbers = [html.Column(title, is_number=True) for title in (_("Tokens"), _("log p"), _("log p per token"))]
     st.html(
-        html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model found its own text"))
+        html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model finds its own text"))
     )
-    st.caption(_("log p: of the text that a model wrote itself, in nats; models with other tokens are not comparable."))
+    st.caption(
+        _("log p: of the text that the model wrote itself, in nats; models with different tokens are not comparable.")
+    )
 
 
 def _heads(
@@ -139,7 +141,7 @@ def _heads(
             on_select=partial(_open_cell, f"{_MAP}-{row}", found),
             selection_mode="points",
             config=frame.chart_config(name),
-            alt=_("How far each head of {first} is from each head of {second}", first=names[0], second=names[1]),
+            alt=_("Distance of each head of {first} from each head of {second}", first=names[0], second=names[1]),
         )
     with columns[1]:
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -167,8 +169,8 @@ def _compared(found: "HeadDistances") -> str:
     where = _("{count:,} sentences", count=found.texts) if found.texts > 1 else _("this text")
     shown = _(
         "Jensen–Shannon divergence of the rows of two heads, 0 to 1 bit, over {rows:,} words of {where} that both "
-        "models read: the lighter, the nearer. A dot: the one-to-one matching with the least sum. The ring: the two "
-        "heads below. Choose a head of the first model above, or click a cell.",
+        "models read: the lighter, the closer. A dot: the one-to-one matching with the smallest sum. The ring: the "
+        "two heads below. Choose a head of the first model above, or click a cell.",
         rows=found.rows,
         where=where,
     )
@@ -190,8 +192,8 @@ def _nearest(found: "HeadDistances", values: np.ndarray, matching: list[tuple[in
         )
         for i, j in matching[:NAMED]
     ]
-    columns = (html.Column(_("Head")), html.Column(_("Its match")), html.Column(_("Bits apart"), is_number=True))
-    st.html(html.table(columns, rows, label=_("The nearest pairs of the best matching")))
+    columns = (html.Column(_("Head")), html.Column(_("Match")), html.Column(_("Distance (bits)"), is_number=True))
+    st.html(html.table(columns, rows, label=_("The closest pairs of the best matching")))
 
 
 def _pictures(
@@ -206,7 +208,7 @@ def _pictures(
     if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
         st.caption(
             _(
-                "The text has more than {most_words} words; shorten it to see two heads beside each other.",
+                "The text has more than {most_words} words; shorten it to see two heads side by side.",
                 most_words=MOST_WORDS,
             )
         )
@@ -227,7 +229,7 @@ def _pictures(
                 frame.chart(figure, f"two-models-head-{number}", file_name("head", label, name), alt)
     is_forced = "decoder" in both[0] and "decoder" in both[1] and _writes(read)
     same = _("Both decoders read what the first model wrote.") if is_forced else ""
-    st.caption(in_a_row((_("Rows look, columns are looked at; whole words, special tokens left out."), same)))
+    st.caption(in_a_row((_("Rows are queries, columns keys; whole words, without special tokens."), same)))
 
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:

@@ -22,12 +22,15 @@ if TYPE_CHECKING:
 def show(trace: "Trace") -> None:
     """The question, what each method answers, and the deletion test of the answers."""
     model = state.current().model
-    abilities, through = models.abilities(model), said("The methods of attribution follow it through every layer.")
+    abilities, through = models.abilities(model), said("The attribution methods follow it through every layer.")
     if frame.lacking(abilities, "self-attention", through) or frame.lacking(abilities, "word choice"):
         return
     if trace.edits:
         st.info(
-            _("Heads are edited in this translation; attribution is of the model as it is. Choose another one above.")
+            _(
+                "This translation was written with edited heads; attribution applies to the unedited model. Choose "
+                "another translation above."
+            )
         )
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

@@ -129,11 +129,11 @@ def read_code(code: str, number: int) -> Choice:
     match = _CODE.fullmatch(code)
     action = None if match is None else _read_action(match[3])
     if match is None or action is None:
-        raise SessionError("The branch “{code}” of the address means nothing.", code=code[:60])
+        raise SessionError("The URL names an unknown branch, “{code}”.", code=code[:60])
     parent, step = int(match[1]), int(match[2])
     if parent >= number:
         raise SessionError(
-            "The branch “{code}” of the address leaves branch {parent}, which does not come before it.",
+            "In the URL, branch “{code}” starts from branch {parent}, which does not come before it.",
             code=code,
             parent=parent,
         )
@@ -149,16 +149,14 @@ def read_codes(codes: Sequence[str]) -> Reading:
         try:
             choice = read_code(code, number)
         except SessionError as error:
-            problems.append(said("{error} It is left out, with the branches that leave it.", error=error))
+            problems.append(said("{error} It is ignored, together with the branches that start from it.", error=error))
             continue
         if choice.parent in number_of:
             choices.append(replace(choice, parent=number_of[choice.parent]))
             number_of[number] = len(choices)
     if len(codes) > MAX_BRANCHES:
         have = len(codes)
-        problems.append(
-            said("The address has {have} branches; the first {most} are kept.", have=have, most=MAX_BRANCHES)
-        )
+        problems.append(said("The URL has {have} branches; the first {most} are kept.", have=have, most=MAX_BRANCHES))
     return Reading(tuple(choices), number_of, tuple(problems))
 
 
@@ -234,9 +232,9 @@ def deed(action: Action, vocabulary: Sequence[str], source_tokens: Sequence[str]
             return _("{edited}, this step only", edited=edited) if action.once else edited
         case Draw(temperature, top_k, top_p, seed):
             settings = [_("temperature {value:g}", value=temperature / 100)]
-            settings += [_("top k {count}", count=top_k)] if top_k else []
-            settings += [_("top p {value:g}", value=top_p / 100)] if top_p < 100 else []
-            return _("drawn at {settings}", settings=_(", ").join((*settings, _("seed {number}", number=seed))))
+            settings += [_("top-k {count}", count=top_k)] if top_k else []
+            settings += [_("top-p {value:g}", value=top_p / 100)] if top_p < 100 else []
+            return _("sampled at {settings}", settings=_(", ").join((*settings, _("seed {number}", number=seed))))
 
 
 def summary(number: int, choice: Choice | None, vocabulary: Sequence[str], source_tokens: Sequence[str] = ()) -> str:

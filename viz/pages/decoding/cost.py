@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 
 #: The parts of a step's work, as people call them.
 PARTS: Final = {
-    "self_projections": said("Self: W_Q, W_K, W_V, W_O"),
-    "self_attention": said("Self: QKᵀ and weights · V"),
-    "cross_projections": said("Cross: W_Q, W_O (and W_K, W_V)"),
-    "cross_attention": said("Cross: QKᵀ and weights · V"),
-    "feed_forward": said("Feed forward"),
+    "self_projections": said("Self-attention: W_Q, W_K, W_V, W_O"),
+    "self_attention": said("Self-attention: QKᵀ and weights · V"),
+    "cross_projections": said("Cross-attention: W_Q, W_O (and W_K, W_V)"),
+    "cross_attention": said("Cross-attention: QKᵀ and weights · V"),
+    "feed_forward": said("Feed-forward"),
     "output_projection": said("Output projection"),
 }
 #: What is multiplied → how often, as TeX.
 FORMULAS: Final = (
-    (said("self projections"), r"N \cdot 4\,r\,d^2"),
-    (said("self attention"), r"N \cdot 2\,r\,n\,d"),
-    (said("cross projections"), r"N \cdot (2\,r\,d^2 + 2\,m\,d^2)"),
+    (said("self-attention projections"), r"N \cdot 4\,r\,d^2"),
+    (said("self-attention"), r"N \cdot 2\,r\,n\,d"),
+    (said("cross-attention projections"), r"N \cdot (2\,r\,d^2 + 2\,m\,d^2)"),
     (said("cross attention"), r"N \cdot 2\,r\,S\,d"),
-    (said("feed forward"), r"N \cdot 2\,r\,d\,d_{ff}"),
+    (said("feed-forward"), r"N \cdot 2\,r\,d\,d_{ff}"),
     (said("output projection"), r"d \cdot |V|"),
 )
 _COLUMNS: Final = (
@@ -114,8 +114,8 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
             megabytes=cost.reused_numbers * 4 / 1e6,
         ),
         help=_(
-            "Keys and values of a token do not change once they are computed, for later tokens are masked. So a "
-            "step computes new rows only and reads the rest from a cache."
+            "Once computed, the keys and values of a token do not change, because later tokens are masked. So a step "
+            "computes only new rows and reads the rest from a cache."
         ),
     )
 
@@ -130,7 +130,7 @@ def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
     own = _("{computed}, reuses {reused:,} of the target", computed=computed, reused=cost.reused_target_rows)
     if cost.new_source_rows:
         return _(
-            "{own} and computes those of all {source} source tokens, once and for all",
+            "{own} and computes those of all {source} source tokens, once for all steps",
             own=own,
             source=cost.new_source_rows,
         )
@@ -138,7 +138,7 @@ def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
 
 
 def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> None:
-    st.subheader(_("What it spares"), anchor=False)
+    st.subheader(_("What the cache saves"), anchor=False)
     cached = np.array([cost.cached.total for cost in costs])
     recomputed = np.array([cost.recomputed.total for cost in costs])
     lines = [
@@ -148,13 +148,13 @@ def _work(trace: "Trace", costs: "Sequence[StepCost]", step: int, name: str) -> 
     st.html(html.table(_COLUMNS, lines, label=_("Multiply-adds with the cache and recomputed")))
     st.caption(
         _(
-            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
-            "of every step. The encoder runs once either way and is not counted."
+            "A multiply-add is one product added to a sum. The bars show the parts of this step, the curves the "
+            "total of every step. The encoder runs once either way and is not counted."
         )
         if trace.source_ids
         else _(
-            "A multiply-add is one product added to a sum. The bars are the parts of this step, the curves the whole "
-            "of every step."
+            "A multiply-add is one product added to a sum. The bars show the parts of this step, the curves the "
+            "total of every step."
         )
     )
     st.html(html.swatches([(colour, way) for way, colour in figures.WAY_COLOURS.items()]))
@@ -183,9 +183,9 @@ def _formula(*, is_papers: bool) -> None:
     if not is_papers:
         st.caption(
             _(
-                "Counted are the numbers of every matrix of the decoder, times the rows that it multiplies, and for "
-                "each row and each key that it attends to the width of a head, once for QKᵀ and once for weights · "
-                "V. Headlight's tests run such models both ways and find what torch's FlopCounterMode counts."
+                "Each matrix of the decoder costs its entries × the rows that it multiplies. Each row costs the "
+                "width of a head for each key it attends to, once for QKᵀ and once for weights · V. Headlight's "
+                "tests run such models both ways and agree with torch's FlopCounterMode."
             )
         )
         return
@@ -193,9 +193,9 @@ def _formula(*, is_papers: bool) -> None:
     st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
     st.caption(
         _(
-            "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ pieces in the "
+            "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
             "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
-            "$n$ and $m$ = $S$ in every step. Heads do not appear: they share $d$ among them. Headlight's tests run "
-            "both ways and find exactly what torch's FlopCounterMode counts."
+            "$n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
+            "Headlight's tests run both ways and agree exactly with torch's FlopCounterMode."
         )
     )

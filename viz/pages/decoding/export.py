@@ -45,7 +45,7 @@ def files(trace: "Trace") -> None:
             _("NumPy arrays"),
             _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
             if trace_files.has_weights(trace)
-            else _("query, key and value of all attentions, tokens and steps; `numpy.load` reads it"),
+            else _("queries, keys and values of all attentions, tokens and steps; `numpy.load` reads it"),
             partial(trace_files.content, trace),
             f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
             "application/octet-stream",
@@ -81,8 +81,8 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
         Offer(
             _("Beam search"),
             _(
-                "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with its "
-                "score and what became of it",
+                "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with "
+                "its score and its outcome",
                 width=width,
                 penalty=penalty,
             ),

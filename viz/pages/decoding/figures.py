@@ -85,7 +85,7 @@ def attention_difference(
         token_labels(row_tokens),
         token_labels(column_tokens),
         scale=signed_scale(_("difference"), difference, floor=DIFFERENCE_FLOOR),
-        hover=_("{row} looks at {key}", row="<b>%{y}</b>", key="<b>%{x}</b>")
+        hover=_("{row} attends to {key}", row="<b>%{y}</b>", key="<b>%{x}</b>")
         + "<br>"
         + _("difference {value}", value="%{customdata:+.4f}"),
     )
@@ -168,7 +168,7 @@ def ancestor_heatmap(
     """
     pairs = zip(token_labels(row_names), batch_rows, strict=True)
     labels = [_("{name} · row {row}", name=name, row=row + 1) for name, row in pairs]
-    looks_at = _("looks at {key}", key="<b>%{x}</b>")
+    looks_at = _("attends to {key}", key="<b>%{x}</b>")
     weight = _("weight {weight}", weight="%{customdata:.4f}")
     return matrix(
         weights,

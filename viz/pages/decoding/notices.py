@@ -27,11 +27,11 @@ def no_branch(number: int, have: int) -> Message:
     """The address asks for a branch that is not there."""
     if not have:
         return said(
-            "The address asks for branch {number}, but there are none. This is the model's own translation.",
+            "The URL names branch {number}, but there are no branches. The model's own translation is shown.",
             number=number,
         )
     return said(
-        "The address asks for branch {number}, but there are {have}. This is the model's own translation.",
+        "The URL names branch {number}, but there are {have}. The model's own translation is shown.",
         number=number,
         have=have,
     )
@@ -40,19 +40,19 @@ def no_branch(number: int, have: int) -> Message:
 def no_step(step: int, have: int) -> Message:
     """The address asks for a step, from 0, beyond the last of a translation."""
     return said(
-        "The address asks for step {step}, but this translation has {have}. This is the last.", step=step + 1, have=have
+        "The URL names step {step}, but this translation has {have}. The last step is shown.", step=step + 1, have=have
     )
 
 
 def written_already(step: int) -> Message:
     """The token to be written at a step (from 0) is already there."""
-    return said("This translation has that at step {step} already. Choose another token.", step=step + 1)
+    return said("This translation already has that token at step {step}. Choose another token.", step=step + 1)
 
 
 def left_out(code: str, error: HeadlightError) -> Message:
     """A branch cannot be grown, and why."""
     return said(
-        "The branch “{code}” of the address is left out, with the branches that leave it. {error}",
+        "The branch “{code}” of the URL is ignored, together with the branches that start from it. {error}",
         code=code,
         error=error,
     )
@@ -81,7 +81,7 @@ def label_smoothing_note() -> str:
     target = 1 - smoothing + smoothing / tokens
     return _(
         "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and "
-        "ε / {tokens:,} for each other one. So a sure choice ends near {target:.0%}, and no token at 0.",
+        "ε / {tokens:,} for every other. So a confident choice ends near {target:.0%}, and no token at 0.",
         smoothing=smoothing,
         target=target,
         tokens=tokens,
@@ -91,7 +91,7 @@ def label_smoothing_note() -> str:
 def slider(steps: int) -> int:
     """The chosen step, from 0."""
     if steps == 1:
-        st.caption(_("This translation has one step only."))
+        st.caption(_("This translation has only one step."))
         return 0
     chosen = st.select_slider(
         _("Step"),

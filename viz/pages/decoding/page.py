@@ -11,8 +11,8 @@ from viz.ui import export, frame
 head = frame.title(
     _("Decode"),
     _(
-        "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see what "
-        "it weighed and where every head looks, and make it write something else."
+        "The decoder writes one token at a time, from left to right. Step with the buttons or the arrow keys, see "
+        "the candidates and what every head attends to, and make the model write something else."
     ),
 )
 with frame.errors_shown():
@@ -35,7 +35,7 @@ with frame.errors_shown():
         from viz.pages.decoding.logit_lens import tab as logit_lens
 
         abilities = models.abilities(state.current().model)
-    if not frame.lacking(abilities, "decoding", _("The attention page shows what its heads look at.")):
+    if not frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
         trace = translations.shown(head)
         opening.propose(trace)
         translation_controls.above(trace)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_SAMPLES = 64
 PRESETS: "Mapping[TokenFilter, str]" = {
-    LIKELY_TOKENS: said("Likely tokens: temperature 0.7, top p 0.9"),
+    LIKELY_TOKENS: said("Likely tokens: temperature 0.7, top-p 0.9"),
     NO_FILTER: said("All tokens: temperature 1"),
 }
 #: Where fewer translations than this get an unlikely token, sampling from all tokens does not derail.
@@ -88,11 +88,13 @@ def show(trace: "Trace") -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         _presets()
         settings = st.popover(_("Settings"), key="sampling-settings", icon=":material/tune:")
-        st.button(_("Draw anew"), icon=":material/casino:", on_click=_next_seed, help=_("Goes on with the next seed."))
+        st.button(
+            _("Sample again"), icon=":material/casino:", on_click=_next_seed, help=_("Continues with the next seed.")
+        )
     _settings(len(vocabulary), settings)
     selection = state.current()
     task = searches.drawing(writer, trace.text, selection.decoding)
-    drawn = long_work.outcome(task, _("Draw"), key="samples", start=True, patience=long_work.LONGER_PATIENCE)
+    drawn = long_work.outcome(task, _("Sample"), key="samples", start=True, patience=long_work.LONGER_PATIENCE)
     if drawn is None:
         return
     groups = grouped(drawn)
@@ -102,9 +104,9 @@ def show(trace: "Trace") -> None:
     )
     st.caption(
         _(
-            "{num_drawn} drawn, {num_groups} distinct; the most frequent first. Words that the greedy translation "
-            "does not have are marked, {missing} where it has more. “Log-probability” is the model's own; “as drawn” "
-            "is that under temperature, top k and top p, all in nats.",
+            "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
+            "does not have are marked; {missing} where it has more. “Log-probability” is the model's own; “as "
+            "sampled” includes temperature, top-k and top-p. Both are in nats.",
             num_drawn=len(drawn),
             num_groups=len(groups),
             missing=word_differences.MISSING,
@@ -113,8 +115,8 @@ def show(trace: "Trace") -> None:
     if len(groups) == 1 and drawn[0].text == greedy.translation:
         st.caption(
             _(
-                "All samples are the greedy translation: at these settings little else can be sampled, so sure is "
-                "the model. A higher temperature or top p lets other tokens in."
+                "All samples equal the greedy translation: the model is so confident that at these settings almost "
+                "nothing else can be sampled. A higher temperature or top-p allows other tokens."
             )
         )
     if reason := why_derailing(greedy.steps, len(vocabulary)):
@@ -142,9 +144,9 @@ def why_derailing(steps: "Sequence[DecodingStep]", vocab_size: int) -> str:
     if listed >= vocab_size or derailed < LEAST_DERAILED:
         return ""
     return _(
-        "Why temperature 1 derails: beyond the {listed} likeliest tokens of each step the other {others:,} hold "
-        "{share} together. Of translations of {length} tokens, {derailed} get at least one of these, and what follows "
-        "has to go on from it.",
+        "Why temperature 1 derails: apart from the {listed} most probable tokens of each step, the other {others:,} "
+        "have {share} together. Of translations of {length} tokens, {derailed} contain at least one of these, and "
+        "the model has to continue from it.",
         listed=listed,
         others=vocab_size - listed,
         share=percent(mean),
@@ -165,9 +167,9 @@ def _presets() -> None:
         format_func=lambda preset: _(PRESETS[preset]),
         wrap=True,
         help=_(
-            "At each step a token is sampled by its probability, in place of the likeliest one. Temperature "
-            "divides the logits before the softmax; top k keeps only the k likeliest tokens, top p only the "
-            "fewest that together hold p. The same seed gives the same translations."
+            "At each step a token is sampled by its probability, instead of the most probable one. Temperature "
+            "divides the logits before the softmax; top-k keeps only the k most probable tokens, top-p only the "
+            "fewest whose probabilities sum to p. The same seed gives the same translations."
         ),
         on_change=_take_preset,
     )
@@ -182,23 +184,25 @@ def _take_preset() -> None:
 def _settings(vocab_size: int, slot: DeltaGenerator) -> None:
     """All that a sample depends on; a link's settings that cannot be are said on the page itself."""
     hundredths = number_controls.hundredths
-    number_controls.settle("num_samples", 1, MAX_SAMPLES, _("A number of samples of"))
-    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("A temperature of"), hundredths)
-    number_controls.settle("top_k", 0, vocab_size, _("A top k of"))
-    number_controls.settle("top_p", LEAST_MASS, 100, _("A top p of"), hundredths)
+    number_controls.settle("num_samples", 1, MAX_SAMPLES, _("Number of samples"))
+    number_controls.settle("temperature", LEAST_TEMPERATURE, MOST_TEMPERATURE, _("Temperature"), hundredths)
+    number_controls.settle("top_k", 0, vocab_size, _("Top-k"))
+    number_controls.settle("top_p", LEAST_MASS, 100, _("Top-p"), hundredths)
     number_controls.settle("sampling_seed", 0, controls.MAX_SEED, _("Seed"))
     with slot:
-        help_text = _("How many translations are drawn; the first ones stay as they are when there are more.")
+        help_text = _("How many translations are sampled; the first ones stay the same when the number grows.")
         number_controls.whole_slider("num_samples", _("Samples"), 1, MAX_SAMPLES, help_text=help_text)
-        help_text = _("Below 1 the likely tokens gain, above 1 the unlikely ones do.")
+        help_text = _("Values below 1 favour likely tokens, values above 1 unlikely ones.")
         number_controls.hundredths_slider(
             "temperature", _("Temperature"), LEAST_TEMPERATURE, MOST_TEMPERATURE, help_text=help_text
         )
-        help_text = _("Only the fewest likeliest tokens that together hold this much can be sampled; 1 for all.")
-        number_controls.hundredths_slider("top_p", _("Top p"), LEAST_MASS, 100, help_text=help_text)
-        help_text = _("Only so many of the likeliest tokens can be sampled; 0 for all.")
-        number_controls.number("top_k", _("Top k"), 0, vocab_size, help_text=help_text)
-        help_text = _("Names a series of samples.")
+        help_text = _(
+            "Only the fewest most probable tokens whose probabilities sum to this value are sampled; 1 for all."
+        )
+        number_controls.hundredths_slider("top_p", _("Top-p"), LEAST_MASS, 100, help_text=help_text)
+        help_text = _("Only this many of the most probable tokens are sampled; 0 for all.")
+        number_controls.number("top_k", _("Top-k"), 0, vocab_size, help_text=help_text)
+        help_text = _("Identifies a series of samples.")
         number_controls.number("sampling_seed", _("Seed"), 0, controls.MAX_SEED, help_text=help_text)
 
 
@@ -210,7 +214,7 @@ def _greedy_card(trace: "Trace") -> Card:
     log_probs = tuple(step.log_prob for step in trace.steps)
     return Card(
         title=_("Greedy"),
-        which=_("the likeliest token each time"),
+        which=_("the most probable token at each step"),
         text=Marked(((trace.translation, False),)),
         numbers=((_("Log-probability"), decimal(sum(log_probs))), (_("Tokens"), str(len(log_probs)))),
         tokens=tuple(step.token for step in trace.steps),
@@ -226,14 +230,14 @@ def _cards(
     cards, written = [], [drawn[group[0]].text for group in groups]
     for group, text in zip(groups, written, strict=True):
         sample = drawn[group[0]]
-        notes = [_("Cut at the longest text that the model may write.")] if sample.token_ids[-1] not in ends else []
+        notes = [_("Cut off at the longest text that the model may write.")] if sample.token_ids[-1] not in ends else []
         if written.count(text) > 1:
-            notes.append(_("Another card has the same text, cut into other tokens."))
+            notes.append(_("Another card has the same text, split into other tokens."))
         if text == greedy:
             notes.append(_("The same text as the greedy translation."))
         numbers = (
             (_("Log-probability"), decimal(sample.log_prob)),
-            (_("as drawn"), decimal(sample.filtered_log_prob)),
+            (_("as sampled"), decimal(sample.filtered_log_prob)),
             (_("Tokens"), str(len(sample.token_ids))),
         )
         cards.append(
@@ -290,7 +294,7 @@ def _token(step: int, token: str, log_prob: float, drawn: float | None) -> str:
     title = (
         _("Step {step}: {own} under the model", **numbers)
         if drawn is None
-        else _("Step {step}: {own} under the model, {drawn} as drawn", drawn=percent(exp(drawn)), **numbers)
+        else _("Step {step}: {own} under the model, {drawn} as sampled", drawn=percent(exp(drawn)), **numbers)
     )
     return (
         f'<li title="{literal(title)}" style="{_TOKEN};background:{fill};color:{ink}">'

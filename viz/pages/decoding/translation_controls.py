@@ -83,10 +83,10 @@ def type_word(trace: "Trace") -> None:
         placeholder=_("A word, then Enter"),
         width=300,
         help=_(
-            "A word may be several tokens: all are written, then the model goes on. {ends} ends the text.", ends=ends
+            "A word may be several tokens: all are written, then the model continues. {ends} ends the text.", ends=ends
         )
         if ends
-        else _("A word may be several tokens: all are written, then the model goes on."),
+        else _("A word may be several tokens: all are written, then the model continues."),
         on_change=_write,
         args=(key,),
     )

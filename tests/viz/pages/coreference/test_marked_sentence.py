@@ -33,5 +33,5 @@ def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
 def test_a_guess_is_marked_in_a_line_of_its_own_too() -> None:
     line = Line("A", "en", "The dog saw it.")
     spans = {"pronoun": (12, 14), "antecedent": (4, 7)}
-    assert marked_line(line, spans, "", is_guess=True).count("a guess of this page") == 1
-    assert "a guess of this page" not in marked_line(line, spans, "", is_guess=False)
+    assert marked_line(line, spans, "", is_guess=True).count("guessed by this page") == 1
+    assert "guessed by this page" not in marked_line(line, spans, "", is_guess=False)

@@ -17,7 +17,7 @@ def test_steps_count_from_1() -> None:
 
 
 def test_why_a_branch_is_left_out_is_said_in_the_language_of_whoever_reads_it() -> None:
-    error = SessionError("The branch “{code}” of the address means nothing.", code="x")
+    error = SessionError("The URL names an unknown branch, “{code}”.", code="x")
     notice = notices.left_out("0-5-t1", error)
     assert notice.endswith(str(error))
     with speaking("zh"):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
-SET_LABELS: Final = {"curated": said("Curated set"), "file": said("A file of yours")}
+SET_LABELS: Final = {"curated": said("Curated set"), "file": said("Your file")}
 #: How many bad lines of a file are listed.
 MOST_LISTED: Final = 100
 #: What a map is of: its name, what it shows for those who hear it, and how to read it.
@@ -33,53 +33,50 @@ _MAPS: Final = {
     "accuracy": (
         said("accuracy"),
         said("accuracy of each head, layers by heads, {site}"),
-        said("Accuracy: warm above chance, cold below it. Rows are layers, columns heads; framed: the most accurate."),
+        said("Accuracy: warm above chance, cold below. Rows are layers, columns heads; framed: the most accurate."),
     ),
     "margin": (
-        said("margin"),
-        said("margin of each head, layers by heads, {site}"),
+        said("weight margin"),
+        said("weight margin of each head, layers by heads, {site}"),
         said(
-            "Margin: antecedent minus distractor, mean over sentences. Rows are layers, columns heads; framed: the "
-            "most accurate."
+            "Weight margin: antecedent minus distractor, mean over sentences. Rows are layers, columns heads; "
+            "framed: the most accurate."
         ),
     ),
 }
 #: What a set is; of one whose controls have no pronoun, the second.
 CONTROLS: Final = said(
-    "{count:,} sentences, {controls} of them controls, in which the pronoun stands for neither noun. Weights are "
-    "summed over the pieces of a candidate and averaged over those of the pronoun."
+    "{count:,} sentences, {controls} of them controls, in which the pronoun refers to neither noun. Weights are "
+    "summed over the tokens of a candidate and averaged over those of the pronoun."
 )
 DROPPED: Final = said(
-    "{count:,} sentences, {controls} of them controls, in which the subject is left out: no pronoun stands there, and "
-    "one looks from the predicate that lacks it. Weights are summed over the pieces of a candidate and averaged over "
-    "those of the pronoun."
+    "{count:,} sentences, {controls} of them controls, in which the subject is left out: they have no pronoun, so "
+    "the row of the predicate without a subject is used. Weights are summed over the tokens of a candidate and "
+    "averaged over those of the pronoun."
 )
-_BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Why it is left out")))
+_BAD_LINE: Final = (html.Column(said("Line"), is_number=True), html.Column(said("Reason")))
 FORMATS: Final = said(
-    "| Ending | One line is |\n"
-    "|---|---|\n"
-    '| `.jsonl` | `{"sentence": "The cat ate the fish because it was hungry.", "pronoun": "it", '
-    '"antecedent": "The cat", "distractor": "the fish"}`; a phrase that stands twice: characters `[begin, end]` '
-    "instead. Optional: `id`, `group`, `pair` (the same for both of a minimal pair), `right` and `wrong` (German "
-    "sentences that differ in the pronoun), `control` (true where the pronoun stands for neither) |\n"
-    "| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of tokens |\n"
-    "| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, with tabs between them |\n"
-    "| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, the "
-    "two sentences of a pair below each other |"
+    '| Extension | Each line is |\n|---|---|\n| `.jsonl` | `{"sentence": "The cat ate the fish because it was '
+    'hungry.", "pronoun": "it", "antecedent": "The cat", "distractor": "the fish"}`; for a phrase that occurs twice, '
+    "the characters `[begin, end]` instead. Optional: `id`, `group`, `pair` (the same for both sentences of a "
+    "minimal pair), `right` and `wrong` (German sentences that differ in the pronoun), `control` (true if the "
+    "pronoun refers to neither) |\n| `.jsonl` | Winograd: `sentence`, `tokens`, and the three as half-open spans of "
+    "tokens |\n| `.tsv` | sentence, pronoun, antecedent, distractor, and optionally right, wrong, separated by tabs "
+    "|\n| `.txt` | WinoBias: `1 [The developer] argued with the designer because [she] did not like the design.`, "
+    "the two sentences of a pair on consecutive lines |"
 )
 
 
 @frame.fragment
 def show() -> None:
     """The set, the measure, the button, and the results."""
-    instead = _("“Side by side” shows where its heads look when they write the German pronoun.")
+    instead = _("“Side by side” shows what its heads attend to when they write the German pronoun.")
     if frame.lacking(models.abilities(state.current().model), "self-attention", instead):
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         help_text = _(
-            "A head is right about a sentence if the pronoun gives more weight to what it stands for (the antecedent) "
-            "than to the other candidate (the distractor); equal weights count half. Every head is asked about every "
-            "sentence."
+            "A head is right about a sentence if the pronoun gives more weight to its antecedent than to the other "
+            "candidate (the distractor); equal weights count half. Every head is tested on every sentence."
         )
         controls.segmented("pair_set", _("Measured on"), SET_LABELS, help_text=help_text)
         controls.measure(measures.offered(models.abilities(state.current().model)))
@@ -97,7 +94,7 @@ def show() -> None:
     if _translates() and not models.is_english_german(state.current().model):
         frame.note(
             _(
-                "Measured where the sentence is read. {not_german}",
+                "Measured in the row that reads the pronoun. {not_german}",
                 not_german=pair_controls.not_german(said("What it writes for a pronoun")),
             )
         )
@@ -107,8 +104,8 @@ def show() -> None:
     if not is_readable:
         frame.note(
             _(
-                "The set that ships is English, and this model reads {language}: choose a file in its language. What "
-                "it does with English sentences says little about it.",
+                "The set that ships is in English, but this model reads {language}: choose a file in its language. "
+                "Results on English sentences say little about it.",
                 language=NAMES.get(source, controls.plain(source)),
             )
         )
@@ -126,7 +123,7 @@ def _case_set() -> "data.CaseSet | None":
     """Return the set to measure on; None until a file is loaded."""
     if state.current().coreference.pair_set == PAIR_SETS[0]:
         return data.curated(data.set_language(models.languages(state.current().model)[0]))
-    with st.expander(_("What a file looks like"), key="measured-format"):
+    with st.expander(_("File formats"), key="measured-format"):
         st.markdown(_(FORMATS))
     label = _("JSONL, TSV or WinoBias text, UTF-8, at most {most} MB", most=uploads.most())
     file = uploads.field(label, key="measured-file")
@@ -135,27 +132,27 @@ def _case_set() -> "data.CaseSet | None":
     case_set = data.read_cases(uploads.content(file), file.name)
     if bad := case_set.cases.rejected:
         left_out = plural(
-            "{count:,} line is left out, the others are used",
-            "{count:,} lines are left out, the others are used",
+            "{count:,} line is skipped, the others are used",
+            "{count:,} lines are skipped, the others are used",
             len(bad),
         )
         with st.expander(left_out, key="measured-bad"):
             lines = [(str(line.number), text_shown(line.reason)[:300]) for line in bad[:MOST_LISTED]]
-            st.html(html.table(_BAD_LINE, lines, label=_("Lines that are left out")))
+            st.html(html.table(_BAD_LINE, lines, label=_("Skipped lines")))
             if len(bad) > MOST_LISTED:
                 st.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
     return case_set
 
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
-    st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies side by side")))
-    _skipped(scores.skipped, said("Not read: {reasons}."))
+    st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies compared")))
+    _skipped(scores.skipped, said("Could not be read: {reasons}."))
     st.caption(
         _(
-            "{about} Accuracy is the share of sentences that are right; in brackets 95 % bootstrap intervals over "
-            "pairs of sentences. A head is chosen on one half of the pairs and reported on the other, because the "
-            "best of many heads looks too good on the sentences it was chosen on. The last line asks the model, not "
-            "a head: whether it finds the German sentence with the right pronoun more probable.",
+            "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over "
+            "pairs of sentences. A head is chosen on one half of the pairs and tested on the other, because the best "
+            "of many heads looks too good on the sentences it was chosen on. The last line tests the model, not a "
+            "head: whether it finds the German sentence with the right pronoun more probable.",
             about=about,
         )
     )
@@ -224,7 +221,7 @@ def _ladder(site: "SiteScores", name: str) -> None:
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
     st.html(html.swatches(legend))
-    st.caption(_("A point is a head, the most accurate to the left; its bar is the 95 % interval."))
+    st.caption(_("Each point is a head, the most accurate at the left; its bar is the 95% interval."))
 
 
 def _table(site: "SiteScores") -> None:
@@ -236,9 +233,9 @@ def _table(site: "SiteScores") -> None:
         st.dataframe(numbers, column_config=written, hide_index=True, height=360)
         st.caption(
             _(
-                "Click a title to sort. Clark’s form asks which candidate holds the word that gets most weight; "
-                "reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on both "
-                "nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
+                "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
+                "weight; reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on "
+                "both nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
             )
         )
 
@@ -251,8 +248,8 @@ def _groups(site: "SiteScores", name: str) -> None:
         frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
         st.caption(
             _(
-                "A row is a group of sentences, a column a head: warm where it is right, cold where it is wrong, "
-                "dark at chance. Groups are small; take single cells with care."
+                "Each row is a group of sentences, each column a head: warm if right, cold if wrong, dark at chance. "
+                "The groups are small, so do not rely on single cells."
             )
         )
     if told := findings.without_pronoun(site):
@@ -261,9 +258,9 @@ def _groups(site: "SiteScores", name: str) -> None:
         layer, head = site.best
         st.caption(
             _(
-                "Controls: in {rows} sentences the pronoun stands for neither noun. There the most accurate head "
-                "puts {weight:.3f} on both nouns together, in scored sentences {weight_of_scored:.3f}: alike means "
-                "that it looks at nouns, whether or not they are meant.",
+                "Controls: in {rows} sentences the pronoun refers to neither noun. In these the most accurate head "
+                "gives {weight:.3f} to both nouns together, in scored sentences {weight_of_scored:.3f}. If the two "
+                "are similar, the head attends to nouns whether or not they are meant.",
                 rows=site.controls.rows,
                 weight=float(site.controls.weight[layer, head]),
                 weight_of_scored=float(site.controls.weight_of_scored[layer, head]),
@@ -272,10 +269,10 @@ def _groups(site: "SiteScores", name: str) -> None:
 
 
 def _contrast(scores: "CoreferenceScores", name: str) -> None:
-    st.subheader(_("What the model itself prefers"), anchor=False)
+    st.subheader(_("The model's own preference"), anchor=False)
     contrast = scores.contrast
     if contrast is None:
-        none = _("No sentence of this set carries German to choose from (fields right and wrong).")
+        none = _("No sentence of this set has German alternatives (fields right and wrong).")
         asked = said("Which German pronoun the model prefers")
         is_german = models.is_english_german(state.current().model)
         st.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
@@ -286,19 +283,19 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         figures.margin_bars(margins, [case.sentence for case in contrast.cases]),
         "measured-contrast",
         f"{name}-contrast",
-        _("By how much the model prefers the right German pronoun, one bar a sentence"),
+        _("How strongly the model prefers the right German pronoun, one bar per sentence"),
     )
     st.caption(
         _(
-            "A bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with the "
-            "wrong one; blue where the model is right. Mean {mean} nats ({low} to {high}).",
+            "Each bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with "
+            "the wrong one; blue if the model is right. Mean {mean} nats ({low} to {high}).",
             num_cases=len(contrast.cases),
             mean=signed(mean),
             low=signed(low),
             high=signed(high),
         )
     )
-    number_controls.table_button(_("Margins (CSV)"), partial(tables.contrast, scores), f"{name}-margins")
+    number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, scores), f"{name}-margins")
 
 
 def _scored_row(site: str) -> str:

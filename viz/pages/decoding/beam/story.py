@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 #: The parts a hypothesis can play, and what they mean; the first that fits is said.
 ROLES: Final[Mapping[str, str]] = {
     "winner": said("the winner"),
-    "rival": said("its rivals, finished"),
-    "lived": said("kept for a while"),
+    "rival": said("finished rivals"),
+    "lived": said("kept for some steps"),
     "dropped": said("dropped"),
 }
 
@@ -92,7 +92,7 @@ def fate(tree: "BeamTree", index: int) -> str:
     node, width = tree.nodes[index], tree.width
     began, step = node.step + 1, node.fate_step + 1
     if node.parent is None:
-        return _("The beginning: every hypothesis grows from it.")
+        return _("The beginning: all hypotheses start here.")
     if node.fate == "continued":
         return _("Kept in step {step}: at least one of its continuations was kept or finished.", step=began)
     if node.fate in ("finished", "length limit"):
@@ -106,7 +106,7 @@ def fate(tree: "BeamTree", index: int) -> str:
         )
     if node.fate == "search over":
         return _(
-            "Alive when the search stopped after step {step}: it could not beat the finished ones any more.", step=step
+            "Alive when the search stopped after step {step}: it could no longer beat the finished ones.", step=step
         )
     if node.fate_step > node.step:
         return _(
@@ -115,7 +115,7 @@ def fate(tree: "BeamTree", index: int) -> str:
             step=step,
         )
     return _(
-        "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} stay.",
+        "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} are kept.",
         step=step,
         rank=node.rank + 1,
         width=width,
@@ -128,10 +128,10 @@ def _returned(tree: "BeamTree", index: int) -> str:
     step, rank, count = node.fate_step + 1, finish_rank(tree, index), len(tree.hypotheses)
     if node.fate == "finished":
         return _(
-            "Finished in step {step} and returned: place {rank} of {count} by score.", step=step, rank=rank, count=count
+            "Finished in step {step} and returned: rank {rank} of {count} by score.", step=step, rank=rank, count=count
         )
     return _(
-        "Cut at the longest translation, {limit} tokens, in step {step} and returned: place {rank} of {count} by "
+        "Cut off at the longest translation, {limit} tokens, in step {step} and returned: rank {rank} of {count} by "
         "score.",
         limit=tree.limit,
         step=step,

@@ -82,14 +82,14 @@ def show(trace: "Trace") -> None:
     beam_picture(tree, chosen=node, on_choose=_choose, key="beam-tree", name=name)
     st.caption(
         _(
-            "Read from left to right, a column a step. Each box is a hypothesis: its last token, and the "
-            "log-probability of the whole. Numbered boxes have ended: place and score. Arrow keys move along the "
-            "tree, Enter or a click opens a hypothesis below."
+            "Read from left to right, one column per step. Each box is a hypothesis: its last token, and the "
+            "log-probability of the whole. Numbered boxes have ended: rank and score. The arrow keys move along the "
+            "tree; Enter or a click opens a hypothesis below."
         ),
         help=_(
-            "At each step, beam search compares what could follow each of the hypotheses it keeps, by the "
-            "log-probability of the whole, and keeps the best. Those that have ended compete by score: "
-            "log-probability ÷ {penalty}, so that long ones are not punished for their length.",
+            "At each step, beam search compares the possible continuations of the hypotheses it keeps, by the "
+            "log-probability of the whole, and keeps the best. Finished hypotheses are ranked by score: "
+            "log-probability ÷ {penalty}, so that length alone does not count against a translation.",
             penalty=_penalty_in_words(),
         ),
     )
@@ -101,22 +101,22 @@ def show(trace: "Trace") -> None:
 def _penalty_in_words() -> str:
     if models.writer(state.current().model).penalty == "wu":
         return _("((5 + tokens) / 6)^α (Wu et al. 2016)")
-    return _("tokens^α, as transformers does it with this model")
+    return _("tokens^α, as in transformers for this model")
 
 
 def _settings() -> None:
-    number_controls.settle("beam_size", 1, MAX_WIDTH, _("A beam of"))
-    number_controls.settle("length_penalty", 0, MAX_PENALTY, _("A length penalty of"), number_controls.hundredths)
+    number_controls.settle("beam_size", 1, MAX_WIDTH, _("Beam width"))
+    number_controls.settle("length_penalty", 0, MAX_PENALTY, _("Length penalty"), number_controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         number_controls.whole_slider(
-            "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Hypotheses that are kept; 1 is greedy.")
+            "beam_size", _("Beam width"), 1, MAX_WIDTH, help_text=_("Number of hypotheses kept; 1 is greedy decoding.")
         )
         number_controls.hundredths_slider(
             "length_penalty",
             _("Length penalty α"),
             0,
             200 if state.current().decoding.length_penalty <= 200 else MAX_PENALTY,
-            help_text=_("0 compares log-probabilities as they are; the higher, the more long translations gain."),
+            help_text=_("0 compares plain log-probabilities; higher values favour long translations."),
         )
 
 
@@ -129,8 +129,8 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
             _(
-                "Hypothesis {asked} does not exist here: this tree has {count}, counted from 0. This shows the "
-                "one that came closest to the winner.",
+                "There is no hypothesis {asked}: this tree has {count}, counted from 0. The one that came closest to "
+                "the winner is shown.",
                 asked=asked,
                 count=len(tree.nodes),
             )
@@ -147,11 +147,13 @@ def _compare(text: str, tree: "BeamTree") -> None:
     of_greedy = (_("Greedy"), greedy.translation, decimal(total, 3), str(len(greedy.steps)), decimal(score, 4))
     winner, *others = (_returned(tree, rank, greedy.translation) for rank in range(1, len(tree.hypotheses) + 1))
     columns = _columns()
-    st.html(html.table(columns, [of_greedy, winner], label=_("Greedy search beside the winner of beam search")))
+    st.html(
+        html.table(columns, [of_greedy, winner], label=_("Greedy decoding compared with the winner of beam search"))
+    )
     st.caption(_verdict(total, score, tree))
     if others:
         with st.expander(_("The other {count} that the search returned", count=len(others)), key="beam-others"):
-            st.html(html.table(columns, others, label=_("Hypotheses that the winner's score beats")))
+            st.html(html.table(columns, others, label=_("Hypotheses with lower scores than the winner")))
 
 
 def _columns() -> list[html.Column]:
@@ -179,14 +181,14 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
     words = _(
-        "Words that greedy search did not write are marked, {missing} where it wrote more.",
+        "Words that greedy decoding did not write are marked; {missing} where it wrote more.",
         missing=word_differences.MISSING,
     )
     gain = winner.score - score
     if abs(gain) < 1e-4:
-        return _("{sentence} Here beam search finds what greedy search finds.", sentence=words)
+        return _("{sentence} Here beam search and greedy decoding give the same result.", sentence=words)
     return _(
-        "{sentence} The winner's score is {gain} than that of greedy search, its log-probability {difference}.",
+        "{sentence} Compared with greedy decoding, the winner's score is {gain}, its log-probability {difference}.",
         sentence=words,
         gain=_higher(gain, 4),
         difference=_higher(winner.total - total, 3),
@@ -201,7 +203,7 @@ def _higher(difference: float, digits: int) -> str:
 def _open(text: str, tree: "BeamTree", index: int) -> None:
     """One hypothesis: what it wrote, its numbers, its fate, and what it looked at."""
     node, path = tree.nodes[index], tree.path(index)
-    st.subheader(_("The hypothesis that is open"), anchor=False)
+    st.subheader(_("Open hypothesis"), anchor=False)
     if not path:
         st.caption(beam_story.fate(tree, index))
         return
@@ -213,7 +215,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:5px;line-height:1.5">{chips}</div>')
     facts = [
         _(
-            "Its last token has log-probability {log_prob} ({percent:.3g} %), the whole {total}, as rank {rank} of its "
+            "Its last token has log-probability {log_prob} ({percent:.3g}%), the whole {total}, rank {rank} of its "
             "step.",
             log_prob=decimal(node.log_prob, 4),
             percent=100 * exp(node.log_prob),
@@ -234,16 +236,16 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:
-        st.caption(_("This model has no cross-attention; the film of a branch shows what its rows look at."))
+        st.caption(_("This model has no cross-attention; the film of a branch shows what its rows attend to."))
         return
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
     st.caption(
         _(
-            "Cross-attention along its own ancestors: a row for each token it wrote (what it read → what it wrote · "
-            "the row of the batch that computed it, so you see where the beam changed places), a column for each "
-            "source token; the lighter, the more."
+            "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
+            "· the row of the batch that computed it, which shows where the beam changed places), one column for "
+            "each source token; the lighter, the more weight."
         )
     )
     weights = trace.weights(CROSS, layer, [head])[0].numpy()

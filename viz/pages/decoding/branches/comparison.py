@@ -54,8 +54,8 @@ def show(ours: Translation, theirs: Translation) -> None:
     )
     st.caption(
         _(
-            "How probable each token was when it was written, under the edits of its branch. The dashed line stands "
-            "before the first token that differs; before it the curves differ only where a head was edited."
+            "The probability of each token when it was written, with the edits of its branch. The dashed line marks "
+            "the first token that differs; before it the curves differ only where a head was edited."
         )
     )
     _compare_attention(ours, theirs)
@@ -66,7 +66,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     if most_changed is not None:
         site, layer, head = most_changed
         state.propose(site=site, layer=layer, head=head)
-    st.markdown(_("**Where a head looks**"))
+    st.markdown(_("**What a head attends to**"))
     site, layer, head = translation_controls.which_head(ours.trace)
     axes = [(ours.trace.axis_tokens(site)[side], theirs.trace.axis_tokens(site)[side]) for side in (0, 1)]
     rows, columns = (align(*tokens) for tokens in axes)
@@ -79,11 +79,11 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     if largest == 0:
         frame.note(
             _(
-                "This head has the same weights in both, wherever they have the same tokens. Both read the same "
-                "encoded sentence."
+                "Where both have the same tokens, this head has the same weights in both. Both read the same encoded "
+                "sentence."
             )
             if site == ENCODER
-            else _("This head has the same weights in both, wherever they have the same tokens.")
+            else _("Where both have the same tokens, this head has the same weights in both.")
         )
         return
     names = ours.trace.row_names(site)
@@ -92,18 +92,18 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         "branch-attention",
         file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
         _(
-            "Weights of {ours} minus those of {theirs}, for the tokens that both have",
+            "Weights of {ours} minus weights of {theirs}, for the tokens that both have",
             ours=ours.name,
             theirs=theirs.name,
         ),
     )
     left_out = len(rows.only_first) + len(rows.only_second)
     how_to_read = plural(
-        "Rows look at columns: warm where the weight is larger in *{ours}* than in *{theirs}*, cold where it is "
-        "smaller, for the tokens that both have, in the same order; {count} row is in one of them only. The "
-        "largest difference is {largest:.3f}.",
-        "Rows look at columns: warm where the weight is larger in *{ours}* than in *{theirs}*, cold where it is "
-        "smaller, for the tokens that both have, in the same order; {count} rows are in one of them only. The "
+        "Rows are queries, columns keys: warm if the weight is larger in *{ours}* than in *{theirs}*, cold if it is "
+        "smaller, for the tokens that both have, in the same order; {count} row is in only one of them. The largest "
+        "difference is {largest:.3f}.",
+        "Rows are queries, columns keys: warm if the weight is larger in *{ours}* than in *{theirs}*, cold if it is "
+        "smaller, for the tokens that both have, in the same order; {count} rows are in only one of them. The "
         "largest difference is {largest:.3f}.",
         left_out,
         ours=plain(ours.name),
@@ -111,7 +111,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         largest=largest,
     )
     is_most_changed = (site, layer, head) == most_changed
-    st.caption(_("{sentences} No head changes more.", sentences=how_to_read) if is_most_changed else how_to_read)
+    st.caption(_("{sentences} No other head changes more.", sentences=how_to_read) if is_most_changed else how_to_read)
 
 
 def first_difference(first: "Trace", second: "Trace") -> int | None:
@@ -147,11 +147,11 @@ def remove(number: int) -> None:
     others = len(made) - len(kept) - 1
     notices.tell(
         said_plural(
-            "Removed: branch {number} and {count} branch that left it. Undo brings them back.",
-            "Removed: branch {number} and {count} branches that left it. Undo brings them back.",
+            "Removed: branch {number} and {count} branch that started from it. Undo restores them.",
+            "Removed: branch {number} and {count} branches that started from it. Undo restores them.",
             others,
             number=number,
         )
         if others
-        else said("Removed: branch {number}. Undo brings it back.", number=number)
+        else said("Removed: branch {number}. Undo restores it.", number=number)
     )

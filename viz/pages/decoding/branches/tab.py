@@ -68,9 +68,10 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
     branch_tree(tree, on_act=_act, key="branch-tree")
     st.caption(
         _(
-            "To the left each translation is a line over its steps, and leaves another one where it was changed; the "
-            "ring is the chosen step. Click one to show it. Words that differ from the one that it leaves are "
-            "underlined; log p is the sum over its tokens, in nats. Nothing is lost; every branch is in the address."
+            "Each line on the left is a translation over its steps; it starts from another one where it was changed. "
+            "The ring is the chosen step. Click a line to show its translation. Words that differ from the "
+            "translation it starts from are underlined; log p is the sum over its tokens, in nats. Every branch is "
+            "kept in the URL."
         )
     )
 
@@ -151,7 +152,7 @@ def _act(act: TreeAct) -> None:
 def _compare(ours: "Trace", other: int) -> None:
     """The branch that is shown beside another one."""
     shown, names = state.current().decoding.branch, translation_controls.short_names(len(translations.choices()) + 1)
-    st.subheader(_("Compared"), anchor=False)
+    st.subheader(_("Comparison"), anchor=False)
     translation_controls.against(names, other)
     theirs = Translation(names[other], f"branch{other}", translations.looked_at(other))
     comparison.show(Translation(names[shown], f"branch{shown}", ours), theirs)

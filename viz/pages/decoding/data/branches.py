@@ -128,15 +128,18 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
     shown = f"“{word[:40]}{'…' if len(word) > 40 else ''}”"
     if word in reserved:
         if not ends:
-            raise TokenError("{word} is a sign of the model's own. Type a word instead.", word=shown)
+            raise TokenError("{word} is a special token of the model. Type a word instead.", word=shown)
         raise TokenError(
-            "{word} is a sign of the model's own. Of these only {ends}, the end, can be written.",
+            "{word} is a special token of the model. Of these only {ends}, the end, can be written.",
             word=shown,
             ends=_(" and ").join(ends),
         )
     if len(word) > MAX_WORD:
         raise TokenError(
-            "{word} has {count:,} characters; write at most {most} at once.", word=shown, count=len(word), most=MAX_WORD
+            "{word} has {count:,} characters; at most {most} can be written at once.",
+            word=shown,
+            count=len(word),
+            most=MAX_WORD,
         )
     if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
@@ -146,17 +149,15 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
     token_ids = writer.spell(word.replace("▁", " "))
     if token_ids is None:
         raise TokenError(
-            "This vocabulary cannot spell {word}: it has no piece for one of its characters. Type a word in "
-            "letters that the training text had, for example “sie”.",
+            "This vocabulary cannot spell {word}: it has no token for one of its characters. Type a word in letters "
+            "that occurred in the training text, for example “sie”.",
             word=shown,
         )
     if not token_ids:
-        raise TokenError(
-            "{word} holds only characters that cannot be seen. Type a word, for example “sie”.", word=shown
-        )
+        raise TokenError("{word} contains only invisible characters. Type a word, for example “sie”.", word=shown)
     if len(token_ids) > MAX_PIECES:
         raise TokenError(
-            "{word} has {count} pieces; write at most {most} at once.",
+            "{word} has {count} tokens; at most {most} can be written at once.",
             word=shown,
             count=len(token_ids),
             most=MAX_PIECES,
@@ -167,8 +168,7 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
 def finished_before(step: int, count: int) -> Message:
     """Why nothing can be changed at a step of a translation of `count` tokens, and what to do."""
     return said(
-        "There is no token {number} to change: the translation has {count} and is finished there. Choose an earlier "
-        "step.",
+        "There is no token {number} to change: the translation ends after {count}. Choose an earlier step.",
         number=step + 1,
         count=count,
     )
@@ -223,8 +223,8 @@ def _left(writer: Writer, text: str, origin: Session, path: Path) -> Session:
         for written, token_id in enumerate(action.token_ids):
             if session.finished:
                 raise SessionError(
-                    "Of the {count} tokens only {written} can be written: then the translation is finished. Begin at "
-                    "an earlier step, or write less.",
+                    "Of the {count} tokens only {written} can be written before the translation ends. Start at an "
+                    "earlier step, or write less.",
                     count=len(action.token_ids),
                     written=written,
                 )

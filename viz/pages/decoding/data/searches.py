@@ -64,7 +64,7 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
         sampling = Sampling(temperature=temperature / 100, top_k=top_k or None, top_p=top_p / 100)
         return tuple(writer.sample(text, n=count, sampling=sampling, seed=seed, progress=progress.reached))
 
-    progress_text = said("Drawing: {done} of at most {total} tokens of each")
+    progress_text = said("Sampling: {done} of at most {total} tokens each")
     return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)
 
 

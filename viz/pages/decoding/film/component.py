@@ -81,12 +81,12 @@ class Wished:
 
 #: What the two attentions of a translator are called, and the two parts of a row of a decoder alone.
 TWO_ATTENTIONS: Final[tuple[str, str]] = (
-    said("Cross-attention, over the source"),
-    said("Self-attention, over what is read so far"),
+    said("Cross-attention to the source"),
+    said("Self-attention to the tokens read so far"),
 )
 #: A decoder that attends to its source alone has no second one.
 SOURCE_ALONE: Final[tuple[str, str]] = (TWO_ATTENTIONS[0], "")
-ONE_ATTENTION: Final[tuple[str, str]] = (said("Attention to the text"), said("Attention to what was written"))
+ONE_ATTENTION: Final[tuple[str, str]] = (said("Attention to the text"), said("Attention to the output so far"))
 
 
 @dataclass(frozen=True)

@@ -70,8 +70,8 @@ export class FilmFilters {
     const formatTopP = (/** @type {number} */ value) => (value < 100 ? hundredths(value) : _("all"));
     this.sliders = [
       new FilterSlider("temperature", _("Temperature"), TEMPERATURES, hundredths, act.filter),
-      new FilterSlider("topK", _("Top k"), topKs, formatTopK, act.filter),
-      new FilterSlider("topP", _("Top p"), TOP_PS, formatTopP, act.filter),
+      new FilterSlider("topK", _("Top-k"), topKs, formatTopK, act.filter),
+      new FilterSlider("topP", _("Top-p"), TOP_PS, formatTopP, act.filter),
     ];
     this.left = element("p", "left muted");
     const title = _("Sample the token of this step and all that follow with these settings, and keep that as a branch");

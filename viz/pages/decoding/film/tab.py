@@ -35,8 +35,8 @@ def show(trace: "Trace") -> None:
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
             _(
-                "The film carries the rows of all heads in every step, up to {short} tokens a side; there are "
-                "{length:,} here. The attention page shows them all.",
+                "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
+                "{length:,}. The Attention page shows them all.",
                 short=long_texts.SHORT,
                 length=max(len(trace.source_tokens), len(trace.target_tokens)),
             )
@@ -45,8 +45,8 @@ def show(trace: "Trace") -> None:
     if CROSS not in trace.sites:
         st.caption(
             _(
-                "This model has one attention and no source. Of a row, the part that looks at the text stands first, "
-                "the part that looks at what was written after it; together they are 1."
+                "This model has one attention and no separate source. In each row the part on the text comes first, "
+                "then the part on the output so far; together they sum to 1."
             )
         )
     state.propose(**NO_FILTER._asdict())

@@ -67,12 +67,15 @@ def show(trace: "Trace") -> None:
     if frame.lacking(models.abilities(state.current().model), "logit lens"):
         return
     st.caption(
-        _("What would each decoder layer have said, had it been the last? At the ✓ the model has made up its mind."),
+        _(
+            "What would the model write if each decoder layer were its last? The ✓ marks the layer from which on the "
+            "answer does not change."
+        ),
         help=_(
-            "The output of each layer goes through the model's own final norm and output projection. Read a "
-            "column downwards: the token that goes in, what each layer would write next, and at the bottom what "
-            "was written. The first layers mostly repeat what goes in, for input and output share one "
-            "embedding. Point at a cell for its five best; click it to choose its step."
+            "The output of each layer goes through the model's own final norm and output projection. Read a column "
+            "downwards: the token read, what each layer would write next, and at the bottom what was written. The "
+            "first layers mostly repeat the token read, because input and output share one embedding. Point at a "
+            "cell to see its five best; click it to choose its step."
         ),
     )
     lens = searches.logit_lens(trace, models.writer(state.current().model))

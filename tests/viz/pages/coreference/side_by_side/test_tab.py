@@ -76,7 +76,7 @@ def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> Non
     assert FIRST not in html(app)
     assert app.text_area(key="text").value == FIRST
     before = maps(app)
-    mine = next(button for button in app.button if button.label == "Make it mine")
+    mine = next(button for button in app.button if button.label == "Edit a copy")
     healthy(mine.click().run())
     assert app.query_params["text"] == "The workers pushed the armchair through the door although it was so heavy."
     assert "pair" not in app.query_params
@@ -126,12 +126,12 @@ def test_each_sentence_in_another_language_is_said_to_be_so(tiny: None) -> None:
 
 
 def test_a_guess_is_marked_until_a_person_says_that_it_is_right(tiny: None) -> None:
-    assert "a guess of this page" not in html(comparing())
+    assert "guessed by this page" not in html(comparing())
     app = comparing(text="The dog left the house because it was too tired.")
     assert marked(app, "antecedent")[:2] == ["dog", "house"]
-    assert "a guess of this page" in html(app)
+    assert "guessed by this page" in html(app)
     healthy(app.button(key="marks-right").click().run())
-    assert "a guess of this page" not in html(app)
+    assert "guessed by this page" not in html(app)
     assert app.query_params["antecedent"] == "1"
 
 

@@ -72,7 +72,7 @@ def test_what_both_write_is_one_text_with_its_differences(
     compared(app, "en-de", "opus-mt-en-de")
     html = "".join(one.proto.body for one in app.get("html"))
     assert "<del" in html
-    assert "log p a token" in html
+    assert "log p per token" in html
 
 
 def test_over_the_corpus_a_button_begins_it_and_an_unknown_model_becomes_the_first(app: AppTest) -> None:

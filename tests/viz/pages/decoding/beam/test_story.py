@@ -44,7 +44,7 @@ def test_no_two_lines_of_a_real_tree_cross_and_the_winner_is_a_straight_one(chos
 def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> None:
     tree = by_hand()
     fates = [beam_story.fate(tree, index) for index in range(9)]
-    assert fates[0] == "The beginning: every hypothesis grows from it."
+    assert fates[0] == "The beginning: all hypotheses start here."
     assert fates[1] == "Kept in step 1: at least one of its continuations was kept or finished."
     assert fates[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 stay."
     assert fates[4] == "Finished in step 2 and returned: place 1 of 2 by score."

@@ -51,7 +51,7 @@ def test_the_greedy_translation_stands_first_and_every_sample_is_on_a_card(app: 
     samples = samples_of(chosen.changed(num_samples=6, top_k=3))
     assert sum(int(said(card)[0].split(" of ")[0]) for card in others) == 6
     assert {text_of(card) for card in others} == {visible(" ".join(one.text.split())) or "(nothing)" for one in samples}
-    assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as drawn", "Tokens"]
+    assert findall(r"<dt[^>]*>([^<]*)<", others[0]) == ["Log-probability", "as sampled", "Tokens"]
 
 
 def test_steps_are_drawn_only_for_a_card_that_is_open(app: AppTest) -> None:
@@ -73,7 +73,7 @@ def test_the_same_seed_shows_the_same_texts_and_another_one_others(app: AppTest)
     assert app.query_params["draw"] == "4"
     app.number_input(key="sampling_seed").set_value(3).run()
     assert cards(app) == before
-    next(button for button in app.button if button.label == "Draw anew").click().run()
+    next(button for button in app.button if button.label == "Sample again").click().run()
     assert app.query_params["draw"] == "4"
 
 
