@@ -24,7 +24,7 @@ def run() -> None:
     from viz.ui.add_model import say_missing
     from viz.ui.page_style import page_style
     from viz.ui.sidebar import sidebar
-    from viz.ui.tools import follow
+    from viz.ui.tools import begin_story, follow
 
     widgets.run_to_their_end()
     st.logo(str(MARK), size="large")
@@ -50,10 +50,17 @@ def run() -> None:
     st.set_page_config(title, str(MARK), layout="wide", initial_sidebar_state=290, menu_items={"About": about})
     page_style()
     follow(pages, page)
+    begin_story(page)
     sidebar(names)
     say_missing(names)
+    story = st.container(key="story")
     with frame.page_run():
         page.run()
+        if state.current().common.story:
+            # Most who come have closed it.
+            from viz.pages.learn.story import bar
+
+            bar.show(story)
     state.end()
     address_code.draw()
     memory.freeze_kept()

@@ -33,7 +33,7 @@ def source_files() -> list[Path]:
     """Every file that may hold a text, in a fixed order."""
     folders = (ROOT / "model", ROOT / "viz")
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
-    lessons = (ROOT / "viz" / "pages" / "learn" / "lessons" / "files").glob("*.toml")
+    lessons = (ROOT / "viz" / "pages" / "learn").rglob("*.toml")
     formulas = (ROOT / "viz").rglob(NAME)
     return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
 

@@ -1,4 +1,4 @@
-"""Show what the head of a page offers: its link, undo, redo, pin, and a presentation with its steps."""
+"""Show what the head of a page offers: its link, undo, redo, pin, help, and a presentation with its steps."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -54,6 +54,7 @@ class Undone:
 class _Tools:
     is_presented: bool
     is_pinned: bool
+    has_story: bool
     heard: tuple[str, int] | None
 
 
@@ -61,18 +62,22 @@ def head_tools(
     *,
     is_presented: bool,
     is_pinned: bool,
+    has_story: bool,
     on_undo: Callable[[int], None],
     on_pin: Callable[[], None],
     on_present: Callable[[bool], None],
+    on_story: Callable[[bool], None],
 ) -> None:
     """Show the buttons. What is given is called before the next run.
 
     Args:
         is_presented: whether a projector shows the page; then only the way back is offered.
         is_pinned: whether this view is in the collection already.
+        has_story: whether the bar of the story “Start here” is open.
         on_undo: called with how many choices to undo, below 0 to do again.
         on_pin: for the view that is shown.
         on_present: with whether to present the page.
+        on_story: with whether to open that bar.
     """
     heard: Undone | None = st.session_state.get(_HEARD)
 
@@ -83,12 +88,13 @@ def head_tools(
             on_undo(steps)
 
     _TOOLS.show(
-        _Tools(is_presented, is_pinned, None if heard is None else (heard.name, heard.total)),
+        _Tools(is_presented, is_pinned, has_story, None if heard is None else (heard.name, heard.total)),
         key="head-tools",
         width="content",
         undo=hear(undo, Undone),
         pin=lambda _value: on_pin(),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
+        story=hear(lambda number: on_story(number == 1), int, to=range(2)),
     )
 
 

@@ -36,6 +36,7 @@ class Common:
         picture_paper: what saved pictures lie on.
         presented: "1" where a projector shows the page, one picture a screen; "" else.
         screen: which of the page's screens it shows then.
+        story: the step of the story “Start here” that is shown, counted from 1; 0 where its bar is closed.
         language: the code of the language that the app speaks; "" is the browser's.
     """
 
@@ -57,6 +58,7 @@ class Common:
     picture_paper: Annotated[PicturePaper, Param("paper")] = "shown"
     presented: Annotated[Presented, Param("present")] = ""
     screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0
+    story: int = 0
     language: Annotated[str, Param("lang"), MaxLength(16)] = ""
 
     @property

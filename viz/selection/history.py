@@ -17,7 +17,8 @@ SECONDS: Final = 1.5
 #: Numbers that name what a person clicks, one after the other.
 _CLICKED: Final = frozenset({"layer", "head", "token", "key_token"})
 #: Ways to look at a page, and no choices on it.
-_LEFT_OUT: Final = frozenset({"presented", "screen", "language"}) | {field.chosen_in for field in FIELDS.values()}
+WAYS: Final = ("presented", "screen", "story", "language")
+_LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
 
 
 @dataclass(frozen=True, slots=True)

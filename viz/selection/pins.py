@@ -23,7 +23,7 @@ MAX_CAPTION: Final = 200
 MAX_JSON: Final = 40_000
 _SHARED: Final = frozenset({"model", "common"})
 #: Ways to look at a page, no part of the view; and the collection itself.
-_LEFT_OUT: Final = frozenset({"presented", "screen", "language", "pins", "picture_format", "picture_paper"})
+_LEFT_OUT: Final = frozenset({"presented", "screen", "story", "language", "pins", "picture_format", "picture_paper"})
 
 #: Names of pages in older collections → their addresses then.
 _OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "decoding": "decode"}

@@ -17,7 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.selection import catalogue, moved
-from viz.selection.history import History, remembered
+from viz.selection.history import WAYS, History, remembered
 from viz.selection.selection import FIELDS, Selection
 from viz.selection.url import choices, parse, to_params
 from viz.server.widgets import sent
@@ -268,8 +268,7 @@ def undo(by: int) -> bool:
     after = None if before is None else before.moved(-by)
     if before is None or after is None or after.at == before.at:
         return False
-    common = current().common
-    put(after.now.selection.changed(presented=common.presented, screen=common.screen, language=common.language))
+    put(after.now.selection.changed(**{name: current().value(name) for name in WAYS}))
     # Beyond this line nothing uses the session.
     past.history, past.begun, past.wanted = after, None, after.page_from(before)
     return True

@@ -45,7 +45,7 @@ def for_visitors(page: str) -> str:
 
     Nor with the collection, which would make the code of any other page too fine.
     """
-    params = to_params(state.current().changed(presented="", screen=0, pins=""))
+    params = to_params(state.current().changed(presented="", screen=0, story=0, pins=""))
     page = page if urlsplit(page).path else f"{page}/"
     return f"{page}?{urlencode(params)}" if params else page
 

@@ -64,7 +64,7 @@ def _made_in(code: str, make: Callable[[], bytes]) -> bytes:
 def link(selection: Selection) -> str:
     """A selection as the query of an address."""
     always = link_needs(selection)[0]
-    return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"])))
+    return urlencode(always | url.to_params(selection.changed(checkpoint=always["checkpoint"], story=0)))
 
 
 def link_needs(selection: Selection) -> tuple[dict[str, str], str]:

@@ -1,7 +1,7 @@
-"""Offer, in the head of every page, what can be done with any view: undo, redo, pin, present."""
+"""Offer, in the head of every page, what can be done with any view: undo, redo, pin, present; and a story to start."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
@@ -14,6 +14,12 @@ from viz.ui import downloads, present
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
+#: The browser's cookie that says whether a person has closed the story “Start here”, and its value then.
+STORY_COOKIE: Final = "headlight_story"
+STORY_CLOSED: Final = "closed"
+#: In the session: whether it has begun, and whether a person asks for the story.
+_BEGUN, _ASKED = "story/begun", "story/asked"
+
 
 def show() -> None:
     """The buttons."""
@@ -22,8 +28,31 @@ def show() -> None:
         is_pinned=_is_pinned(),
         on_undo=_undo,
         on_pin=_pin,
+        has_story=state.current().common.story > 0,
         on_present=present.switch,
+        on_story=_ask_for_story,
     )
+
+
+def begin_story(opened: "StreamlitPage") -> None:
+    """Open the story “Start here” for who opens the first page itself, and has not closed the story for good."""
+    is_begun, st.session_state[_BEGUN] = st.session_state.get(_BEGUN, False), True
+    is_first_page = not opened.url_path and st.query_params.keys() <= {"lang"}
+    # Without an address there is no browser, as in tests.
+    if is_begun or not is_first_page or st.context.url is None:
+        return
+    if st.context.cookies.get(STORY_COOKIE) != STORY_CLOSED:
+        state.change(story=1)
+
+
+def asks_for_story() -> bool:
+    """Whether a person has just pressed the button of the story; once."""
+    return bool(st.session_state.pop(_ASKED, False))
+
+
+def _ask_for_story(is_asked: bool) -> None:
+    st.session_state[_ASKED] = is_asked
+    state.change(story=int(is_asked))
 
 
 def open_page(section: Section) -> None:

@@ -214,12 +214,13 @@ def _full_page(full: FullPage) -> None:
         key="lesson-full",
         icon=":material/open_in_new:",
         type="tertiary",
-        on_click=_open_full_page,
+        on_click=open_full_page,
         args=(full,),
     )
 
 
-def _open_full_page(full: FullPage) -> None:
+def open_full_page(full: FullPage) -> None:
+    """Open a view on its page: called at the end of a callback, or of a run."""
     # Without a name it is the server's first, on which lessons run; a view of another model names it.
     state.choose(checkpoint="")
     if "text" in full.choices:

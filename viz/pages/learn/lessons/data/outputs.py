@@ -116,6 +116,7 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     found: dict[str, float | str] = {
         "head": head_of(site, layer, number), "word": word, "verdict": sentence(stated),
         "dependence": verdict.dependence, "off": tokens[0], "swapped": tokens[1], "pointed": tokens[2],
+        "key": spoken(stated.key),
     }  # fmt: skip
     names = (
         said("switched off"),
