@@ -82,8 +82,10 @@ def _options(source: str) -> Iterator[str]:
 
 
 def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
-    """The texts of a lesson, of its steps and of their questions."""
-    yield from (lesson["title"], lesson["section"], *lesson["summary"], lesson["exercise"])
+    """The texts of a lesson or of the story, of its steps and of their questions."""
+    yield from (lesson["title"], lesson["section"], *lesson.get("summary", ()))
+    if "exercise" in lesson:
+        yield lesson["exercise"]
     for step in lesson["steps"]:
         yield from (step["title"], step["text"])
         if question := step.get("question"):

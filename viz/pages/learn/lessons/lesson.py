@@ -77,17 +77,17 @@ class Lesson:
         name: in addresses.
         title: as listed.
         section: of the paper, "§3.2.1".
-        summary: what to remember, three lines.
-        exercise: one thing to try next.
         steps: in order.
+        summary: what to remember, three lines; the story has none.
+        exercise: one thing to try next.
     """
 
     name: str
     title: str
     section: str
-    summary: tuple[str, ...]
-    exercise: str
     steps: tuple[Step, ...]
+    summary: tuple[str, ...] = ()
+    exercise: str = ""
 
 
 class _Literal(str):
@@ -133,9 +133,10 @@ def _step(where: str, content: dict[str, Any]) -> Step:
 
 
 def _made(kind: type[Made], where: str, content: Mapping[str, Any]) -> Made:
-    needed = {field.name for field in fields(kind) if field.default is MISSING}  # type: ignore[arg-type]
-    if needed != set(content):
-        lacking, unknown = sorted(needed - set(content)), sorted(set(content) - needed)
+    known = fields(kind)  # type: ignore[arg-type]
+    lacking = sorted({field.name for field in known if field.default is MISSING} - set(content))
+    unknown = sorted(set(content) - {field.name for field in known})
+    if lacking or unknown:
         raise LessonFileError(f"{where}: lacking {lacking}, unknown {unknown}.")
     return kind(**content)
 
