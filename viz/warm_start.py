@@ -30,7 +30,7 @@ MODULES: Final = (
     "viz.pages.attention.bertviz.tab",
     "viz.pages.attention.circuits",
     "viz.pages.attention.origin.tab",
-    "viz.pages.attention.take_away.tab",
+    "viz.pages.attention.export",
 )
 
 

@@ -58,7 +58,7 @@ def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_
     title = picture.locator(".matrix-title")
     proposed = title.inner_text().split(" ·")[0]
     page.get_by_role("gridcell", name="L2 H3").click()
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page).to_have_url(re.compile("head=L2H3"))
     expect(title).to_have_text("L2 H3")
     expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
     page.go_back()
@@ -67,12 +67,12 @@ def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_
     page.get_by_role("gridcell", name="L1 H1").focus()
     for key in ("ArrowDown", "ArrowRight", "Enter"):
         page.keyboard.press(key)
-    expect(page).to_have_url(re.compile("layer=1&head=1"))
+    expect(page).to_have_url(re.compile("head=L2H2"))
     # Of quick clicks none is taken back.
     for name in ("L1 H2", "L2 H1", "L1 H4", "L2 H3"):
         page.get_by_role("gridcell", name=name).click()
     expect(title).to_have_text("L2 H3")
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page).to_have_url(re.compile("head=L2H3"))
     expect(page.get_by_role("gridcell", name="L2 H3, open")).to_be_visible()
 
 

@@ -53,7 +53,7 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page,
     cell.click()
     for key in ("ArrowDown", "ArrowLeft", "Enter"):
         page.keyboard.press(key)
-    expect(page).to_have_url(re.compile("layer=1&head=1"))
+    expect(page).to_have_url(re.compile("head=L2H2"))
     expect(maps.locator(".cell:focus")).to_have_attribute("aria-label", re.compile("^L2 H2, .*, open$"))
     with page.expect_download() as download:
         maps.get_by_role("button", name="Save this picture as SVG").click()

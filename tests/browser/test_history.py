@@ -15,7 +15,7 @@ def test_back_and_forward_go_a_step_a_press_and_keep_the_sentence(page: Page, ur
     typed(page, TEXT)
     expect(page).to_have_url(re.compile("text=She"))
     page.get_by_role("gridcell").nth(6).click()
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page).to_have_url(re.compile("head=L2H3"))
     page.get_by_role("tab", name="Take it with you").click()
     expect(page).to_have_url(re.compile("view=Take"))
     turned_to(page, "Decode")

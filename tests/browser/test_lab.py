@@ -33,7 +33,7 @@ def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_ano
     expect(pointed_at(chart, 2.5 / 4, 1.5 / 2)).to_contain_text("L2 H3")
     page.mouse.down()
     page.mouse.up()
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page).to_have_url(re.compile("head=L2H3"))
     expect(page.get_by_text(re.compile("^L2 H3 moves"))).to_be_visible()
     # A pair of the set is chosen, and the other tabs open.
     page.locator("[class*='st-key-pair-group']").get_by_role("combobox").click()

@@ -33,7 +33,7 @@ def test_a_clicked_head_and_another_attention_are_drawn_from_tiles_and_then_from
     assert (shown["title"], shown["exact"]) == ("L2 H3", "0")
     expect(picture).to_have_attribute("data-exact", "1")
     expect(picture).to_have_attribute("data-title", "L2 H3")
-    expect(page).to_have_url(re.compile("layer=1&head=2"))
+    expect(page).to_have_url(re.compile("head=L2H3"))
     # Another attention is drawn from tiles that wait, and comes from Python unchanged.
     grid = page.locator(".head-grid")
     before = grid.get_attribute("data-shown")

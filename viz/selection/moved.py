@@ -1,5 +1,9 @@
-"""Where old addresses lead: pages and tabs that were merged still open what they meant."""
+"""Where old addresses lead: pages and tabs that were merged still open what they meant.
 
+A head is "L5H2" in an address, as pages name it; older ones have its layer and head, counted from 0.
+"""
+
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -31,13 +35,16 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("masks", "part", "Positional encodings"): ("paper", {"claim": "Positions"}),
     ("why", "", ""): ("paper", {}),
 }
+_HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
 OLD_ADDRESSES: Final = ("masks", "why")
 
 
 def renamed(params: Mapping[str, str]) -> dict[str, str]:
-    """The parameters of an address, with today's names for old tabs."""
+    """The parameters of an address as fields name them: today's names for old tabs, layer and head from 0."""
     now = dict(params)
+    if (head := _HEAD.fullmatch(params.get("head", ""))) is not None:
+        now |= {name: str(int(number) - 1) for name, number in zip(("layer", "head"), head.groups(), strict=True)}
     for (name, value), new in _RENAMED.items():
         if params.get(name) == value:
             del now[name]
@@ -56,3 +63,11 @@ def moved(address: str, params: Mapping[str, str]) -> tuple[str, Mapping[str, st
         if old == address and params.get(name, "") == value:
             return now
     return None
+
+
+def with_head(params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of fields as an address has them: layer and head as one, "L5H2"."""
+    if not {"layer", "head"} <= params.keys():
+        return dict(params)
+    head = f"L{int(params['layer']) + 1}H{int(params['head']) + 1}"
+    return {name: head if name == "head" else value for name, value in params.items() if name != "layer"}

@@ -103,7 +103,7 @@ def _read(view: object) -> Pin | None:
     if page is None:
         return None
     shown = {field.param for name, field in FIELDS.items() if _is_seen(name, field.section, page)}
-    read = {key: value for key, value in moved.renamed({**texts, **now}).items() if key in shown}
+    read = moved.with_head({key: value for key, value in moved.renamed({**texts, **now}).items() if key in shown})
     return Pin(page, tuple(sorted(read.items())), caption[:MAX_CAPTION])
 
 

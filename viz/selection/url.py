@@ -62,7 +62,7 @@ def to_params(selection: Selection) -> dict[str, str]:
             continue
         if field.in_address and is_written:
             params[field.param] = ".".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return {name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL}
+    return moved.with_head({name: value for name, value in params.items() if len(value) <= MAX_TEXT_IN_URL})
 
 
 def _reader(field: Field) -> Callable[[str], object]:

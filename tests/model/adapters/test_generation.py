@@ -15,7 +15,7 @@ from model.errors import SessionError, TokenError
 from model.nn.edits import HeadEdit
 from model.writer import Writer
 from tests.model.adapters.writers import BOTH, DECODERS, writer
-from viz.pages.decoding import take_away
+from viz.pages.decoding import export
 
 pytestmark = pytest.mark.usefixtures("short_texts")
 
@@ -93,16 +93,14 @@ def test_a_tree_holds_nothing_that_the_rules_forbid(model_type: str) -> None:
     assert all(math.isfinite(node.total) and math.isfinite(node.log_prob) for node in tree.nodes)
     assert [node.token_id for node in tree.nodes if node.step == 0] == [5]
     assert {node.token_id for node in tree.nodes if node.step == tree.limit - 1} <= {2}
-    assert json.loads(take_away.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
+    assert json.loads(export.beam(tree, TEXT, checkpoint="bart", digest="d"))["nodes"][1]["total"] == 0.0
 
 
 def test_a_forbidden_token_that_a_person_writes_has_no_number_in_the_export() -> None:
     session = writer("gpt2", suppress_tokens=[20]).decode(TEXT)
     assert session.force(20).log_prob == -math.inf
     session.force(21)
-    found = json.loads(take_away.branches((), [session.trace()], text=TEXT, checkpoint="gpt2", digest="d"))["branches"][
-        0
-    ]
+    found = json.loads(export.branches((), [session.trace()], text=TEXT, checkpoint="gpt2", digest="d"))["branches"][0]
     assert found["log_prob"] is None
     assert [step["log_prob"] is None for step in found["steps"][-2:]] == [True, False]
 

@@ -100,7 +100,7 @@ def test_attention_opens_the_head_that_is_chosen(app: AppTest) -> None:
     app.selectbox(key="layer").set_value(1)
     healthy(app.selectbox(key="head").set_value(2).run())
     assert payloads(app) != before
-    assert (app.query_params["layer"], app.query_params["head"]) == ("1", "2")
+    assert app.query_params["head"] == "L2H3"
 
 
 def test_decode_begins_where_the_link_says(app: AppTest) -> None:
@@ -108,7 +108,7 @@ def test_decode_begins_where_the_link_says(app: AppTest) -> None:
     app.query_params["step"] = "3"
     app.query_params["layer"] = "1"
     healthy(opened(app, "decoding"))
-    assert (app.query_params["step"], app.query_params["layer"]) == ("3", "1")
+    assert (app.query_params["step"], app.query_params["head"]) == ("3", "L2H1")
 
 
 def test_compare_begins_with_it_in_both_sentences_and_shows_another_layer(app: AppTest) -> None:
@@ -137,7 +137,8 @@ def test_compare_of_a_sentence_with_itself_leaves_nothing_out(app: AppTest) -> N
 
 
 def test_masks_follow_the_companion(app: AppTest) -> None:
-    healthy(opened(app, "paper", claim="Masks"))
+    app.query_params["claim"] = "Masks"
+    healthy(opened(app, "paper"))
     before = charts(app)
     healthy(app.text_area(key="batch_sentences").set_value("She read the book with her sister.").run())
     assert charts(app) != before
@@ -183,7 +184,7 @@ def test_wrong_parameters_in_a_link_become_defaults(app: AppTest) -> None:
         app.query_params[name] = value
     healthy(app.run())
     # No position is too large before there is a sentence to count; a layer that is lacking becomes the first.
-    head = {"site": "encoder.self", "layer": "0", "head": "0"}
+    head = {"site": "encoder.self", "head": "L1H1"}
     for page in walked(app, PAGES):
         healthy(app)
         assert set(app.query_params) <= {"token", *head}, page

@@ -41,6 +41,8 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
             on_undo=lambda by: None,
             on_pin=lambda: None,
             on_present=lambda to: None,
+            has_story=False,
+            on_story=lambda: None,
         )
 
     ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
@@ -58,6 +60,8 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
         on_undo=lambda by: None,
         on_pin=lambda: None,
         on_present=presented.append,
+        has_story=False,
+        on_story=lambda: None,
     )
     for number in (0, 2, 3, -1, True, "1", None, 1.0):
         shown[0].answers["step"]({"to": number})

@@ -93,7 +93,7 @@ def test_a_choice_that_the_address_shows_can_be_undone_though_its_run_is_cut_sho
     with pytest.raises(CutShort):
         chosen(2)
     address.is_cut = False
-    assert address["head"] == "2"
+    assert address["head"] == "L1H3"
     chosen(3)
     assert state.undo(1)
     assert head() == 2

@@ -22,7 +22,7 @@ def coded(value: object) -> str:
 
 def test_a_view_has_what_is_seen_on_its_page_and_nothing_of_others() -> None:
     assert dict(VIEW.params) == {
-        "checkpoint": "en-de", "text": "She read.", "site": "decoder.cross", "layer": "3", "head": "1",
+        "checkpoint": "en-de", "text": "She read.", "site": "decoder.cross", "head": "L4H2",
     }  # fmt: skip
     assert VIEW.selection.common == HEAD.changed(presented="").common
 

@@ -68,7 +68,7 @@ def test_defaults_are_left_out_of_the_link() -> None:
 def test_what_a_page_proposes_is_left_out_of_the_link_and_what_a_person_chose_is_not() -> None:
     proposed = Selection().proposed(site="decoder.cross", layer=3, head=1, step=9)
     assert to_params(proposed) == {}
-    assert to_params(proposed.changed(head=0)) == {"site": "decoder.cross", "layer": "3", "head": "0"}
+    assert to_params(proposed.changed(head=0)) == {"site": "decoder.cross", "head": "L4H1"}
     assert to_params(proposed.changed(step=0)) == {"step": "0"}
 
 

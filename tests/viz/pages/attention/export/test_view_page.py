@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from viz.pages.attention.take_away import view_page as take_away
-from viz.pages.attention.take_away.view_page import OpenView, view_page
 
 from model import Translator
 from model.trace.trace import Trace
 from tests.viz.sent import unpack
+from viz.pages.attention import view_page as writer
+from viz.pages.attention.view_page import OpenView, view_page
 from viz.text.messages import speaking
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
@@ -98,7 +98,7 @@ def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:
 
 
 def test_of_a_large_attention_only_the_open_head_is_exact(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(take_away, "_MOST_BYTES", 10)
+    monkeypatch.setattr(writer, "_MOST_BYTES", 10)
     _, _, matrix = payloads(made(trace))
     np.testing.assert_array_equal(matrix[1][0], trace.weights("decoder.cross", 1)[2].numpy().ravel())
 

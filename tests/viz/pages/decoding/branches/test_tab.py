@@ -80,31 +80,24 @@ def test_the_list_above_walks_from_branch_to_branch() -> None:
 
 def test_a_word_is_written_at_the_chosen_step() -> None:
     app = decoding(step="3")
-    healthy(app.text_input(key="write-instead").set_value("Tier").run())
+    healthy(app.text_input(key="write-in-film").set_value("Tier").run())
     ids = branches.spell("Tier", models.writer(Selection().changed(checkpoint="en-de").model))
     assert app.query_params["branches"] == "0-3-" + "-".join(f"t{one}" for one in ids)
     assert tree(app)["shown"] == 1
-    assert app.text_input(key="write-instead").value == ""
+    assert app.text_input(key="write-in-film").value == ""
 
 
 @pytest.mark.parametrize(("word", "said"), [("猫", "cannot spell"), ("<s>", "own"), ("x" * 300, "300 characters")])
 def test_a_word_that_cannot_be_written_is_answered_and_stays_to_be_put_right(word: str, said: str) -> None:
     app = decoding(step="3")
-    healthy(app.text_input(key="write-instead").set_value(word).run())
+    healthy(app.text_input(key="write-in-film").set_value(word).run())
     assert said in app.warning[0].value
-    assert app.text_input(key="write-instead").value == word
+    assert app.text_input(key="write-in-film").value == word
     assert "branches" not in app.query_params
 
 
 def test_the_field_says_how_to_end_the_text() -> None:
-    assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-instead").help
-
-
-def test_a_candidate_is_taken_from_the_list() -> None:
-    app = decoding(step="3")
-    own = traced(TEXT, Selection().changed(checkpoint="en-de"))
-    healthy(app.menu_button(key="candidate").click_index(2).run())
-    assert app.query_params["branches"] == f"0-3-t{own.steps[3].candidates[2].token_id}"
+    assert "“\\<\\/s\\>” ends the text." in decoding().text_input(key="write-in-film").help
 
 
 def test_two_branches_are_compared_by_text_probability_and_attention() -> None:
@@ -130,6 +123,8 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() 
 
 def test_without_branches_what_the_strongest_edit_writes_is_offered_or_the_best_other_token() -> None:
     app = decoding(step="3")
+    app.session_state["film-branches-False"] = True
+    healthy(app.run())
     writer = models.writer(Selection().changed(checkpoint="en-de").model)
     edit = effects.strongest_edit(writer, TEXT, 3, "decoder.cross")
     assert edit is not None
@@ -137,7 +132,6 @@ def test_without_branches_what_the_strongest_edit_writes_is_offered_or_the_best_
     wanted = [edited.steps[3].token_id, *(each.token_id for each in own.steps[3].candidates)]
     of = {each.token_id: each for each in own.steps[3].candidates}
     rival = next(of[each] for each in wanted if each in of and each != own.steps[3].token_id)
-    assert len(tree(app)["rows"]) == 1
     assert display_token(rival.token) in app.subheader[0].value.replace("\\", "")
     curves = charts(app)[0]
     names = [unescape(curve["name"]) for curve in curves["data"]]

@@ -90,7 +90,7 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     messages = " ".join(element.value for element in (*app.info, *app.warning))
     assert "asks for step 1000" in messages
     assert int(app.query_params["step"]) < 100
-    assert app.query_params["layer"] == "1"
+    assert app.query_params["head"] == "L2H1"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
 def test_a_branch_stands_beside_the_models_own_translation_with_the_words_that_differ(app: AppTest, says: Says) -> None:
     app.query_params.update({"branches": "0-2-t40", "branch": "1"})
     opened(app)
-    (change,) = [element.proto.body for element in app.get("html") if "Branch 1" in element.proto.body]
+    change = next(element.proto.body for element in app.get("html") if "Branch 1" in element.proto.body)
     assert "The model’s own" in change
     assert "<del" in change or "<ins" in change
     page_run.healthy(app.selectbox(key="branch").set_value(0).run())

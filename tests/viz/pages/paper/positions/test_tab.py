@@ -53,7 +53,7 @@ def test_other_settings_are_said_not_to_be_the_models_and_can_be_taken_back(
     assert "what the model added" in app.success[0].value
     assert charts(app)[0] != other[0]
     assert charts(app)[-1] == other[-1]  # embedding + position is always the model's own
-    assert set(app.query_params) == {"part"}
+    assert set(app.query_params) == {"claim"}
 
 
 def test_all_pairs_of_the_sentence_lie_on_the_curve(app: AppTest) -> None:

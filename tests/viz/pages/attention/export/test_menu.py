@@ -1,5 +1,6 @@
-"""The tab of what can be taken along, and what a link may name."""
+"""What the Export menu offers on the attention page, and what a link may name."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,13 +16,10 @@ from tests.viz import page_run
 from tests.viz.reading import traced
 from viz.access import long_texts
 from viz.selection.catalogue import ROOT_VARIABLE
-from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.selection.selection import Selection
 from viz.selection.url import parse
 from viz.text.sites import SITES
-from viz.ui import trace_tables
-
-TAB = "Take it with you"
+from viz.ui import downloads, trace_tables
 
 
 @pytest.fixture
@@ -31,11 +29,17 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
-    return page_run.opened(app, **({"view": TAB} | params))
+    """The page with its Export menu open."""
+    app.session_state["export"] = True
+    return page_run.opened(app, **params)
 
 
 def labels(app: AppTest) -> list[str]:
-    return [button.proto.label for button in app.get("download_button")]
+    return [button.proto.label.partition(" (")[0] for button in app.get("download_button")]
+
+
+def inside(app: AppTest) -> str:
+    return " ".join(button.proto.help for button in app.get("download_button"))
 
 
 def captions(app: AppTest) -> str:
@@ -47,14 +51,14 @@ def test_everything_is_offered_with_its_size(app: AppTest) -> None:
     weights = ["L2 H3", "Where one row comes from", "Metrics of heads", "All heads"]
     expected = [*weights, "Tokens", "Decoding", "Positions, source", "Positions, target", "HTML page", "NumPy arrays"]
     assert labels(app) == expected
-    assert captions(app).count("(about ") == len(expected)
+    assert all(re.search(r" \([\d.]+ [kM]?B\)$", button.proto.label) for button in app.get("download_button"))
 
 
 def test_the_open_head_is_offered_as_it_is_shown_too(app: AppTest) -> None:
     opened(app, measure="norms", words="True", special="False")
     assert labels(app)[1] == "Current view"
-    assert "Norms between" in captions(app)
-    assert "words, as “All heads” shows them now" in captions(app)
+    assert "Norms between" in inside(app)
+    assert "words, as “All heads” shows them now" in inside(app)
 
 
 def test_a_model_that_gives_weights_only_is_offered_nothing_of_queries_and_keys(any_model: AppTest) -> None:
@@ -96,25 +100,10 @@ def test_a_table_too_long_for_a_spreadsheet_is_not_offered_and_the_tab_says_why(
     assert "more than a spreadsheet holds" in captions(app)
 
 
-def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads(app: AppTest) -> None:
-    opened(app, site="decoder.cross", layer="1", head="2", text="Grüße & <b> 50 %?")
-    link = app.code[0].value
-    assert link.startswith("?")
-    expected = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
-    assert parse(dict(parse_qsl(link[1:], keep_blank_values=True)), Selection()) == expected
-
-
-def test_a_link_names_the_sentence_even_if_it_is_the_usual_one(app: AppTest) -> None:
-    assert dict(parse_qsl(opened(app).code[0].value[1:]))["text"] == Selection().common.text
-
-
-def test_a_sentence_too_long_for_an_address_is_said_to_be_missing(app: AppTest) -> None:
-    opened(app)
-    # Too long for a link, and few enough tokens for the tiny model.
-    app.sidebar.text_area[0].set_value("It is late." + " " * MAX_TEXT_IN_URL).run()
-    assert not app.error
-    assert "text" not in dict(parse_qsl(app.code[0].value[1:]))
-    assert "send it along" in captions(app)
+def test_the_link_reopens_the_sentence_the_checkpoint_and_the_head_at_the_heads() -> None:
+    chosen = Selection().changed(checkpoint="en-de", text="Grüße & <b> 50 %?", site="decoder.cross", layer=1, head=2)
+    assert parse(dict(parse_qsl(downloads.link(chosen), keep_blank_values=True)), Selection()) == chosen
+    assert dict(parse_qsl(downloads.link(Selection())))["text"] == Selection().common.text
 
 
 def test_the_camera_of_a_chart_saves_in_the_chosen_format_under_a_name(app: AppTest) -> None:
@@ -156,7 +145,6 @@ def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_t
         opened(app, checkpoint=str(secret) if kind == "absolute" else kind)
         assert app.sidebar.selectbox[0].value == "en-de"
         assert "checkpoint" not in app.query_params
-        assert dict(parse_qsl(app.code[0].value[1:]))["checkpoint"] == "en-de"
         assert touched == []
         # The watch itself works.
         list(secret.iterdir())
