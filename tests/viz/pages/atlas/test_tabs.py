@@ -88,11 +88,10 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     healthy(button.click().run())
     assert app.title[0].value == "Attention"
     assert app.sidebar.text_area[0].value == atlas.texts[number]
-    chosen = {name: app.query_params[name] for name in ("site", "layer", "head", "measure", "text")}
+    chosen = {name: app.query_params[name] for name in ("site", "head", "measure", "text")}
     assert chosen == {
         "site": "decoder.cross",
-        "layer": "1",
-        "head": "2",
+        "head": "L2H3",
         "measure": "norms",
         "text": atlas.texts[number],
     }

@@ -19,8 +19,7 @@ Wish = Draw | Force
 Says = tuple[Callable[..., None], list[PlayerState]]
 CHOICES = {
     "step": "3",
-    "layer": "1",
-    "head": "2",
+    "head": "L2H3",
     "also": "0.3",
     "candidates": "15",
     "temperature": "80",
