@@ -232,7 +232,7 @@ def test_a_table_leaves_the_app_only_by_our_button_which_escapes_formulas(page: 
     table.hover()
     expect(table.get_by_role("button", name="Search")).to_be_visible()
     expect(table.get_by_role("button", name=re.compile("Download", re.IGNORECASE))).to_have_count(0)
-    name, content = saved(page, page.get_by_role("button", name="Pieces (CSV)").click)
+    name, content = saved(page, page.get_by_role("button", name="Tokens (CSV)").click)
     assert name == "headlight-vocabulary.csv"
     rows = list(csv.reader(content.decode("utf-8-sig").splitlines()))
     assert len(rows) == 1 + 370

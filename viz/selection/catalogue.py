@@ -37,7 +37,7 @@ _EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
     said("no positions"),
     said("no residual"),
     said("no smoothing"),
-    said("post norm"),
+    said("post-norm"),
     said("single head"),
     said("sixteen heads"),
     said("two heads"),

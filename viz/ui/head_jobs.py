@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Metric → the name of the job, and the word that stands under a tile.
 NAMES: Final[dict[str, tuple[Message, Message]]] = {
     "antecedent": (said("follows antecedents"), said("follows")),
-    "aer_word_out": (said("aligns word coming out"), said("word out")),
-    "aer_word_in": (said("aligns word going in"), said("word in")),
+    "aer_word_out": (said("aligns word coming out"), said("token predicted")),
+    "aer_word_in": (said("aligns word going in"), said("token read")),
     "previous": (said("previous token"), said("previous")),
     "same": (said("same token"), said("same")),
     "next": (said("next token"), said("next")),

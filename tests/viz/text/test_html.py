@@ -18,7 +18,7 @@ def test_a_table_shows_every_text_literally() -> None:
 
 
 def test_a_narrow_table_breaks_titles_and_long_names_but_no_number_and_no_short_name() -> None:
-    columns = [Column("Set"), Column("What it is"), Column("Right, of all of them", is_number=True)]
+    columns = [Column("Set"), Column("Description"), Column("Right, of all of them", is_number=True)]
     html = table(columns, [("L2 H1", "d_model, made_by/some_hand", "48.4 % (43.5 to 53.2)")], label="a")
     titles, row = html.split("</thead>")
     assert titles.count("white-space:normal") == len(columns)

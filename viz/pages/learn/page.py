@@ -9,7 +9,7 @@ head = frame.title(
     _("Learn"),
     _(
         "“Attention Is All You Need”, step by step, in pictures of a model that runs on this machine. Every picture "
-        "and every number is computed while you look, and leads to the page that shows all of it."
+        "and every number is computed while you watch, and has a link to the page that shows all of it."
     ),
 )
 with frame.errors_shown():

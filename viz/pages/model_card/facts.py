@@ -56,8 +56,8 @@ _PARTS: Final[tuple[Message, ...]] = (
     said("skipped"),
     said("skipped because"),
     said("sure"),
-    said("word in"),
-    said("word out"),
+    said("token read"),
+    said("token predicted"),
     said("words"),
 )
 _KNOWN: Final = frozenset(_PARTS)
@@ -80,7 +80,7 @@ _TABLE_2: Final = said("the paper, Table 2")
 PUBLISHED: Final = (
     PublishedResult(
         "Transformer-Tiny (Wu et al. 2021)",
-        said("Multi30k alone (29,000 captions)"),
+        said("Multi30k only (29,000 captions)"),
         "Multi30k test2016",
         41.02,
         _TOKENISED,
@@ -144,7 +144,7 @@ def number(value: str | float | bool) -> str:
 def _matrices(config: "TransformerConfig") -> str:
     if config.share_embeddings:
         return _("1, shared")
-    return _("2, output tied to the target's") if config.tie_output else "3"
+    return _("2, output tied to the target embedding") if config.tie_output else "3"
 
 
 def configuration(shapes: Sequence[tuple[str, "TransformerConfig", "ParameterCounts"]]) -> tuple[list[Column], Rows]:
@@ -193,10 +193,10 @@ def pieces_table(pieces: Sequence[Piece]) -> bytes:
 
 def training_data(training: "Training") -> tuple[list[Column], Rows]:
     """One row a set of pairs, and their sum."""
-    titles = (_("Set"), _("Pairs"), _("Weight"), _("What it is"), _("Licence"))
+    titles = (_("Set"), _("Pairs"), _("Weight"), _("Description"), _("Licence"))
     columns = [Column(title, is_number=position in (1, 2)) for position, title in enumerate(titles)]
     rows: Rows = [(d.name, number(d.pairs), number(d.weight), d.what or "–", d.licence or "–") for d in training.data]
-    return columns, [*rows, (_("Together"), number(sum(d.pairs for d in training.data)), "", "", "")]
+    return columns, [*rows, (_("Total"), number(sum(d.pairs for d in training.data)), "", "", "")]
 
 
 def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:

@@ -10,8 +10,8 @@ from viz.ui import frame
 
 frame.title(_("Model")).caption(
     _(
-        "The checkpoint chosen on the left: what it is made of, learned from, does well and does badly. The sentence "
-        "plays no part here."
+        "The checkpoint chosen on the left: what it consists of, what it learned from, and what it does well and "
+        "badly. The sentence is not used here."
     ),
 )
 with frame.errors_shown():

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 VOCABULARY_HEIGHT: Final = 420
 _OF_OTHERS: Final = said(
-    "{shown:,} of {all:,} pieces: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
-    "{within:,} that stand within one."
+    "{shown:,} of {all:,} tokens: {special:,} special, {bytes:,} bytes, {begin:,} that begin a word (with ▁), "
+    "{within:,} within a word."
 )
 _OF_BOTH: Final = said(
-    "{shown:,} of {all:,} pieces, the same for English and German: {special:,} special, {bytes:,} bytes, {begin:,} "
-    "that begin a word (with ▁), {within:,} that stand within one. A text is cut into the pieces that the tokenizer "
-    "finds most probable; a character that no piece holds becomes its bytes, so nothing is unknown."
+    "{shown:,} of {all:,} tokens, the same for English and German: {special:,} special, {bytes:,} bytes, {begin:,} "
+    "that begin a word (with ▁), {within:,} within a word. The tokenizer splits a text into the tokens that it finds "
+    "most probable; a character that is in no token becomes its bytes, so nothing is unknown."
 )
 #: The tabs for a model from elsewhere, which brings no record of its training.
 TABS_OF_OTHERS: Final[tuple[ModelCardTab, ...]] = ("Overview", "Card")
@@ -56,17 +56,17 @@ def _vocabulary(selection: Selection) -> None:
     pieces = facts.pieces(models.vocabulary(reader), reader.special_ids, reader.byte_ids)
     counts = Counter(piece.kind for piece in pieces)
     wanted = st.text_input(
-        _("Find pieces"),
-        placeholder=_("Letters of a piece, or an id; a space stands for the ▁ before a word"),
+        _("Find tokens"),
+        placeholder=_("Letters of a token, or an id; a space matches the ▁ before a word"),
         key="wanted",
     )
     matches = facts.matching(pieces, wanted or "")
     if not matches:
-        st.info(_("No piece holds this. The tokenizer would write it with several shorter pieces, or as bytes."))
+        st.info(_("No token contains this. The tokenizer would use several shorter tokens or bytes."))
         return
     shown = {
         _("Id"): [p.id for p in matches],
-        _("Piece"): [p.shown for p in matches],
+        _("Token"): [p.shown for p in matches],
         _("Kind"): [_(p.kind) for p in matches],
     }
     # A table that is drawn on a canvas: no piece can become HTML, and only the rows in view are drawn.
@@ -76,14 +76,14 @@ def _vocabulary(selection: Selection) -> None:
         hide_index=True,
         column_config={_("Id"): st.column_config.NumberColumn(width="small")},
         key="pieces",
-        alt=_("Pieces of the vocabulary: id, piece, kind"),
+        alt=_("Tokens of the vocabulary: id, token, kind"),
     )
     numbers: dict[str, object] = {
         "shown": len(matches), "all": len(pieces), "special": counts[facts.SPECIAL], "bytes": counts[facts.BYTE_KIND],
         "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
     }  # fmt: skip
     st.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
-    number_controls.table_button(_("Pieces (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
+    number_controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
 def data_and_training(selection: Selection) -> None:
@@ -102,8 +102,8 @@ def _training_data(selection: Selection) -> None:
         return
     st.caption(
         _(
-            "Pairs of an English sentence and its German translation. The weight is how often, on average, each pair "
-            "of a set comes in one pass over the data; the licence is the one stated at the set's source."
+            "Pairs of an English sentence and its German translation. The weight is the average number of times that "
+            "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
         )
     )
     st.html(table(*facts.training_data(training), label=_("Training data")))
@@ -134,7 +134,7 @@ def _curves(selection: Selection) -> None:
     limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
     figure = training_curves(log)
     if figure is None:
-        frame.note(_("The log of this training has no entries."))
+        frame.note(_("The log of this training is empty."))
         return
     frame.chart(
         figure,
@@ -144,12 +144,11 @@ def _curves(selection: Selection) -> None:
     )
     st.caption(
         _(
-            "From left to right the steps of training. The loss is what the model is trained to make small, averaged "
-            "since the point before; with smoothed labels it stays above zero. The learning rate is how far each "
-            "step goes; where it rises anew, another stage of training begins, often with other data, so that the "
-            "losses of two stages do not compare. BLEU (0 to 100) is measured on {limit} of each set that the model "
-            "does not learn from, in the stages that asked for it, so it only roughly agrees with the tab Scores, "
-            "which has whole sets.",
+            "The training steps run from left to right. The loss is what training minimises, averaged since the "
+            "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
+            "where it rises again, another stage of training begins, often with other data, so losses of two stages "
+            "are not comparable. BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured "
+            "it, so it agrees only roughly with the tab Scores, which uses whole sets.",
             limit=limit,
         )
     )
@@ -163,14 +162,14 @@ def scores(selection: Selection) -> None:
     else:
         st.caption(
             _(
-                "BLEU counts the runs of one to four words that a translation shares with the reference, chrF those "
-                "of characters; both go from 0 to 100, higher is better. Greedy takes the most probable token at "
-                "each step, a beam keeps several translations in the race."
+                "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
+                "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
+                "probable token at each step, beam search keeps several hypotheses."
             )
         )
         if metrics.scores:
             st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
-            with st.expander(_("The commands that measured these"), key="card-commands"):
+            with st.expander(_("Commands for these measurements"), key="card-commands"):
                 st.code("\n".join(score.command for score in metrics.scores), language=None, wrap_lines=True)
             signatures = dict.fromkeys(score.signature for score in metrics.scores)
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
@@ -196,9 +195,9 @@ def _published() -> None:
     st.html(table(columns, published, label=_("Published English-to-German results")))
     st.caption(
         _(
-            "Only scores of the same test set and the same BLEU can be compared, so none of these can be compared "
-            "with this checkpoint's own. They are from other test sets; tokenised BLEU cuts the reference into other "
-            "words than sacreBLEU does; and apart from the first, which knows captions only, these models had far "
+            "Scores can be compared only on the same test set and with the same BLEU, so none of these can be "
+            "compared with this checkpoint's own. They are on other test sets; tokenised BLEU splits the reference "
+            "into other words than sacreBLEU; and all but the first, which was trained only on captions, had far "
             "more data and parameters."
         )
     )
@@ -237,8 +236,8 @@ def _translations(selection: Selection) -> None:
     st.html(table(columns, rows, label=_("English sentences and their translations")))
     st.caption(
         _(
-            "Twenty of {num_bank} English sentences, as they come out of this model, good and bad. Nobody picked "
-            "them: the seed {seed} did. The sentences were written for this page, and before any was translated.",
+            "Twenty of {num_bank} English sentences with this model's unedited translations, good and bad. They were "
+            "drawn at random with seed {seed}. The sentences were written for this page, before any was translated.",
             num_bank=len(BANK),
             seed=seed,
         )
@@ -257,16 +256,16 @@ def whole_card(selection: Selection) -> None:
     for paragraph in limits:
         st.text(paragraph)
     if limits:
-        st.caption(_("This is a part of the card; the whole card is below."))
+        st.caption(_("This is part of the card; the whole card is below."))
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
-    with st.expander(_("The whole card, as it was written"), key="card-whole", expanded=not limits):
+    with st.expander(_("The whole card, unedited"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
 
 
 def _missing(name: str, what: str) -> None:
     frame.note(
         _(
-            "The folder of this checkpoint holds no `{name}`, so it does not say {what}. The rest of this page does "
+            "The folder of this checkpoint contains no `{name}`, so it is unknown {what}. The rest of this page does "
             "not need it.",
             name=name,
             what=what,
@@ -292,19 +291,24 @@ def _architecture(selection: Selection) -> None:
     shapes = data.shapes(selection.model)
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            st.html(table(*facts.configuration(shapes), label=_("Configuration, beside the paper's base and big")))
+            st.html(
+                table(
+                    *facts.configuration(shapes),
+                    label=_("Configuration, compared with the paper's base and big models"),
+                )
+            )
         with st.container():
             frame.chart(
                 parameter_bars([name for name, _, _ in shapes], [counts for _, _, counts in shapes]),
                 "parameters",
                 file_name("parameters", shapes[0][0]),
-                _("Parameters by part, one stacked bar a model: in millions, and as shares of the model"),
+                _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
             )
     st.caption(
         _(
-            "One bar is a model, one colour a part of it. Above, how many parameters each part has; below, the same "
-            "as shares, so that a small model can be read too. *base* and *big* are the two models of *Attention Is "
-            "All You Need*, with its vocabulary of about 37,000 pieces. Point at a segment for its exact number."
+            "Each bar is a model, each colour a part of it. Above: the parameters of each part; below: the same as "
+            "shares, so that a small model is legible too. *base* and *big* are the two models of *Attention Is All "
+            "You Need*, with its vocabulary of about 37,000 tokens. Point at a segment to see its exact number."
         )
     )
 
@@ -315,21 +319,21 @@ def _show_other(selection: Selection) -> None:
     name = models.name_of(selection.model)
     with st.grid(2, min_column_width=330, gap="medium"):
         with st.container():
-            st.html(
-                table([Column(_("Model")), Column(name)], described.rows, label=_("What {name} is made of", name=name))
-            )
+            st.html(table([Column(_("Model")), Column(name)], described.rows, label=_("Parts of {name}", name=name)))
         with st.container():
             total = sum(described.parts.values())
             rows = [(part, facts.number(count), f"{count / total:.1%}") for part, count in described.parts.items()]
-            rows.append((_("Together"), facts.number(total), "100.0%"))
+            rows.append((_("Total"), facts.number(total), "100.0%"))
             columns = [Column(_("Part")), Column(_("Parameters"), is_number=True), Column(_("Share"), is_number=True)]
             st.html(table(columns, rows, label=_("Parameters by part")))
-            st.caption(_("What stands in two places, such as an embedding that is also the output, is counted once."))
+            st.caption(
+                _("Parameters used in two places, such as an embedding that is also the output, are counted once.")
+            )
     if described.settings:
         with st.expander(
             plural(
-                "config.json: {count} setting unlike the usual one",
-                "config.json: {count} settings unlike the usual ones",
+                "config.json: {count} setting differs from the default",
+                "config.json: {count} settings differ from the defaults",
                 len(described.settings),
             ),
             key="card-settings",
@@ -340,7 +344,7 @@ def _show_other(selection: Selection) -> None:
                 )
             )
     if described.lacks:
-        st.subheader(_("What cannot be shown of it"), anchor=False)
+        st.subheader(_("What cannot be shown for it"), anchor=False)
         st.markdown("\n".join(f"- {plain(why[0].upper() + why[1:])}" for why in map(shown, described.lacks)))
 
 

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 #: Seconds until the page shows how far the translations are.
 PATIENCE: Final = 1.5
-SUREST: Final = said("Surest")
+SUREST: Final = said("Sharpest")
 #: So tall that the maps of two columns begin side by side.
 _WORDS: Final = "min-height:8.2rem;line-height:1.4"
 COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experiments"
 #: Parameters of the paper's base model (Table 3), and BLEU of both full models that others speak of.
 PAPER_PARAMETERS: Final = 65e6
-CLAIMED_FULL, PAPER_FULL = said("of 28.4"), said("of 25.8")
+CLAIMED_FULL, PAPER_FULL = said("relative to 28.4"), said("relative to 25.8")
 _LEGEND: Final = (
-    (figures.SEED, said("a seed here")),
-    (figures.CLAIMED, said("often claimed")),
+    (figures.SEED, said("per seed here")),
+    (figures.CLAIMED, said("common claim")),
     (figures.PAPER, said("Table 3")),
 )
 
@@ -60,7 +60,7 @@ def _show_side_by_side(trace: "Trace") -> None:
         frame.note(
             _(
                 "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
-                "checkpoints/experiments` lays those there that were trained."
+                "checkpoints/experiments` copies the trained ones there."
             )
         )
         return
@@ -75,14 +75,14 @@ def _show_side_by_side(trace: "Trace") -> None:
         frame.note(
             plain(
                 _(
-                    "{refused} That holds for every small model; the table below needs no sentence.",
+                    "{refused} This applies to every small model; the table below needs no sentence.",
                     refused=found.refused,
                 )
             )
         )
         return
     if trace.text != text:
-        st.caption(_("The sentence is: {text}", text=plain(text)))
+        st.caption(_("The sentence: {text}", text=plain(text)))
     presets = tuple(one.output.preset for one in found.shown)
     state.propose(ablations=presets)
     with above:
@@ -104,7 +104,7 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
         frame.note(
             plain(
                 _(
-                    "There is no small model “{unknown}” here: those that there are can be chosen below.",
+                    "There is no small model “{unknown}” here; choose one below.",
                     unknown=unknown[0],
                 )
             )
@@ -166,7 +166,7 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
             layers, heads = trace.shapes[site]
             frame.note(
                 _(
-                    "There is no such head here: this model has {layers} of {heads} of this attention.",
+                    "There is no such head here: this model has {layers} of {heads} in this attention.",
                     layers=plural("{count} layer", "{count} layers", layers),
                     heads=plural("{count} head", "{count} heads", heads),
                 )
@@ -175,7 +175,7 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
             _map(opened, preset, site)
             st.caption(
                 _(
-                    "{hard_rows} of {num_rows} rows give one key {hard} or more.",
+                    "{hard_rows} of {num_rows} rows give one key a weight of {hard} or more.",
                     hard_rows=opened.hard_rows,
                     num_rows=len(opened.rows),
                     hard=ablations.HARD,
@@ -253,18 +253,18 @@ def _open(page: Section, preset: str, site: str, opened: OpenHead | None) -> Non
 def _how_to_read(found: Comparison, *, is_proposed: bool) -> str:
     reference = wording.reference_name(found.outputs[0].preset)
     how = _(
-        "**Marked** is what {reference} does not write there. Each map has the weights of one head, rows are queries "
-        "and columns keys, on the same colours; **surest** is the head whose rows give one key most of their weight on "
-        "average, the end of the sentence left out. The models are small and were trained for minutes: none "
-        "translates well, what counts is the difference.",
+        "Differences from {reference} are **marked**. Each map shows the weights of one head, rows are queries and "
+        "columns keys, on the same colour scale; **sharpest** is the head whose rows give one key the largest weight "
+        "on average, excluding the end of the sentence. The models are small and were trained for minutes: none "
+        "translates well; only the differences matter.",
         reference=reference,
     )
     farthest = ablations.farthest(found.outputs)
     if not is_proposed or farthest is None:
         return how
     opens_on = _(
-        "The tab opens on {reference} and the model whose translation of this sentence is least like it by chrF, of "
-        "equal ones the first of the table below: **{farthest}**, with {least:.1f} of 100.",
+        "The tab opens on {reference} and the model whose translation of this sentence is least similar to it by "
+        "chrF (in case of a tie, the first in the table below): **{farthest}**, with {least:.1f} of 100.",
         reference=reference,
         farthest=wording.label(farthest),
         least=min(output.likeness for output in found.outputs),
@@ -278,8 +278,8 @@ def _show_worth() -> None:
     if results is None:
         frame.note(
             _(
-                "No results are in checkpoints/experiments/ablations.json. The command below measures all models "
-                "that were trained and writes them there."
+                "There are no results in checkpoints/experiments/ablations.json. The command below measures all "
+                "trained models and writes the results there."
             )
         )
     else:
@@ -287,9 +287,9 @@ def _show_worth() -> None:
     st.code(COMMAND, language="sh")
     st.caption(
         _(
-            "This command prints the table. DIR is a folder with train/ and dev/, as "
-            "checkpoints/experiments/README.md says; it also says how each model is trained: `python -m model train "
-            "--preset NAME --seed S --data DIR`."
+            "This command prints the table. DIR is a folder with train/ and dev/, as described in "
+            "checkpoints/experiments/README.md, which also describes how each model is trained: `python -m model "
+            "train --preset NAME --seed S --data DIR`."
         )
     )
 
@@ -301,15 +301,13 @@ def _table(results: "AblationResults") -> None:
     for name in sets:
         titles = (f"BLEU {name}", _("from full"), "chrF")
         columns += [html.Column(title, is_number=True) for title in titles]
-    columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("often claimed"), _("Table 3"))]
+    columns += [html.Column(title, is_number=True) for title in (_("tokens/s"), _("common claim"), _("Table 3"))]
     with st.container(key="ablations-table"):
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_worth_in_words(results, rows, sets))
     with st.grid(2, min_column_width=330, gap="medium"):
         for name in sets:
-            alt = _(
-                "BLEU on {set} of each seed less that of the full model with the same seed, for every model", set=name
-            )
+            alt = _("BLEU on {set} minus that of the full model, by seed, for every model", set=name)
             frame.chart(figures.seed_points(rows, name), f"ablation-points-{name}", file_name("ablations", name), alt)
     st.html(html.swatches(_LEGEND))
     number_controls.table_button(
@@ -338,12 +336,12 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
     runs = f"{min(seeds)}" if len(seeds) == 1 else f"{min(seeds)} to {max(seeds)}"
     sentences = (
         plural(
-            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "Greedy translations by models of at most {millions:.2f} M parameters: mean ± standard deviation over "
             "{runs} seed; **from full** is the mean difference in BLEU from the full model of the same seed; "
-            "**tokens/s** is what one thread trains on in a second of its processor.",
-            "Greedy translations by models of {millions:.2f} M parameters at most: mean ± standard deviation over "
+            "**tokens/s** is the number of training tokens per second of processor time of one thread.",
+            "Greedy translations by models of at most {millions:.2f} M parameters: mean ± standard deviation over "
             "{runs} seeds; **from full** is the mean difference in BLEU from the full model of the same seed; "
-            "**tokens/s** is what one thread trains on in a second of its processor.",
+            "**tokens/s** is the number of training tokens per second of processor time of one thread.",
             max(seeds),
             millions=parameters / 1e6,
             runs=runs,
@@ -351,9 +349,9 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
         _unscaled(rows, sets),
         _noise(rows, sets),
         _(
-            "**Often claimed** is BLEU less than a full model's 28.4, as notes about the paper have it, with no "
-            "source. **Table 3** is what the paper measured on newstest2013, less its base model's 25.8; it has no row "
-            "without positions or residual connections. Both speak of a model that has been trained far longer, with "
+            "**Common claim** is the BLEU difference from a full model's 28.4 that some notes about the paper give, "
+            "without a source. **Table 3** is the paper's result on newstest2013 minus 25.8, its base model; it has "
+            "no row without positions or residual connections. Both are about a model trained far longer, with "
             "{times:.0f} times as many parameters: compare the order of the rows, not the numbers.",
             times=PAPER_PARAMETERS / parameters,
         ),
@@ -364,13 +362,13 @@ def _worth_in_words(results: "AblationResults", rows: Sequence[Row], sets: Seque
 def _noise(rows: Sequence[Row], sets: Sequence[str]) -> str:
     """For which models seeds differ more than the models do."""
     if all(row.runs < 2 for row in rows):
-        return _("With a single seed nothing says how far chance alone goes.")
+        return _("With a single seed, the size of random differences is unknown.")
     parts = []
     for name in sets:
         found = wording.within_spread(rows, name)
         listed = messages.with_commas(map(wording.label, found)) if found else _("no model")
         parts.append(_("on {set} for {models}", set=name, models=listed))
-    return _("The spread over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
+    return _("The standard deviation over seeds is **larger than the difference** {where}.", where=_("; ").join(parts))
 
 
 def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
@@ -385,6 +383,6 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
         if name in one.keys() & other.keys()
     ]
     return _(
-        "**unscaled** has one head too, so √dₖ is the difference from **single head**: {differences}.",
+        "**unscaled** has one head too, so its difference from **single head** is the effect of √dₖ: {differences}.",
         differences=messages.with_commas(parts),
     )

@@ -162,7 +162,7 @@ def error_curve(widths: Sequence[float], errors: Sequence[float], width: float) 
     ticks = {"type": "log", "tickvals": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], "showgrid": False}
     axes = {"xaxis": axis(_("σ, width of the kernel")) | ticks, "yaxis": axis() | {"rangemode": "tozero"}}
     return go.Figure(
-        line, headed(ERROR_HEIGHT, _("<b>Error</b> of points left out")) | axes | {"shapes": [upright(width)]}
+        line, headed(ERROR_HEIGHT, _("<b>Error</b> at held-out points")) | axes | {"shapes": [upright(width)]}
     )
 
 
@@ -187,7 +187,7 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
             if value is not None
         ]
         for source, values in (
-            (_("often claimed"), [row.claimed for row in shown]),
+            (_("common claim"), [row.claimed for row in shown]),
             (_("Table 3"), [row.paper for row in shown]),
         )
     ]
@@ -196,7 +196,7 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
     names_axis = axis() | {"type": "category", "categoryarray": names[::-1], "automargin": True, "ticksuffix": "  "}
     return go.Figure(
         traces,
-        headed(len(names) * ROW + REST, _("<b>BLEU</b> less the full model's, {set}", set=dev_set))
+        headed(len(names) * ROW + REST, _("<b>BLEU</b> minus the full model's, {set}", set=dev_set))
         | {"xaxis": axis(), "yaxis": names_axis | {"range": [-0.6, len(names) - 0.4]}, "shapes": [upright(0)]},
     )
 
@@ -225,7 +225,7 @@ def bleu_bars(names: Sequence[str], bleu: Sequence[float], unchanged: Sequence[f
         customdata=[f"{share:.0%}" for share in unchanged],
         hovertemplate=_("%{y}<br>BLEU %{x:.1f}<br>%{customdata} of the translations unchanged") + "<extra></extra>",
     )
-    layout = headed(len(names) * BAR_ROW + BAR_REST, _("<b>BLEU</b> against the whole model's own translations"))
+    layout = headed(len(names) * BAR_ROW + BAR_REST, _("<b>BLEU</b> against the full model's own translations"))
     names_axis = axis() | {"autorange": "reversed", "automargin": True, "ticksuffix": "  ", "showgrid": False}
     return go.Figure(bars, layout | {"bargap": 0.35, "yaxis": names_axis, "xaxis": axis() | {"range": [0, 108]}})
 

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 #: What the paper measured of a model that was trained without the part, if anything.
 PAPER: "Final[dict[Part, Message]]" = {
-    "positions": said("no such row; learned ones instead: 25.7 for 25.8 (Table 3, E)"),
+    "positions": said("no such row; learned positions instead: 25.7, compared with 25.8 (Table 3, E)"),
     "scaling": said("no such row; a suspicion (§3.2.1)"),
-    "heads": said("trained with one head: 24.9 for 25.8 (Table 3, A)"),
+    "heads": said("trained with one head: 24.9, compared with 25.8 (Table 3, A)"),
     "residuals": said("no such row"),
     "norms": said("no such row"),
 }
@@ -35,7 +35,7 @@ PATIENCE: Final = 1.5
 @frame.fragment
 def show(trace: "Trace") -> None:
     """The layer and the head, the translations without each part, and BLEU over the corpus."""
-    if frame.for_translators(_("Parts are taken out while the model translates.")):
+    if frame.for_translators(_("On this tab, parts are removed while the model translates.")):
         return
     translator = models.translator(state.current().model)
     layer, kept = _widgets(translator)
@@ -49,10 +49,10 @@ def show(trace: "Trace") -> None:
     _translations(found, scores or ())
     st.caption(
         _(
-            "**Marked** is what differs from the whole model. {where} Taking a part out of a trained model is "
-            "**another thing than training without it**: all that is left was fitted to what is gone, so these falls "
-            "are no measure of what the part is worth. The paper's figures (BLEU on newstest2013) are of models "
-            "trained anew.",
+            "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
+            "the same as training without it**: everything that remains was trained together with it, so these "
+            "losses do not measure what the part is worth. The paper's numbers (BLEU on newstest2013) are for models "
+            "trained without the part.",
             where=_where(layer),
         )
     )
@@ -62,8 +62,8 @@ def show(trace: "Trace") -> None:
     if measured is None:
         st.caption(
             _(
-                "The {sentences} sentences are those of the atlas; no reference translations of them ship. BLEU is "
-                "therefore taken against the whole model's own translations: 100 means that nothing changed.",
+                "The {sentences} sentences are those of the atlas; they ship without reference translations. So BLEU "
+                "is computed against the full model's own translations: 100 means that nothing changed.",
                 sentences=ablations.SENTENCES,
             )
         )
@@ -84,9 +84,9 @@ def _widgets(translator: "Translator") -> tuple[int | None, int]:
         state.change(kept_head=0)
     with st.container(horizontal=True):
         names = {0: _("All layers")} | {number: _("Layer {number}", number=number) for number in range(1, layers + 1)}
-        chosen = controls.dropdown("off_layer", _("Taken out of"), names, width=150)
+        chosen = controls.dropdown("off_layer", _("Removed from"), names, width=150)
         kept = controls.dropdown(
-            "kept_head", _("Head that stays"), {head: f"H{head + 1}" for head in range(heads)}, width=150
+            "kept_head", _("Head that remains"), {head: f"H{head + 1}" for head in range(heads)}, width=150
         )
     return (chosen - 1 if chosen else None), kept
 
@@ -104,9 +104,9 @@ def _name(off: "PartOff") -> str:
 
 def _where(layer: int | None) -> str:
     if layer is None:
-        return _("Each part is taken out of all layers of both stacks.")
+        return _("Each part is removed from all layers of encoder and decoder.")
     return _(
-        "Each part is taken out of layer {layer} of both stacks; positions are added before the first layer.",
+        "Each part is removed from layer {layer} of encoder and decoder; positions are added before the first layer.",
         layer=layer + 1,
     )
 
@@ -114,7 +114,7 @@ def _where(layer: int | None) -> str:
 def _translations(found: ablations.Translations, scores: "tuple[PartScore, ...]") -> None:
     """The sentence translated without each part, what differs marked, with BLEU where it is known."""
     language = models.target_language(state.current().model)
-    columns = [html.Column(_("Taken out")), html.Column(_("The translation then"), language=language)]
+    columns = [html.Column(_("Removed")), html.Column(_("Resulting translation"), language=language)]
     columns += [html.Column(_("BLEU"), is_number=True)] if scores else []
     columns.append(html.Column(_("In the paper")))
     bleu = {score.off: f"{score.bleu:.1f}" for score in scores}
@@ -138,14 +138,14 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         ),
         "parts-bleu",
         file_name("parts", "bleu"),
-        _("BLEU against the whole model's own translations without each part"),
+        _("BLEU against the full model's own translations without each part"),
     )
     same = max(measured, key=lambda score: score.unchanged)
     st.caption(
         _(
-            "{sentences} sentences of the atlas, decoded greedily by the whole model and without each part; the "
-            "whole model's translations stand as references, for none by people ship. Least is changed by “{name}”: "
-            "{unchanged:.0%} of the translations stay word for word.",
+            "{sentences} sentences of the atlas, with greedy decoding by the full model and without each part; the "
+            "full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
+            "where {unchanged:.0%} of the translations stay the same word for word.",
             sentences=ablations.SENTENCES,
             name=_name(same.off),
             unchanged=same.unchanged,

@@ -187,7 +187,7 @@ def dimension_curve(
     traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
     for shown, name, opacity in (
         (slice(len(tokens)), _("this sentence"), 1.0),
-        (slice(len(tokens), None), _("beyond it"), 0.4),
+        (slice(len(tokens), None), _("beyond this sentence"), 0.4),
     ):
         traces.append(
             go.Scatter(
@@ -313,7 +313,7 @@ def _arc(start: float, angle: float) -> go.Scatter:
         mode="lines",
         line=_line(GREEN, 2),
         hoverinfo="skip",
-        name=_("the turn"),
+        name=_("rotation"),
     )
 
 

@@ -66,9 +66,9 @@ def show(trace: "Trace") -> None:
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
             _(
-                "Masks are drawn cell by cell, up to {short} tokens a side; there are {most:,} here. "
-                "Alone, the encoder and the decoder looking at the source see every key, and each decoder row "
-                "sees the keys up to its own place.",
+                "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
+                "text, the encoder and the cross-attention see every key, and each decoder row sees the keys up to "
+                "its own position.",
                 short=long_texts.SHORT,
                 most=max(len(trace.source_tokens), len(trace.target_tokens)),
             )
@@ -78,8 +78,8 @@ def show(trace: "Trace") -> None:
     st.caption(
         _(
             "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
-            "is the triangle. Alone, a sentence needs no padding, so causality is all that is left; the encoder, and "
-            "the decoder looking at the source, see everything. Every head of every layer uses these same masks."
+            "is the triangle. A single sentence needs no padding, so only causality remains; the encoder and the "
+            "cross-attention see everything. Every head of every layer uses these same masks."
         )
     )
     st.subheader(_("In a batch"), anchor=False)
@@ -96,8 +96,8 @@ def companions(typed: str) -> tuple[str, ...]:
     lines = tuple(line.strip() for line in typed.split("\n") if line.strip())
     if len(lines) > MAX_COMPANIONS:
         raise InputTextError(
-            "At most {max_companions} further sentences fit into the batch, one a line; there are {num_lines} "
-            "lines. Take out {num_over}.",
+            "At most {max_companions} further sentences fit into the batch, one per line; there are {num_lines} "
+            "lines. Remove {num_over}.",
             max_companions=MAX_COMPANIONS,
             num_lines=len(lines),
             num_over=len(lines) - MAX_COMPANIONS,
@@ -108,7 +108,7 @@ def companions(typed: str) -> tuple[str, ...]:
 def _show_batch(trace: "Trace") -> None:
     typed = controls.sentences(
         "batch_sentences",
-        _("Further sentences in the same batch, one a line, at most {max_companions}", max_companions=MAX_COMPANIONS),
+        _("Further sentences in the same batch, one per line, at most {max_companions}", max_companions=MAX_COMPANIONS),
     )
     texts = (trace.text, *companions(typed))
     with st.spinner(_("Translating the batch …")):
@@ -119,8 +119,8 @@ def _show_batch(trace: "Trace") -> None:
     _draw(SiteMask.in_batch(masks, row), "batch")
     st.caption(
         _(
-            "`<pad>` is masked as a key, whoever asks, so no weight ever reaches it. Rows of `<pad>` as a query are "
-            "computed like all others, and nobody reads what comes out."
+            "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
+            "are computed like all others, but their output is not used."
         )
     )
 
@@ -147,14 +147,14 @@ def _show_padding(masks: "BatchMasks") -> None:
                     batch_overview(real, tokens),
                     f"overview-{name}",
                     file_name("batch", name),
-                    _("{name} of the batch: a row for each sentence, tokens and then padding", name=name),
+                    _("{name} of the batch: one row per sentence, tokens and then padding", name=name),
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
     st.caption(
         _(
-            "All sentences of a batch are as long as its longest; the others are filled up with `<pad>`. Here "
-            "**{share:.0%}** of all cells are padding: work done for nothing. It is the less, the more alike the "
-            "lengths are, which is why training puts sentences of about the same length together (§5.1).",
+            "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of "
+            "all cells are padding, that is wasted computation. The more similar the lengths, the less padding, so "
+            "training batches sentences of about the same length together (§5.1).",
             share=padding.mean(),
         )
     )
@@ -175,7 +175,7 @@ def _draw(of: Mapping[str, SiteMask], key: str) -> None:
         _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, f"{key}-padding")
         _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
     st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
-    st.markdown(_("**The two others: padding of the source alone**"))
+    st.markdown(_("**The other two: padding of the source only**"))
     with st.grid(3, min_column_width=290, gap="small"):
         _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
         _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")
@@ -202,9 +202,8 @@ def show_other(trace: "Trace") -> None:
         _site(trace, site)
     st.caption(
         _(
-            "Rows are queries, columns are keys. A text on its own needs no padding, so what is masked is masked "
-            "because of where keys stand: a decoder must not see what comes later, and a window keeps a row from "
-            "looking far."
+            "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
+            "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
         )
     )
     frame.lacking(models.abilities(state.current().model), "batch masks")
@@ -216,8 +215,8 @@ def _site(trace: "Trace", site: str) -> None:
         layers = len(trace.inputs[site])
         st.caption(
             _(
-                "{num_queries:,} × {num_keys:,} tokens are too many for cells that can be read (at most "
-                "{max_tokens}); the rule, in the first of {layers} layers: {rule}.",
+                "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
+                "rule, in the first of {layers} layers: {rule}.",
                 num_queries=len(queries),
                 num_keys=len(keys),
                 max_tokens=MAX_TOKENS,

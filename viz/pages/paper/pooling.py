@@ -23,7 +23,7 @@ FORMULAS: Final = (
 _LEGEND: Final = (
     (figures.CURVE, said("pooled value")),
     (figures.POINT, said("given points")),
-    (figures.TRUE, said("curve they come from")),
+    (figures.TRUE, said("underlying curve")),
 )
 
 
@@ -46,17 +46,17 @@ def show(trace: object) -> None:
         figures.error_curve(widths, errors, width / 100),
         "pooling-errors",
         file_name("pooling", "errors"),
-        _("The error of points left out, over the width of the kernel"),
+        _("The error at held-out points, by the width of the kernel"),
     )
     st.caption(
         _(
-            "**The paper** (§3.2) describes attention just so: a query and key–value pairs mapped to “a weighted sum "
-            "of the values”; it does not measure this. Nadaraya and Watson pooled like this in 1964, with a kernel "
-            "that is given. **Here** the equation of the model computes the picture: the kernel is a dot product "
-            "scaled by 1/σ² and a bias for each key, so σ² plays the part of √d_k. Each point is predicted from all "
-            "others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard lookup at "
-            "{narrowest} has {hard_error:.2f}, a nearly plain mean at {widest:.0f} has {even_error:.2f}. A Transformer "
-            "learns queries and keys, and with them how hard each head looks.",
+            "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
+            "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
+            "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "
+            "product scaled by 1/σ² plus a bias for each key, so σ² corresponds to √d_k. Each point is predicted "
+            "from all others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard "
+            "look-up at {narrowest} has {hard_error:.2f}, the near-mean at {widest:.0f} has {even_error:.2f}. A "
+            "Transformer learns queries and keys, and thereby how sharp each head is.",
             best_width=claims.best_width() / 100,
             least_errors=min(errors),
             narrowest=widths[0],
@@ -70,24 +70,22 @@ def show(trace: object) -> None:
 
 def _widgets() -> tuple[int, int]:
     state.propose(pooling_width=claims.best_width())
-    number_controls.settle(
-        "pooling_width", claims.NARROWEST, claims.WIDEST, _("A width of"), number_controls.hundredths
-    )
-    number_controls.settle("pooling_query", 0, claims.LAST_QUERY, _("A query at"), number_controls.hundredths)
+    number_controls.settle("pooling_width", claims.NARROWEST, claims.WIDEST, _("Width"), number_controls.hundredths)
+    number_controls.settle("pooling_query", 0, claims.LAST_QUERY, _("Query"), number_controls.hundredths)
     with st.container(horizontal=True, gap="medium"):
         number_controls.hundredths_slider(
             "pooling_width",
             _("σ, width of the kernel"),
             claims.NARROWEST,
             claims.WIDEST,
-            help_text=_("Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all."),
+            help_text=_("Narrow: a query takes the value of its nearest key. Wide: it takes the mean of all values."),
         )
         number_controls.hundredths_slider(
             "pooling_query",
             _("Query"),
             0,
             claims.LAST_QUERY,
-            help_text=_("Where the query lies whose weights are shown."),
+            help_text=_("The position of the query whose weights are shown."),
         )
     choices = state.current().paper
     return choices.pooling_width, choices.pooling_query
@@ -95,16 +93,16 @@ def _widgets() -> tuple[int, int]:
 
 def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
     largest = float(found.row.max())
-    kind = _("a soft lookup")
+    kind = _("a soft look-up")
     if found.keys_used < HARD:
-        kind = _("a hard lookup")
+        kind = _("a hard look-up")
     elif found.keys_used > EVEN:
         kind = _("nearly a plain mean")
     return _(
-        "On the left, a point is as large as the weight that the query at {query:.2f} gives it; the largest has "
-        "{largest:.0%}. On the right, each row is a query and each column a key, dark for nothing; the framed row is "
-        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of its "
-        "entropy): {kind}.",
+        "On the left, the size of a point is the weight that the query at {query:.2f} gives it; the largest is "
+        "{largest:.0%}. On the right, each row is a query and each column a key, dark for no weight; the framed row "
+        "is this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of "
+        "its entropy): {kind}.",
         query=query / 100,
         largest=largest,
         width=width / 100,

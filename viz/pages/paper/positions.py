@@ -30,30 +30,30 @@ MIN_POSITIONS: Final = 64
 #: How sines and cosines stand in a row, by the model's layout.
 ARRANGEMENT: Final[dict["PositionLayout", str]] = {
     "interleaved": said(
-        "Even dimensions hold the sine and odd ones the cosine of the same angle. On the left the angle turns fast "
-        "from token to token, on the right it hardly moves."
+        "Even dimensions contain the sine and odd ones the cosine of the same angle. On the left the angle grows "
+        "fast from token to token, on the right it hardly changes."
     ),
     "halves": said(
-        "The left half holds sines and the right half the cosines of the same angles (the paper has them side by "
-        "side). On the left of each half the angle turns fast from token to token, on its right it hardly moves."
+        "The left half contains sines and the right half the cosines of the same angles (the paper interleaves "
+        "them). On the left of each half the angle grows fast from token to token, on its right it hardly changes."
     ),
 }
 _SCHEMES: Final = {
-    "sinusoidal": said("A fixed table of sines and cosines: the row of its place is added to each token's embedding."),
-    "learned": said("A table that was learned: the row of its place is added to each token's embedding."),
+    "sinusoidal": said("A fixed table of sines and cosines: the row of a token's position is added to its embedding."),
+    "learned": said("A learned table: the row of a token's position is added to its embedding."),
     "rotary": said(
-        "Rotary positions (Su et al. 2021): nothing is added. Query and key are turned, pair of dimensions by pair, by "
-        "an angle that grows with their place; a dot product then knows how far the two are apart."
+        "Rotary positions (Su et al. 2021): nothing is added. Each pair of dimensions of query and key is rotated by "
+        "an angle that grows with the position, so that a dot product depends on the distance of the two."
     ),
     "ALiBi": said(
-        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key the farther it "
-        "is away, each by a slope of its own."
+        "ALiBi (Press et al. 2022): nothing is added to a token. Each head lowers the score of a key in proportion "
+        "to its distance, with a slope for each head."
     ),
     "relative bias": said(
-        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds a learned number to a score "
-        "that depends on how far the key lies from the query."
+        "A relative bias (Raffel et al. 2020): nothing is added to a token. Each head adds to each score a learned "
+        "number that depends on the distance between key and query."
     ),
-    "none": said("This model has no positions of its own."),
+    "none": said("This model has no positional encodings."),
 }
 #: What stands before it; of a model that has no scheme there is no name either.
 _HEADINGS: Final = {
@@ -66,16 +66,16 @@ _HEADINGS: Final = {
 }
 _HOW_TO_READ: Final = {
     "table": said(
-        "A row is a place, a column one of its dimensions; warm above zero, cold below. Places next to one another "
-        "look alike where the model learned that they are near."
+        "Each row is a position, each column a dimension; warm above zero, cold below. Neighbouring positions look "
+        "similar if the model learned that they are close."
     ),
     "angles": said(
-        "A row is a place, a column a pair of dimensions: the cosine of the angle by which that pair is turned there. "
-        "On the left pairs turn fast from token to token, on the right they hardly move."
+        "Each row is a position, each column a pair of dimensions: the cosine of the angle by which that pair is "
+        "rotated there. On the left the angle grows fast from token to token, on the right it hardly changes."
     ),
     "bias": said(
-        "A row is a head, a column a distance: how far the key lies after the query (+) or before it (−). Warm is "
-        "added to the score, cold is taken away."
+        "Each row is a head, each column a distance of the key after the query (+) or before it (−). Warm is added "
+        "to the score, cold is subtracted."
     ),
 }
 _NUMBERS: Final = {"table": said("value"), "angles": said("cosine"), "bias": said("bias")}
@@ -107,12 +107,12 @@ def show(trace: "Trace") -> None:
     _chart(
         figures.encoding_heatmap(rows, tokens),
         "encoding",
-        _("Positional encoding, one row a position, one column a dimension"),
+        _("Positional encoding, one row per position, one column per dimension"),
     )
     st.caption(
         _(
-            "Each row is added to the embedding of the token at that position. {arrangement} Above the green line "
-            "stands this sentence, below it the formula goes on.",
+            "Each row is added to the embedding of the token at that position. {arrangement} Above the green line is "
+            "this sentence; below it the formula continues.",
             arrangement=ARRANGEMENT[layout],
         )
     )
@@ -150,8 +150,8 @@ def _say_it_is_another(own: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.warning(
             _(
-                "**Not what the model added**, but what the formula would give. The model added d_model = {own}, "
-                "base {own_base:,}.",
+                "**Not what the model added**, but the result of the formula for these settings. The model added "
+                "d_model = {own}, base {own_base:,}.",
                 own=own,
                 own_base=data.OWN_BASE,
             ),
@@ -182,17 +182,20 @@ def _show_curves(shown: data.Shown) -> None:
                 figures.position_curve(shown.rows[position], shown.pairs),
                 "position-curve",
                 _(
-                    "Position {position}: a curve of its sines and one of its cosines over the dimensions",
+                    "Position {position}: its sines and its cosines over the dimensions, as two curves",
                     position=position,
                 ),
             )
             st.caption(
-                _("Every position has its own pattern: both curves wave on their left and come to rest further on.")
+                _(
+                    "Every position has its own pattern: both curves oscillate on the left and flatten towards the "
+                    "right."
+                )
             )
         with st.container(gap="xsmall"):
             st.markdown(
                 _(
-                    "**Dimension {dimension}**: one wave is {length} tokens long",
+                    "**Dimension {dimension}**: a wavelength of {length} tokens",
                     dimension=dimension,
                     length=_length(wavelength),
                 )
@@ -215,10 +218,10 @@ def _show_curves(shown: data.Shown) -> None:
 def _wavelength(power: str, length: float, drawn: int) -> str:
     if length < drawn:
         return _(
-            "Wavelength 2π · {power} = {length} (§3.5). The band is one wave.", power=power, length=_length(length)
+            "Wavelength 2π · {power} = {length} (§3.5). The band is one period.", power=power, length=_length(length)
         )
     return _(
-        "Wavelength 2π · {power} = {length} (§3.5). That is more than is drawn here.",
+        "Wavelength 2π · {power} = {length} (§3.5), longer than the range shown here.",
         power=power,
         length=_length(length),
     )
@@ -246,8 +249,8 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, shift: int, angl
         with st.container():
             st.markdown(
                 _(
-                    "Dimensions {sine_at} and {cosine_at} at position {position}, turned by kω = {angle:.4g} rad "
-                    "({degrees:.4g}°), are those at position {shifted}:",
+                    "Dimensions {sine_at} and {cosine_at} at position {position}, rotated by kω = {angle:.4g} rad "
+                    "({degrees:.4g}°), equal those at position {shifted}:",
                     sine_at=sine_at,
                     cosine_at=cosine_at,
                     position=position,
@@ -259,8 +262,8 @@ def _show_rotation(shown: data.Shown, position: int, pair: int, shift: int, angl
             st.latex(_equation((sine, cosine), position, shift, (cos, sin)))
             st.markdown(
                 _(
-                    "The matrix knows k and the dimension, not the position: PE(pos + k) is a linear function of "
-                    "PE(pos), so a head can learn to look k tokens back (§3.5)."
+                    "The matrix depends on k and the dimension, not on the position: PE(pos + k) is a linear "
+                    "function of PE(pos), so a head can learn to attend k tokens back (§3.5)."
                 )
             )
             st.markdown(
@@ -301,24 +304,24 @@ def _show_likeness(
     is_own: bool,
 ) -> None:
     """Dot products of positions over their distance, and of what the model reads: embedding + position."""
-    st.subheader(_("How alike are two places?"), anchor=False)
+    st.subheader(_("How similar are two positions?"), anchor=False)
     length = len(shown.tokens)
     positions = data.likeness(shown.rows[:length], shown.rows[:length])
     content = data.likeness(sums, recorded)
     with st.grid(2, min_column_width=400, gap="medium"):
         with st.container(gap="xsmall"):
-            st.markdown(_("**Positions alone**"))
+            st.markdown(_("**Positions only**"))
             curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
             frame.chart(
                 figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
                 "likeness-positions",
                 file_name("positions likeness-positions"),
-                _("Dot product of two positional encodings over their distance: all pairs lie on one curve"),
+                _("Dot product of two positional encodings by their distance: all pairs are on one curve"),
             )
             st.caption(
                 _(
-                    "PE(p) · PE(p + k) depends on k alone: every pair of this sentence lies on the curve, wherever "
-                    "it stands. Near places are alike, far ones less."
+                    "PE(p) · PE(p + k) depends only on k: every pair of this sentence is on the curve, at any "
+                    "position. Close positions are similar, distant ones less so."
                 )
             )
         with st.container(gap="xsmall"):
@@ -328,23 +331,23 @@ def _show_likeness(
                 figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
                 "likeness-sums",
                 file_name("positions likeness-sums"),
-                _("Dot product of embedding plus position for all pairs of tokens, over their distance"),
+                _("Dot product of embedding plus position for all pairs of tokens, by their distance"),
             )
             explained = _explained(content.explained)
             if not is_own:
-                explained = _("{explained} This picture is always the model's own.", explained=explained)
+                explained = _("{explained} This picture always shows the model's own encodings.", explained=explained)
             st.caption(explained)
 
 
 def _explained(share: float | None) -> str:
     if share is None:
         return _(
-            "The curve is the same; what a point lies off it is the words' doing. There are too few pairs to say how "
-            "much is position."
+            "The curve is the same; deviations come from the words. There are too few pairs to say how much position "
+            "explains."
         )
     return _(
-        "The curve is the same; what a point lies off it is the words' doing. In this sentence position explains "
-        "**{share:.0%}** of how pairs differ (R²).",
+        "The curve is the same; deviations come from the words. In this sentence position explains **{share:.0%}** "
+        "of the variance between pairs (R²).",
         share=share,
     )
 
@@ -363,7 +366,7 @@ def show_other(trace: "Trace") -> None:
         _draw(scheme_of_site, trace)
         st.caption(_(_HOW_TO_READ[scheme_of_site.what]))
     if not schemes and scheme != "none":
-        frame.note(_("This model does not give the numbers, so there is no picture of them."))
+        frame.note(_("This model does not expose these numbers, so there is no picture of them."))
 
 
 def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
@@ -387,7 +390,7 @@ def _draw(scheme: "PositionScheme", trace: "Trace") -> None:
             scale=ColourScale.signed(_(_NUMBERS[scheme.what]), bound),
             title=_(_TITLES[scheme.what]),
             label=_(_HOW_TO_READ[scheme.what]),
-            note=_("the strongest hundredth is cut to the ends of the colours") if scheme.what == "table" else "",
+            note=_("the largest 1% is clipped to the ends of the colour scale") if scheme.what == "table" else "",
             file_name=file_name("positions", scheme.what, scheme.site),
         ),
         Kept(),

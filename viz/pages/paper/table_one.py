@@ -32,13 +32,13 @@ _COLUMNS: Final = (
     html.Column(said("Layer")),
     html.Column(said("Operations, paper")),
     html.Column(said("Counted"), is_number=True),
-    html.Column(said("Steps in turn, paper")),
+    html.Column(said("Sequential operations, paper")),
     html.Column(said("Counted"), is_number=True),
     html.Column(said("Longest path, paper")),
-    html.Column(said("Layers until the ends meet"), is_number=True),
+    html.Column(said("Layers to connect both ends"), is_number=True),
 )
 _LEGEND: Final = (
-    (theme.SEQUENTIAL[0], said("none at all")),
+    (theme.SEQUENTIAL[0], said("exactly 0")),
     (theme.SEQUENTIAL[2], said("1/100,000 of the largest")),
     (theme.SEQUENTIAL[5], said("about 1/1,000")),
     (theme.SEQUENTIAL[9], said("the largest")),
@@ -48,9 +48,9 @@ DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 FLAT: Final = 0.25
 _TIME_COLUMNS: Final = (
     html.Column(said("Layer")),
-    html.Column(said("On")),
+    html.Column(said("Device")),
     html.Column(said("Time"), is_number=True),
-    html.Column(said("Multiply-adds a second"), is_number=True),
+    html.Column(said("Multiply-adds per second"), is_number=True),
     html.Column(said("n to the …, paper"), is_number=True),
     html.Column(said("counted"), is_number=True),
     html.Column(said("measured"), is_number=True),
@@ -82,12 +82,12 @@ def show(trace: object) -> None:
     st.html(html.swatches(_LEGEND))
     st.caption(
         _(
-            "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly "
-            "through random layers over 32 positions, on a logarithmic scale, each map by its own largest. "
-            "**Self-attention** joins all positions in one layer. In a **recurrent** layer what lies far back has "
-            "faded, and nothing comes from the right; more layers bring no other order. A **convolution** and "
-            "**restricted** attention widen by the same few positions with each layer, a **dilated** one (dilation "
-            "1, k, k² …) by k times more each time."
+            "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly for "
+            "random layers over 32 positions, on a logarithmic scale relative to the largest value of each map. "
+            "**Self-attention** connects all positions in one layer. In a **recurrent** layer distant inputs have "
+            "faded, and later positions have no influence; more layers do not change this. A **convolution** and "
+            "**restricted** attention widen by the same few positions with each layer, a **dilated** convolution "
+            "(dilation 1, k, k² …) by a factor of k."
         )
     )
     _table(kernel, window)
@@ -103,14 +103,13 @@ def _table(kernel: int, window: int) -> None:
         paper = PAPER[kind]
         met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
         rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
-    st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper beside what is counted")))
+    st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))
     st.caption(
         _(
             "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
-            "counts what grows: of self-attention 2 n² d, here with the 4 n d² of its projections as well. A GRU has "
-            "6 n d². So by count the two are equal at **n = d**, which is where §4 puts it: “self-attention layers "
-            "are faster than recurrent layers when the sequence length n is smaller than the representation "
-            "dimensionality d”.",
+            "counts the dominant terms: for self-attention 2 n² d, here plus the 4 n d² of its projections. A GRU "
+            "has 6 n d². So by count the two are equal at **n = d**, as §4 says: “self-attention layers are faster "
+            "than recurrent layers when the sequence length n is smaller than the representation dimensionality d”.",
             length=length,
             width=width,
         )
@@ -138,8 +137,8 @@ def _show_times(kernel: int, window: int) -> None:
     if times is None:
         st.caption(
             _(
-                "One layer of each kind runs forward: over n up to the chosen one, and over d. Then an exponent is "
-                "fitted to each line and stands beside the paper's O(·)."
+                "One layer of each kind runs forward: for n up to the chosen value, and for several d. Then an "
+                "exponent is fitted to each line and compared with the paper's O(·)."
             )
         )
         return
@@ -150,7 +149,7 @@ def _show_times(kernel: int, window: int) -> None:
         for over_length, size in sizes:
             lines = [_line(times, kind, device, over_length) for device in devices for kind in claims.KINDS]
             which = "n" if over_length else "d"
-            alt = _("Time of one layer over {size}, a line for each kind", size=which)
+            alt = _("Time of one layer by {size}, one line per kind", size=which)
             frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_TIME_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
@@ -204,8 +203,8 @@ def _crossing(times: "LayerTimes", device: str) -> str:
         )
     if found == 0:
         return _(
-            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} "
-            "self-attention takes longer at every n that was measured.",
+            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device}, "
+            "self-attention takes longer at every measured n.",
             **known,
         )
     return _(
@@ -222,8 +221,8 @@ def _bends(times: "LayerTimes", device: str) -> str:
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
     sentences = [
         _(
-            "**Where the hardware bends the O(·):** it does not do all multiply-adds equally fast. {fastest} gets "
-            "through {most} a second, {slowest} through {least}, {times:.0f} × fewer.",
+            "**Where the hardware changes the O(·):** it is not equally fast at all multiply-adds. {fastest} does "
+            "{most} per second, {slowest} {least}, {times:.0f} × fewer.",
             fastest=figures.NAMES[fastest],
             most=amount(rates[fastest]),
             slowest=figures.NAMES[slowest],
@@ -234,16 +233,16 @@ def _bends(times: "LayerTimes", device: str) -> str:
     if rates["recurrent"] < rates["self-attention"]:
         sentences.append(
             _(
-                "The GRU's {length:,} steps wait for one another, each too small to fill the machine: O(n) steps in "
-                "turn are what it pays for.",
+                "The GRU's {length:,} steps must run one after another, and each is too small to use the whole "
+                "machine: this is the cost of O(n) sequential operations.",
                 length=times.length,
             )
         )
     if rates["restricted"] < rates["self-attention"]:
         sentences.append(
             _(
-                "Restricted attention has fewer to do but reads every key r times, in small products; one large "
-                "product over all keys runs nearer to what the machine can do."
+                "Restricted attention does fewer multiply-adds but reads every key r times, in small products; one "
+                "large product over all keys uses the machine better."
             )
         )
     exponents = {kind: times.exponents(kind, device, over_length=True) for kind in claims.KINDS}
@@ -251,7 +250,7 @@ def _bends(times: "LayerTimes", device: str) -> str:
     if flat:
         sentences.append(
             _(
-                "Flatter in n than counted, for the fixed cost of a call still shows: {kinds}.",
+                "Flatter in n than counted, because the fixed cost of a call still matters: {kinds}.",
                 kinds=messages.with_commas(flat),
             )
         )

@@ -76,7 +76,7 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
     app = unfolded(healthy(opened(recorded_checkpoints, monkeypatch)), "card-vocabulary")
     assert len(app.dataframe[0].value) == 370
     assert list(app.dataframe[0].value["Kind"][:5]) == ["special"] * 4 + ["byte"]
-    assert [button.proto.label for button in app.get("download_button")] == ["Pieces (CSV)"]
+    assert [button.proto.label for button in app.get("download_button")] == ["Tokens (CSV)"]
     healthy(app.text_input(key="wanted").set_value("~").run())
     # The vocabulary of the tests has no piece "~", but the byte that is this character.
     assert [list(app.dataframe[0].value[column]) for column in ("Piece", "Kind")] == [["~"], ["byte"]]

@@ -31,7 +31,7 @@ export class FilmSentence {
       chip.onpointerleave = () => point(null);
       return chip;
     });
-    const looks = element("span", "side source-side", _("looks at"));
+    const looks = element("span", "side source-side", _("attends to"));
     this.source = element("div", "columns sources", looks, ...this.sources);
     this.columns = steps.map(({ token, chosen }, step) => {
       // What is not the model's first choice was forced or drawn.

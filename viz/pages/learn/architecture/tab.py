@@ -82,11 +82,11 @@ class MapCandidate:
 
 #: Kind of a box → what it does.
 _TEXTS: Final = {
-    "inputs": said("The text, cut into tokens."),
-    "positions": said("A vector for the place is added: attention alone knows no order (§3.5)."),
-    "feed_forward": said("Two linear maps with a non-linear function between, at each position alike (§3.3)."),
-    "final_norm": said("In this model norms stand before the sub-layers, so one more follows the last layer."),
-    "softmax": said("Logits become probabilities; the likeliest token is written and read in the next step."),
+    "inputs": said("The text, split into tokens."),
+    "positions": said("A vector for the position is added: attention alone cannot see the order (§3.5)."),
+    "feed_forward": said("Two linear maps with a non-linear function between them, the same at each position (§3.3)."),
+    "final_norm": said("In this model norms come before the sub-layers, so one more follows the last layer."),
+    "softmax": said("Logits become probabilities; the most probable token is written and read in the next step."),
 }
 #: How a model knows positions → as people read it.
 POSITIONS: Final = {
@@ -123,7 +123,7 @@ def show(head: "DeltaGenerator") -> None:
         frame.note(
             plain(
                 _(
-                    "The map shows a Transformer, and this model ({family}) is not one. {why}",
+                    "The map shows a Transformer, but this model ({family}) is not one. {why}",
                     family=abilities.family,
                     why=why,
                 )
@@ -158,12 +158,10 @@ def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
     found = []
     if not shape.norm:
         found.append(
-            _("This model's settings do not say where its norms stand: before its sub-layers or, as drawn, after them.")
+            _("This model's settings do not say whether its norms come before its sub-layers or, as drawn, after them.")
         )
     if shape.is_parallel:
-        found.append(
-            _("In this model attention and feed-forward stand side by side: both read what comes into the layer.")
-        )
+        found.append(_("In this model attention and feed-forward run in parallel: both read the input of the layer."))
     if not shape.has_positions and shape.positions != "none":
         found.append(
             _(
@@ -174,11 +172,11 @@ def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
     if shape.positions == "none":
         found.append(_("This model adds no positions."))
     if not shape.has_residual:
-        found.append(_("This model was trained without residual connections: nothing goes past a sub-layer."))
+        found.append(_("This model was trained without residual connections: nothing bypasses a sub-layer."))
     if DECODER not in trace.sites:
         found.append(_("This model only reads: it has no decoder, and no token is written."))
     elif ENCODER not in trace.sites:
-        found.append(_("This model is a decoder alone: it has no source, and so no cross-attention."))
+        found.append(_("This model is decoder-only: it has no source and therefore no cross-attention."))
     return found
 
 
@@ -238,13 +236,13 @@ def texts(shape: "Shape", stack: str) -> dict[str, str]:
         else _("Each token becomes its row of a matrix.")
     )
     if stack == "encoder":
-        does["self"] = _("Every token of the text looks at every other, in each head in another way (§3.2).")
+        does["self"] = _("Every token of the text attends to every other, each head in a different way (§3.2).")
         return does
     if shape.encoder_layers:
-        does["inputs"] = _("What is written so far, one place to the right: each row predicts the token after it.")
-    does["self"] = _("The token looks at what came before it and never ahead: a mask cuts that off (§3.2.3).")
+        does["inputs"] = _("The output so far, shifted right by one: each row predicts the token after it.")
+    does["self"] = _("The token attends to what came before it and never ahead: a mask hides later tokens (§3.2.3).")
     does["cross"] = _(
-        "The token looks at the source: its query is from here, keys and values are the encoder's (§3.2.3)."
+        "The token attends to the source: the query comes from here, keys and values from the encoder (§3.2.3)."
     )
     does["linear"] = _("The dot product with a row for each token of the vocabulary: a logit for each (§3.4).")
     return does
@@ -349,7 +347,7 @@ def lead(box: str, layer: int, row: int) -> Lead:
         )
     if kind == "layers":
         return Lead(_("what every head does, on the page Atlas"), "atlas", {"atlas_tab": "Maps"})
-    return Lead(_("a token followed through it"), "learn", _followed(stack, kind, layer, row))
+    return Lead(_("one token, followed through it"), "learn", _followed(stack, kind, layer, row))
 
 
 def _followed(stack: str, kind: str, layer: int, row: int) -> dict[str, object]:

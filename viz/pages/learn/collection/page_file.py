@@ -53,7 +53,7 @@ def _page(cards: Sequence[Card]) -> str:
         for card in cards
     )
     heading = literal(_("A collection of views"))
-    note = literal(_("Put what stands below a picture behind the address of Headlight, and the view opens there."))
+    note = literal(_("Add the text below a picture to the address of Headlight to open the view there."))
     page = f"<h1>{heading}</h1><p>{note}</p><main>{body}</main>"
     return text_page(_("Headlight: a collection of views"), page, _STYLE, drawings)
 

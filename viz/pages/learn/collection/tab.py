@@ -29,7 +29,7 @@ def show(head: "DeltaGenerator") -> None:
     kept = pins.decode(state.current().learn.pins)
     head.markdown(
         _(
-            "{num_kept} of at most {max_pins} views · the address of this tab holds them all",
+            "{num_kept} of at most {max_pins} views · the URL of this tab contains them all",
             num_kept=len(kept),
             max_pins=pins.MAX_PINS,
         )
@@ -37,8 +37,8 @@ def show(head: "DeltaGenerator") -> None:
     if not kept:
         frame.note(
             _(
-                "Nothing is pinned yet. The pin in the head of every page keeps the view that is open: a head, all "
-                "heads, a step of the film, a comparison. Here they stand side by side."
+                "Nothing is pinned yet. The pin at the top of every page keeps the view that is open: a head, all "
+                "heads, a step of the film, a comparison. The pinned views appear here side by side."
             )
         )
         return
@@ -70,7 +70,7 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
     key = f"pin-caption-{number}-{fingerprint(pins.encode([pin]))}"
     st.session_state.setdefault(key, pin.caption)
     st.text_input(
-        _("Caption"), key=key, placeholder=_("What is to be seen here?"), max_chars=pins.MAX_CAPTION,
+        _("Caption"), key=key, placeholder=_("Add a caption"), max_chars=pins.MAX_CAPTION,
         label_visibility="collapsed", on_change=_caption, args=(number, key),
     )  # fmt: skip
     with st.container(horizontal=True):
@@ -78,8 +78,8 @@ def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:
             _("Open"), key=f"pin-open-{number}", icon=":material/open_in_new:", on_click=_open, args=(view, pin.page)
         )
         for label, help_text, by in (
-            (":material/arrow_back:", said("Earlier"), -1),
-            (":material/arrow_forward:", said("Later"), 1),
+            (":material/arrow_back:", said("Move up"), -1),
+            (":material/arrow_forward:", said("Move down"), 1),
         ):
             st.button(
                 label, key=f"pin-{help_text}-{number}", help=_(help_text), disabled=not 0 <= number + by < len(kept),
@@ -114,7 +114,7 @@ def _caption(number: int, key: str) -> None:
         if pins.fits(kept):
             _put(kept)
         else:
-            st.toast(_("The address has no room for so long a caption."))
+            st.toast(_("The URL has no room for such a long caption."))
 
 
 def _move(number: int, by: int) -> None:

@@ -71,11 +71,15 @@ def why_not(reader: Reader) -> str:
     abilities = reader.abilities
     if "self-attention" in abilities.lacks:
         return said(
-            "Its layers do not all add to one sum, the residual stream. {why}", why=abilities.lacks["self-attention"]
+            "Not all of its layers add to one sum, the residual stream. {why}", why=abilities.lacks["self-attention"]
         )
     if abilities.kind == "image":
-        return said("It reads patches of a picture and no tokens; its heads are on the page Attention.")
-    return "" if abilities.knows_inputs else said("It gives its attention weights only, so its parts are not known.")
+        return said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+    return (
+        ""
+        if abilities.knows_inputs
+        else said("It exposes only its attention weights, so what its sub-layers add is unknown.")
+    )
 
 
 def _library_reader(reader: Reader) -> "TextReader":

@@ -81,10 +81,10 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
     st.subheader(_("Neighbours of {token} in the embedding matrix", token=plain(token)), anchor=False)
     found = space.neighbours(ids[position], NEIGHBOURS)
     languages = _languages()
-    columns = [Column(_("Piece")), Column(_("Cosine"), is_number=True)]
+    columns = [Column(_("Token")), Column(_("Cosine"), is_number=True)]
     rows = [[one.token, f"{one.cosine:.3f}"] for one in found]
     if languages:
-        columns.append(Column(_("Seen in")))
+        columns.append(Column(_("Found in")))
         rows = [[*row, _SEEN[languages[one.token_id]]] for row, one in zip(rows, found, strict=True)]
     st.caption(
         _matrix(len(space.tokens), space.directions.shape[1], is_shared=is_shared, has_languages=bool(languages))
@@ -98,22 +98,23 @@ def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> 
     """How large the embedding matrix is, and how the table of neighbours is read."""
     if not has_languages:
         return _(
-            "The matrix: {count:,} pieces, {width} numbers each. The cosine is 1 for the same direction, 0 for none in "
-            "common.",
+            "The matrix has {count:,} rows of {width} numbers. The cosine is 1 for the same direction and 0 for "
+            "orthogonal ones.",
             count=count,
             width=width,
         )
     if not is_shared:
         return _(
-            "The matrix: {count:,} pieces, {width} numbers each. The cosine is 1 for the same direction, 0 for none in "
-            "common. “Seen in”: in which of 6,000 pairs of our training sentences; – for a piece in none.",
+            "The matrix has {count:,} rows of {width} numbers. The cosine is 1 for the same direction and 0 for "
+            "orthogonal ones. “Found in”: the language in which the token occurs in 6,000 pairs of our training "
+            "sentences; – for none.",
             count=count,
             width=width,
         )
     return _(
-        "One matrix serves both languages and the output (§3.4): {count:,} pieces, {width} numbers each. The cosine is "
-        "1 for the same direction, 0 for none in common. “Seen in”: in which of 6,000 pairs of our training sentences; "
-        "– for a piece in none.",
+        "One matrix serves both languages and the output (§3.4): {count:,} rows of {width} numbers. The cosine is 1 "
+        "for the same direction and 0 for orthogonal ones. “Found in”: the language in which the token occurs in "
+        "6,000 pairs of our training sentences; – for none.",
         count=count,
         width=width,
     )
@@ -141,8 +142,8 @@ def _sum(space: "EmbeddingSpace") -> None:
         st.info(
             plain(
                 plural(
-                    "{words} is not one piece of this vocabulary; type words that it has in one piece.",
-                    "{words} are not one piece of this vocabulary; type words that it has in one piece.",
+                    "{words} is not a single token of this vocabulary; type words that are.",
+                    "{words} are not single tokens of this vocabulary; type words that are.",
                     len(missing),
                     words=_listed(missing),
                 )
@@ -154,8 +155,8 @@ def _sum(space: "EmbeddingSpace") -> None:
     answer = space.arithmetic(a, b, c, wanted, NEAREST)
     st.markdown(verdict(answer, words, len(space.tokens)))
     rows = [[one.token, f"{one.cosine:.3f}", _role(one.token_id, (a, b, c), wanted)] for one in answer.nearest]
-    columns = [Column(_("Nearest to the sum")), Column(_("Cosine"), is_number=True), Column("")]
-    st.html(html.table(columns, rows, label=_("The tokens nearest to the sum")))
+    columns = [Column(_("Nearest to the result")), Column(_("Cosine"), is_number=True), Column("")]
+    st.html(html.table(columns, rows, label=_("The tokens nearest to the result")))
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -169,20 +170,18 @@ def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: i
     plus, minus, with_, expected = (plain(word.strip()) for word in words)
     asked = f"{plus} − {minus} + {with_}"
     if answer.rank == 1:
-        return _(
-            "**It comes true:** nothing lies nearer to {asked} than **{expected}**.", asked=asked, expected=expected
-        )
+        return _("**True:** nothing is nearer to {asked} than **{expected}**.", asked=asked, expected=expected)
     if answer.rank_without == 1:
         return _(
-            "**It comes true if one looks away:** {expected} is nearest to {asked} once the three words of the sum are "
-            "left out, as is usual; with them it is number {rank}.",
+            "**True only without the input words:** {expected} is nearest to {asked} if the three words of the sum "
+            "are excluded, as is usual; otherwise it has rank {rank}.",
             expected=expected,
             asked=asked,
             rank=answer.rank,
         )
     return _(
-        "**It misses:** {expected} is number **{rank_without:,}** of {count:,} nearest to {asked}, the three words of "
-        "the sum left out ({rank:,} with them).",
+        "**False:** {expected} has rank **{rank_without:,}** of {count:,} by distance to {asked} if the three words "
+        "of the sum are excluded (rank {rank:,} with them).",
         expected=expected,
         rank_without=answer.rank_without,
         count=vocab_size,
@@ -210,9 +209,9 @@ def _take_example() -> None:
 
 def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
-    st.subheader(_("Which way a norm works"), anchor=False)
+    st.subheader(_("In which direction a norm works"), anchor=False)
     if any(long_texts.is_long(trace, site) for site in trace.sites):
-        frame.note(_("The batch is drawn for sentences of at most {short} tokens.", short=long_texts.SHORT))
+        frame.note(_("The batch is shown for sentences of at most {short} tokens.", short=long_texts.SHORT))
         return
     others = tuple(text for text in BATCH_SENTENCES.split("\n") if text != trace.text)
     batch = data.normed_batch(trace, translator, others, stack, layer, "self", position)
@@ -220,11 +219,11 @@ def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", positio
     own, first = batch.before[batch.row].numpy(), batch.before[:, 0].numpy()
     st.caption(
         _(
-            "The norm of self-attention in layer {layer} reads {num_tokens} tokens, this sentence and {num_others} "
-            "others; a row is a token. **Layer norm** works along each row: of the {size} numbers of “{token}” alone "
-            "it takes mean {mean} and deviation {std}, whatever else is in the batch, also for a single word being "
-            "written. **Batch norm** works along each column: of number 0 over all tokens, mean {column_mean} "
-            "and deviation {column_std}. Here without what is learned.",
+            "The norm of self-attention in layer {layer} reads {num_tokens} tokens: this sentence and {num_others} "
+            "others; each row is a token. **Layer norm** works along each row: for “{token}” alone, mean {mean} and "
+            "standard deviation {std} of its {size} numbers, whatever else is in the batch. **Batch norm** works "
+            "along each column: for number 0 over all tokens, mean {column_mean} and standard deviation "
+            "{column_std}. Shown without the learned gain and bias.",
             layer=layer + 1,
             num_tokens=len(batch.tokens),
             num_others=len(others),

@@ -36,7 +36,7 @@ def both_norms(
     largest = float(np.abs(before).max(initial=1e-9))
     labels = token_labels(tokens)
     titles = (_("Before the norm"), _("Layer norm →"), _("Batch norm ↓"))
-    hover = _("{token}, number {number}", token="%{customdata}", number="%{x}")
+    hover = _("{token}, component {number}", token="%{customdata}", number="%{x}")
     maps, layout = [], theme.figure_layout(len(tokens) * ROW + REST)
     for number, (values, bound) in enumerate(((before, largest), (layer_normed, BOUND), (batch_normed, BOUND)), 1):
         end = "" if number == 1 else str(number)
@@ -55,7 +55,7 @@ def both_norms(
             )
         )
         quiet = {"showgrid": False, "zeroline": False, "ticks": ""}
-        x_title = {"text": _("the numbers of a token"), "font": {"size": 12, "color": theme.CHART_TEXT}}
+        x_title = {"text": _("the components of a token's vector"), "font": {"size": 12, "color": theme.CHART_TEXT}}
         layout[f"xaxis{end}"] = quiet | theme.AXIS_TEXT | {"domain": DOMAINS[number - 1], "title": x_title}
         rows = row_axis(labels) if number == 1 else {"range": [len(labels) - 0.5, -0.5], "showticklabels": False}
         layout[f"yaxis{end}"] = rows | quiet | {"anchor": f"x{end}"}

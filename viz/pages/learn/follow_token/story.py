@@ -87,17 +87,17 @@ def _input_rows(path: "TokenPath") -> Iterator[Row]:
         title = _("Embedding of {token}", token=token)
         yield Row("embedding", title, f"E[{token}]{factor}", text, path.embedding.numpy())
         if path.positional is None:
-            text = _("This model adds no positions: the same token has the same vector wherever it stands.")
+            text = _("This model adds no positions: the same token has the same vector at every position.")
             yield Row("position", _("No position"), "", text)
         else:
-            text = _("The same for every token that stands here (§3.5).")
+            text = _("The same for every token at this position (§3.5).")
             title = _("Position {number}", number=path.position + 1)
             yield Row("position", title, f"PE[{path.position}]", text, path.positional.numpy())
-    text = _("The residual stream begins: from here on, every part of the model reads it and adds to it.")
+    text = _("The residual stream begins: from here on, every sub-layer reads it and adds to it.")
     if path.embedding is None:
         text = _(
-            "Of what {token} and its position add, this model tells the sum alone. The residual stream begins: from "
-            "here on, every part of the model reads it and adds to it.",
+            "This model exposes only the sum of what {token} and its position add. The residual stream begins: from "
+            "here on, every sub-layer reads it and adds to it.",
             token=token,
         )
     formula = _("embedding + position") if path.positional is not None else "x"
@@ -122,16 +122,15 @@ def _norm_row(norm: "NormStep", read: str, title: str) -> Row:
     lengths = {"before": decimal(_length(before), 1), "after": decimal(_length(after), 1)}
     if not norm.is_centred:
         text = _(
-            "Divided by the root of the mean square of its {count} numbers, then scaled. Length {before} before, "
-            "{after} after.",
+            "Divided by the root mean square of its {count} numbers, then scaled. Norm {before} before, {after} after.",
             count=len(before),
             **lengths,
         )
         formula = _("{read} / √(mean of squares + ε) · g", read=read)
         return Row("norm", _(title, norm="RMSNorm"), formula, text, after)
     text = _(
-        "Mean {mean} and deviation {std} of its {count} numbers before; each is centred and divided, then scaled by "
-        "what was learned. Length {before} before, {after} after.",
+        "Its {count} numbers have mean {mean} and standard deviation {std} before; they are centred and divided, "
+        "then scaled by the learned gain. Norm {before} before, {after} after.",
         mean=decimal(before.mean()),
         std=decimal(before.std()),
         count=len(before),
@@ -145,22 +144,25 @@ def _head_rows(addition: "Addition") -> Iterator[Row]:
     heads = addition.heads
     assert heads is not None
     count, d_k = heads.query.shape
-    text = _("{count} heads side by side, {d_k} numbers each. What this token looks for.", count=count, d_k=d_k)
+    text = _("{count} heads with {d_k} numbers each. What this token looks for.", count=count, d_k=d_k)
     yield Row(addition.kind, _("Query"), "q = x W_Q + b", text, _flat(heads.query), d_k)
     if heads.key is not None and heads.value is not None:
         keys = len(heads.key)
         text = (
-            _("By which others find this token.")
+            _("What other tokens match their queries with.")
             if keys == count
-            else _("By which others find this token. {count} of them, each shared by several heads.", count=keys)
+            else _(
+                "What other tokens match their queries with. There are {count}, each shared by several heads.",
+                count=keys,
+            )
         )
         yield Row(addition.kind, _("Key"), "k = x W_K + b", text, _flat(heads.key), heads.key.shape[1])
-        text = _("What others take from this token.")
+        text = _("What other tokens take from this one.")
         yield Row(addition.kind, _("Value"), "v = x W_V + b", text, _flat(heads.value), heads.value.shape[1])
     text = (
-        _("What each head took from the values of the source, this row's weights times v.")
+        _("What each head takes from the values of the source: this row's weights times v.")
         if addition.kind == "cross"
-        else _("What each head took from the values of other tokens, this row's weights times v.")
+        else _("What each head takes from the values of other tokens: this row's weights times v.")
     )
     title, formula = _("Each head's output"), _("Σ weight · v")
     yield Row(addition.kind, title, formula, text, _flat(heads.output), heads.output.shape[1])
@@ -170,7 +172,7 @@ def _head_rows(addition: "Addition") -> Iterator[Row]:
         addition.kind,
         _("Through W_O, head by head"),
         _("‖head · its rows of W_O‖"),
-        _("{head} adds most. The parts and b_O add up to what the attention puts out.", head=most),
+        _("{head} adds most. The contributions and b_O add up to the attention's output.", head=most),
         bars=tuple(Bar(f"H{head + 1}", float(length)) for head, length in enumerate(lengths)),
     )
 
@@ -180,9 +182,9 @@ def _hidden_row(hidden: Float[np.ndarray, "unit"]) -> Row:
     strongest = np.argsort(-hidden)[:MOST_NAMED]
     return Row(
         "feed_forward",
-        _("Hidden units: {firing} of {count:,} fire", firing=firing, count=len(hidden)),
+        _("Hidden units: {firing} of {count:,} are active", firing=firing, count=len(hidden)),
         "max(0, x W_1 + b_1)" if hidden.min(initial=0.0) >= 0 else _("activation(x W_1 + b_1)"),
-        _("{share} are above 0. The strongest by number, from 0:", share=percent(firing / len(hidden))),
+        _("{share} are above 0. The strongest, with their indices (from 0):", share=percent(firing / len(hidden))),
         hidden,
         bars=tuple(Bar(f"#{unit}", float(hidden[unit])) for unit in strongest if hidden[unit] > 0),
     )
@@ -194,17 +196,17 @@ def _added_row(addition: "Addition") -> Row:
     text = (
         _("cos {cosine} with the sum below: it makes up {share} of it.", cosine=cosine, share=share)
         if addition.has_skip
-        else _("cos {cosine} with the sum below: it is all there is.", cosine=cosine)
+        else _("cos {cosine} with the sum below: it is the whole sum.", cosine=cosine)
     )
     return Row(addition.kind, _(ADDS[addition.kind]), formula, text, _array(addition.added))
 
 
 def _sum_row(addition: "Addition") -> Row:
     if not addition.has_skip:
-        text = _("This model was trained without residual connections: what came in is gone.")
+        text = _("This model was trained without residual connections: the input is not kept.")
         return Row("stream", _("No residual connection"), "Sublayer(x)", text, _array(addition.summed))
     text = _(
-        "What came in, of length {length}, makes up {share} of the sum, by projection on it.",
+        "The input, of norm {length}, makes up {share} of the sum, by projection on it.",
         length=decimal(_length(addition.before), 1),
         share=percent(1 - addition.share),
     )
@@ -215,10 +217,10 @@ def _output_rows(path: "TokenPath") -> Iterator[Row]:
     if path.final_norm is not None:
         yield _norm_row(path.final_norm, "x", AFTER_LAST)
     else:
-        yield Row("stream", _("What the last layer puts out"), "x", "", _array(path.layers[-1][-1].after))
+        yield Row("stream", _("Output of the last layer"), "x", "", _array(path.layers[-1][-1].after))
     if path.stack == "encoder":
-        text = _("A decoder, where there is one, makes keys and values of it in every layer's cross-attention.")
-        yield Row("stream", _("One row of what the encoder gives"), "", text)
+        text = _("If there is a decoder, the cross-attention of every layer computes keys and values from it.")
+        yield Row("stream", _("One row of the encoder's output"), "", text)
     if path.candidates:
         yield _candidates_row(path)
 
@@ -227,11 +229,11 @@ def _candidates_row(path: "TokenPath") -> Row:
     shown = path.candidates[:MOST_NAMED]
     best = display_token(shown[0].token)
     if not path.logits:
-        text = _("After norm and output matrix, “{token}” is the most probable.", token=best)
+        text = _("After the norm and the output matrix, “{token}” is the most probable.", token=best)
         chances = (Bar(display_token(one.token), float(np.exp(one.log_prob))) for one in shown)
         return Row("stream", _("Probabilities of the next token"), "softmax(logits)", text, bars=tuple(chances))
     text = _(
-        "The dot product with every row of the output matrix; of the softmax of all, “{token}” gets {share}.",
+        "The dot product with every row of the output matrix; the softmax gives “{token}” {share}.",
         token=best,
         share=percent(float(np.exp(shown[0].log_prob))),
     )

@@ -126,7 +126,7 @@ def show(head: "DeltaGenerator") -> None:
         frame.note(
             plain(
                 _(
-                    "No token of {name} can be followed. {why}",
+                    "Tokens of {name} cannot be followed. {why}",
                     name=models.name_of(state.current().model),
                     why=why,
                 )
@@ -202,11 +202,15 @@ def _embeddings(trace: "Trace", reader: "Reader", stack: "Stack", position: int)
 def _badge(largest: float, bound: float) -> None:
     difference = scientific(largest)
     if largest <= bound:
-        text = _("the parts add up to what the model computed: largest difference {difference}", difference=difference)
+        text = _(
+            "the contributions add up to what the model computed: largest difference {difference}",
+            difference=difference,
+        )
         st.badge(text, icon=":material/check:", color="green")
     else:
         text = _(
-            "the parts do not add up to what the model computed: largest difference {difference}", difference=difference
+            "the contributions do not add up to what the model computed: largest difference {difference}",
+            difference=difference,
         )
         st.badge(text, icon=":material/warning:", color="red")
 

@@ -82,7 +82,7 @@ def _way(lesson: Lesson, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
         st.button(
-            ":material/arrow_back:", key="lesson-back", help=_("The step before"), disabled=before is None,
+            ":material/arrow_back:", key="lesson-back", help=_("Previous step"), disabled=before is None,
             on_click=_go(before),
         )  # fmt: skip
         is_last = number == len(lesson.steps) and after is not None
@@ -130,7 +130,7 @@ def _step(lesson: Lesson, number: int) -> None:
         _full_page(view.full)
     with shown:
         if not is_open:
-            frame.note(_("Predict first: the picture follows your answer."))
+            frame.note(_("Predict first: the picture appears after your answer."))
             return
         alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
         draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
@@ -182,10 +182,10 @@ def _claims(claims: tuple[str, ...], view: View) -> None:
     """What the text rests on, where this model does not bear it out."""
     failing = [claim for claim in claims if not holds(claim, view.found)]
     if failing:
-        told = _("This model does not bear out what is said here: {claims}.", claims=_listed(failing, view))
+        told = _("This model does not confirm what is said here: {claims}.", claims=_listed(failing, view))
         st.warning(told, icon=":material/warning:")
     elif claims:
-        told = plural("Checked just now: it holds", "Checked just now: {count} claims hold", len(claims))
+        told = plural("Checked just now: the claim holds", "Checked just now: {count} claims hold", len(claims))
         st.badge(told, icon=":material/check:", color="green", help=_listed(claims, view))
 
 

@@ -50,16 +50,16 @@ FORMULA: Final = r"$lr = d_\text{model}^{-0.5} \cdot \min(step^{-0.5},\ step \cd
 LAST: Final = 100_000
 SHOWN: Final = 30_000
 _TOO_SURE: Final = said(
-    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is surer than "
-    "it should be: the gradient lowers the right token (p − target = {gradient}). Loss: {smoothed:.3f} smoothed, "
-    "{one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is {times:,.0f} times as "
-    "likely as any other."
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. The model is "
+    "overconfident: the gradient lowers the probability of the right token (p − target = {gradient}). Loss: "
+    "{smoothed:.3f} smoothed, {one_hot:.3f} one-hot. The smoothed loss cannot fall below {least:.3f}, where the "
+    "right token is {times:,.0f} times as probable as any other."
 )
 _NOT_SURE: Final = said(
-    "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. It is not yet as "
-    "sure as it should be: the gradient raises the right token (p − target = {gradient}). Loss: {smoothed:.3f} "
-    "smoothed, {one_hot:.3f} one-hot; smoothed, it cannot fall below {least:.3f}, where the right token is "
-    "{times:,.0f} times as likely as any other."
+    "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. The model is "
+    "underconfident: the gradient raises the probability of the right token (p − target = {gradient}). Loss: "
+    "{smoothed:.3f} smoothed, {one_hot:.3f} one-hot. The smoothed loss cannot fall below {least:.3f}, where the "
+    "right token is {times:,.0f} times as probable as any other."
 )
 
 
@@ -120,7 +120,7 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
     proposed = data.other_translation(translator, trace, step)
     reference = controls_row.text_input(
-        _("Reference translation, which the decoder is made to read"),
+        _("Reference translation, which the decoder reads"),
         key=state.bind("forced_reference", state.current().learn.forced_reference or proposed.text),
         on_change=state.take,
         args=("forced_reference",),
@@ -140,10 +140,11 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     st.markdown(_forcing_in_words(runs))
     st.caption(
         _(
-            "Left to right the positions, one a step; arrow keys move both films, Space plays them. In training the "
-            "decoder reads the reference, whatever it would have written: all positions can be computed at once, and "
-            "a mistake harms no later one. On its own it reads what it wrote. **Framed** is what it would have "
-            "written and was not asked for, and in the lower film what it reads that the reference has not."
+            "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
+            "In training the decoder reads the reference, whatever it would have written: all positions can be "
+            "computed at once, and a mistake affects no later position. On its own it reads its own output. "
+            "**Framed** in the upper film: predictions that differ from the reference; in the lower film: tokens "
+            "read that are not in the reference."
         )
     )
 
@@ -151,15 +152,15 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
 def _forcing_in_words(runs: data.TwoRuns) -> str:
     if not runs.differ:
         return _(
-            "The two never part: on its own the model writes the reference. Over the reference the loss is {loss:.3f} "
-            "nats a token.",
+            "The two agree throughout: on its own the model writes the reference. Over the reference the loss is "
+            "{loss:.3f} nats per token.",
             loss=runs.loss,
         )
     forced = runs.forced[runs.parting]
     return _(
-        "They part at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; it "
-        "writes “{written}”, and from there on reads other words. Over the reference the loss is {loss:.3f} nats a "
-        "token.",
+        "They diverge at position {number}: the reference has “{asked}”, to which the model gives {probability:.4f}; "
+        "it writes “{written}”, and from there on reads other words. Over the reference the loss is {loss:.3f} nats "
+        "per token.",
         number=runs.parting + 1,
         asked=plain(forced.asked),
         probability=forced.probability,
@@ -184,8 +185,8 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
     )
     st.markdown(
         _(
-            "{formula}: the rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), then falls "
-            "as 1/√step, to {rate:.2e} at {last:,}.",
+            "{formula}: the learning rate rises for {warmup:,} steps to **{peak:.2e}** = 1 ÷ √(d_model · warm-up), "
+            "then falls as 1/√step, to {rate:.2e} at {last:,}.",
             formula=FORMULA,
             warmup=warmup,
             peak=peak,
@@ -195,8 +196,8 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
     )
     st.caption(
         _(
-            "The first {shown:,} of the {last:,} steps that the paper trained its base model (§5.2). Dotted: the end "
-            "of the warm-up. A wider model gets a lower rate, a longer warm-up a lower peak.",
+            "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
+            "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",
             shown=SHOWN,
             last=LAST,
         )
@@ -204,7 +205,7 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
     own = data.trained_schedule(state.current().model)
     name = plain(models.name_of(state.current().model))
     if own is None:
-        frame.note(_("No log of its training lies beside {name}, so its own schedule is not known.", name=name))
+        frame.note(_("{name} has no training log, so its own schedule is unknown.", name=name))
         return
     st.subheader(_("How {name} was trained", name=name), anchor=False)
     frame.chart(
@@ -215,8 +216,8 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
     )
     st.caption(
         _(
-            "The highest rate of its log is {rate:.1e}. Where the line starts anew, a stage began: every "
-            "stage has a warm-up of its own.",
+            "The highest learning rate in its log is {rate:.1e}. Where the line starts again, a new stage begins: "
+            "every stage has its own warm-up.",
             rate=max(own.values),
         )
     )
@@ -234,14 +235,14 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
         figures.target_dots(found),
         "smoothed-target",
         file_name("smoothed target", str(step), sentence=trace.text),
-        _("What the model gives each token, beside the one-hot and the smoothed target."),
+        _("The model's probability of each token, with the one-hot and the smoothed target."),
     )
     st.markdown(_smoothing_in_words(found, hundredths))
     st.caption(
         _(
-            "One row a token, the right one first; the right token is the one that the model wrote, as if its "
-            "translation were the reference. The axis has powers of ten, so that the small share can be seen that "
-            "smoothing gives to every token of the vocabulary; what is exactly 0 stands at the left edge."
+            "One row per token, the right one first; the right token is the one that the model wrote, as if its "
+            "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "
+            "gives every token of the vocabulary; values of exactly 0 are at the left edge."
         )
     )
 
@@ -250,9 +251,9 @@ def _smoothing_in_words(found: data.SmoothedStep, hundredths: int) -> str:
     loss, token = found.loss, plain(found.tokens[0].lstrip("▁") or found.tokens[0])
     if not hundredths:
         return _(
-            "The model gives “{token}” **{probability:.4f}**; the smoothed target asks for **{target:.4f}**. Without "
-            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient raises the right token, however sure the model "
-            "is, and never lets go.",
+            "The model gives “{token}” **{probability:.4f}**; the smoothed target is **{target:.4f}**. Without "
+            "smoothing the loss is −ln p = {one_hot:.3f}: its gradient always raises the probability of the right "
+            "token, however confident the model is.",
             token=token,
             probability=loss.probability,
             target=loss.target,

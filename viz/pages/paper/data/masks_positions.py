@@ -107,7 +107,7 @@ def _rule(mask: AttentionMask) -> str:
     if mask.chunk is not None:
         parts.append(_("no key of another chunk of {count:,} tokens", count=mask.chunk))
     if mask.explicit is not None:
-        parts.append(_("a pattern of its own"))
+        parts.append(_("a special pattern"))
     if mask.key_padding is not None:
         parts.append(_("no padding"))
     if not parts:

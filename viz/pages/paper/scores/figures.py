@@ -47,8 +47,8 @@ def example_row(sample: Sample) -> go.Figure:
     )
     name, formula = LABELS[sample.name]
     measured = _(
-        "spread of scores  <b>{spread:.2f}</b><br>entropy  <b>{entropy:.2f}</b> of {most:.0f} bits<br>"
-        "gradient  <b>{gradient}</b>",
+        "standard deviation of scores  <b>{spread:.2f}</b><br>entropy  <b>{entropy:.2f}</b> of {most:.0f} "
+        "bits<br>gradient  <b>{gradient}</b>",
         spread=sample.spread.median,
         entropy=sample.entropy.median,
         most=np.log2(keys),
@@ -108,16 +108,19 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
                 marker={"color": COLOURS[name], "size": 8, "opacity": 0.8},
                 hovertemplate=(
                     f"<b>%{{customdata[0]}}</b>, {_(LABELS[name][0]).lower()}<br>"
-                    + _("spread of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of the most")
+                    + _(
+                        "standard deviation of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of "
+                        "the maximum"
+                    )
                     + "<extra></extra>"
                 ),
             )
         )
     return go.Figure(
         traces,
-        headed(HEADS_HEIGHT, _("<b>Gradient</b> of every head over the spread of its scores"))
+        headed(HEADS_HEIGHT, _("<b>Gradient</b> of every head by the standard deviation of its scores"))
         | {
-            "xaxis": axis(_("spread of a row's scores, nats"))
+            "xaxis": axis(_("standard deviation of a row's scores, nats"))
             | {"type": "log", "tickvals": SPREADS, "showgrid": False},
             "yaxis": powers_axis(),
         },
@@ -165,7 +168,7 @@ def _over_width(
 
 
 def _medians(of_name: Sequence[Sample], quartiles: Sequence[Quartiles], text: str) -> go.Scatter:
-    half = _("half of the rows: %{customdata}")
+    half = _("middle half of the rows: %{customdata}")
     line = _line(of_name, [one.median for one in quartiles], f"{text}<br>{half}", {"width": 2.5})
     line.customdata = [_("{low} to {high}", low=_short(one.low), high=_short(one.high)) for one in quartiles]
     return line

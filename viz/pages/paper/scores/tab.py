@@ -30,35 +30,35 @@ PAPER_WIDTH: Final = 64
 #: A median gradient below this share of the scaled one counts as vanished.
 VANISHED: Final = 0.1
 CURVES: Final = {
-    "variance": (figures.variance_curve, said("variance over d_k, a line for each score function")),
-    "entropy": (figures.entropy_curve, said("entropy over d_k, a line for each score function")),
-    "gradient": (figures.gradient_curve, said("gradient over d_k, a line for each score function")),
+    "variance": (figures.variance_curve, said("variance by d_k, one line per score function")),
+    "entropy": (figures.entropy_curve, said("entropy by d_k, one line per score function")),
+    "gradient": (figures.gradient_curve, said("gradient by d_k, one line per score function")),
 }
 _OF_DIVIDING: Final = said(
-    "On the left a point is a head of this sentence, by the medians of its rows. This model divides. Taking queries "
-    "and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle head, and no "
-    "division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose queries and keys "
-    "with the division in place: a model trained without it could have made them smaller."
+    "On the left, each point is a head of this sentence, by the medians of its rows. This model divides by √d_k. "
+    "With the queries and keys as they are, the middle head keeps {scaled:.0%} of the largest possible entropy with "
+    "the division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The "
+    "queries and keys were trained with the division: a model trained without it could have made them smaller."
 )
 _OF_UNDIVIDED: Final = said(
-    "On the left a point is a head of this sentence, by the medians of its rows. This model does not divide. Taking "
-    "queries and keys as they are, the division leaves {scaled:.0%} of the largest possible entropy in the middle "
-    "head, and no division {dot:.0%}; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. Training chose "
-    "queries and keys without it: one trained with it could have made them larger."
+    "On the left, each point is a head of this sentence, by the medians of its rows. This model does not divide by "
+    "√d_k. With the queries and keys as they are, the middle head keeps {scaled:.0%} of the largest possible entropy "
+    "with the division and {dot:.0%} without it; the gradient is {scaled_gradient:.3f} and {dot_gradient:.3f}. The "
+    "queries and keys were trained without the division: a model trained with it could have made them larger."
 )
 N: Final = said("n, queries and keys")
 _ALTS: Final = {
-    "seconds": said("time of the scores over n, a line for each function"),
-    "num_bytes": said("memory of the scores over n, a line for each function"),
+    "seconds": said("time of the scores by n, one line per function"),
+    "num_bytes": said("memory of the scores by n, one line per function"),
 }
 DEVICES: Final = {"cpu": "CPU", "cuda": "GPU"}
 _COLUMNS: Final = (
     html.Column(said("Score function")),
     html.Column(said("Multiply-adds"), is_number=True),
     html.Column("tanh", is_number=True),
-    html.Column(said("On")),
+    html.Column(said("Device")),
     html.Column(said("Time"), is_number=True),
-    html.Column(said("Against dot"), is_number=True),
+    html.Column(said("Relative to dot"), is_number=True),
     html.Column(said("Memory"), is_number=True),
 )
 
@@ -78,7 +78,7 @@ def show(trace: "Trace") -> None:
             frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
     st.caption(_how_to_read(chosen, width))
     st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in NAMES]))
-    with st.spinner(_("Drawing random vectors of every width …")):
+    with st.spinner(_("Sampling random vectors of every width …")):
         samples = {name: [claims.sample(name, other) for other in WIDTHS] for name in NAMES}
     with st.grid(3, min_column_width=240, gap="small"):
         for what, (curve, alt) in CURVES.items():
@@ -96,7 +96,7 @@ def _width() -> int:
             _("d_k, components of a query and a key"),
             WIDTHS,
             help_text=_(
-                "The paper's base model has d_k = {paper_width}. All components are drawn from N(0, 1).",
+                "The paper's base model has d_k = {paper_width}. All components are sampled from N(0, 1).",
                 paper_width=PAPER_WIDTH,
             ),
         )
@@ -106,11 +106,11 @@ def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
     dot, scaled = chosen["dot"], chosen["scaled"]
     ratio = dot.spread.median / scaled.spread.median
     return _(
-        "Each bar is the weight of one of 32 random keys, the largest first, for the query in the middle of 256. At "
-        "d_k = {width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores "
-        "spread {ratio:.1f} × as far. In the corner are medians over all queries: the standard deviation of a query's "
-        "scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, what is left of a gradient that comes back "
-        "through the softmax. W and v are random as in a new layer.",
+        "Each bar is the weight of one of 32 random keys, the largest first, for the median query of 256. At d_k = "
+        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores "
+        "have {ratio:.1f} × the standard deviation. In the corner are medians over all queries: the standard "
+        "deviation of a query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient that "
+        "passes through the softmax. W and v are random as in a new layer.",
         width=width,
         dot=float(dot.example[0]),
         scaled=float(scaled.example[0]),
@@ -126,13 +126,13 @@ def _claim(samples: dict[str, list[claims.Sample]]) -> str:
     paper = WIDTHS.index(PAPER_WIDTH)
     return _(
         "**The paper** (§3.2.1) suspects that for large d_k dot products “grow large in magnitude, pushing the "
-        "softmax function into regions where it has extremely small gradients”; footnote 4 gives Var(q · k) = d_k. It "
-        "measures neither, and cites that additive attention does better than an unscaled dot product for large d_k. "
-        "**Here** the measured variance (line) is off the formula (dotted) by {off:.0%} at most. At the paper's d_k = "
-        "{paper_width} the middle row still keeps {kept:.0%} of the scaled gradient, although its entropy is "
-        "{entropy:.1f} of 5 bits: two keys share the weight. From d_k = {gone} on less than a tenth is left, at "
-        "{widest:,} only {least}. The bilinear score grows as the dot product does; the additive one is bounded by its "
-        "tanh. Point at a line for its quartiles.",
+        "softmax function into regions where it has extremely small gradients”; footnote 4 gives Var(q · k) = d_k. "
+        "It measures neither, and cites that additive attention is better than an unscaled dot product for large "
+        "d_k. **Here** the measured variance (solid line) differs from the formula (dotted line) by at most "
+        "{off:.0%}. At the paper's d_k = {paper_width} the median row still keeps {kept:.0%} of the scaled gradient, "
+        "although its entropy is {entropy:.1f} of 5 bits: two keys share the weight. From d_k = {gone} on less than "
+        "a tenth is left, at {widest:,} only {least}. The bilinear score grows as the dot product does; the additive "
+        "one is bounded by its tanh. Point at a line to see its quartiles.",
         off=off,
         paper_width=PAPER_WIDTH,
         kept=flows[paper],
@@ -148,14 +148,15 @@ def _show_heads(trace: "Trace") -> None:
     st.subheader(_("In the trained heads of this model"), anchor=False)
     if not trace.knows_inputs:
         frame.note(
-            _("Queries and keys of this model are not known, only weights: its scores cannot be scaled otherwise.")
+            _(
+                "The queries and keys of this model are not available, only its weights, so its scores cannot be "
+                "scaled differently."
+            )
         )
         return
     heads = claims.heads(trace)
     if not heads:
-        frame.note(
-            _("Every row of this text has one key alone: its weight is 1, with the division by √d_k and without it.")
-        )
+        frame.note(_("Every row of this text has only one key: its weight is 1, with or without the division by √d_k."))
         return
     swatches = html.swatches([(figures.COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -168,13 +169,16 @@ def _show_heads(trace: "Trace") -> None:
             figures.head_cloud({name: heads[name] for name in ("dot", "scaled")}),
             "score-heads",
             name,
-            _("Every head of the model as two points, scaled and unscaled: spread of its scores and gradient"),
+            _(
+                "Every head of the model as two points, scaled and unscaled: standard deviation of its scores and "
+                "gradient"
+            ),
         )
         frame.chart(
             figures.head_row(claims.row_weights(trace, site, layer, head, row), trace.axis_tokens(site)[1]),
             "score-head-row",
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
-            _("The weights of {which}, scaled and not", which=which),
+            _("The weights of {which}, scaled and unscaled", which=which),
         )
     st.caption(
         _(
@@ -217,14 +221,14 @@ def _show_costs(width: int) -> None:
     st.subheader(_("What each costs on this machine"), anchor=False)
     with st.container(width=460):
         size = controls.stepped(
-            "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, each time twice as many.")
+            "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, doubling each time.")
         )
     st.caption(
         _(
             "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
-            "but the dot product “much faster and more space-efficient in practice”, for it is one product of "
-            "matrices; it gives no figures. **Here** the scores of n queries and n keys are computed by each "
-            "function, with d_k as chosen at the top. Scaling is left out: it costs nothing that could be measured."
+            "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
+            "product; it gives no numbers. **Here** each function computes the scores of n queries and n keys, with "
+            "d_k as chosen at the top. Scaling is omitted: its cost is too small to measure."
         )
     )
     task = claims.cost_task(size, width)
@@ -266,10 +270,10 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
     st.caption(
         _(
-            "The table is n = {size:,}. Both axes of the picture are logarithmic: a line that is four times as high "
-            "where n is twice as large is n². Time is the least of several runs, memory the most that was held at "
-            "once.{dashed} The additive function is computed for some rows at a time, or its n · n · d_k values of "
-            "tanh would need {memory} at once.",
+            "The table is for n = {size:,}. Both axes of the picture are logarithmic: a line that rises fourfold "
+            "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
+            "The additive function is computed for some rows at a time; otherwise its n · n · d_k values of tanh "
+            "would need {memory} at once.",
             size=last[0].size,
             dashed=dashed,
             memory=memory(4 * last[0].size ** 2 * width),

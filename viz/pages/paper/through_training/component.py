@@ -55,21 +55,28 @@ _CELLS: Final = code(np.arange(256, dtype=np.float32) / 255)
 FilmJob = tuple[int, str, float]
 TEXTS: Final[Mapping[str, MetricText]] = {
     "word_out": MetricText(
-        said("Word coming out"),
+        said("Target word being predicted"),
         said(
-            "the weight on the source words that the word being written renders, by links made by hand, between 0 and 1"
+            "the weight on the source words that the word being predicted translates, by manual word alignments, "
+            "between 0 and 1"
         ),
     ),
     "word_in": MetricText(
-        said("Word going in"),
-        said("the weight on the source words that the word just read renders, by links made by hand, between 0 and 1"),
+        said("Target word just read"),
+        said(
+            "the weight on the source words that the word just read translates, by manual word alignments, between 0 "
+            "and 1"
+        ),
     ),
     **head_metrics.TEXTS,
 }
 #: Metrics that are no share of the weight.
 NO_SHARES: Final = frozenset({"entropy", "distance"})
 #: What a head has become, by the metric that says so, where no job is named after it.
-ALIGNS: Final = {"word_out": said("looks at the word coming out"), "word_in": said("looks at the word going in")}
+ALIGNS: Final = {
+    "word_out": said("attends to the word being predicted"),
+    "word_in": said("attends to the word just read"),
+}
 
 
 def _text(text: str) -> str:
@@ -219,7 +226,7 @@ def pack_view(
 
 def rows_note(site: str) -> str:
     """How the rows of an attention are named, where that needs a word."""
-    return "" if site == ENCODER else _("A row reads the first token and writes the second.")
+    return "" if site == ENCODER else _("Each row reads the first token and writes the second.")
 
 
 def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int) -> list[FilmJob]:

@@ -87,9 +87,8 @@ def read(content: bytes, name: str) -> OpenFilm:
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:
         raise DataError(
-            "{name} holds {weights:,} weights, of up to {heads:,} heads an attention; this page reads at most "
-            "{most_weights:,} of {most_heads:,}. Cut it: `Film.cut` in `model/training/film.py` leaves frames "
-            "out.",
+            "{name} contains {weights:,} weights, of up to {heads:,} heads per attention; this page reads at most "
+            "{most_weights:,} of {most_heads:,}. Shorten it: `Film.cut` in `model/training/film.py` removes frames.",
             name=name,
             weights=weights,
             heads=heads,

@@ -68,7 +68,7 @@ def show(trace: object) -> None:
     if opened is None:
         frame.note(
             _(
-                "No film of a training lies among the experiments or beside a model. The command below makes one, "
+                "There is no training film in the experiments folder or with a model. The command below makes one, "
                 "and the field below opens it."
             )
         )
@@ -83,7 +83,7 @@ def _training(films: Mapping[str, Path]) -> str:
     """The model whose training is shown; one without a film becomes the first."""
     if state.current().paper.film_of not in films:
         state.change(film_of=next(iter(films)))
-    labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from nothing") for name in films}
+    labels = {name: html.visible(catalogue.label(name)) if name else _("Full model, from scratch") for name in films}
     return controls.dropdown("film_of", _("Training"), labels, width=210)
 
 
@@ -94,7 +94,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     if is_too_large(weights):
         frame.note(
             _(
-                "This attention has {size:,} weights at each frame, more than are sent to a browser. Choose another "
+                "This attention has {size:,} weights per frame, too many to send to a browser. Choose another "
                 "sentence or attention.",
                 size=weights[0].size,
             )
@@ -174,7 +174,7 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
     """Which head of the attention becomes what, and when."""
     if not found.metric:
         return _(
-            "{site}: every row sees one key alone, so every weight is 1 and nothing tells its heads apart.",
+            "{site}: every row sees only one key, so every weight is 1 and its heads cannot be distinguished.",
             site=site_label(found.site),
         )
     head = _("{site} {head}", site=NAMES[found.site].phrase, head=head_label(found.layer, found.head))
@@ -186,8 +186,8 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
             numbers |= {"when": _when(arrival, steps), "step": steps[0]}
             if arrival.metric in component.ALIGNS:
                 return _(
-                    "{head} comes to look at the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} at "
-                    "step {step:,}.",
+                    "{head} starts to attend to the {word} {when}: {after:.2f} of its weight at the end, "
+                    "{before:.2f} at step {step:,}.",
                     **numbers,
                     word=shown(component.TEXTS[arrival.metric].name).lower(),
                 )
@@ -206,7 +206,7 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
 
 def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
     if not arrival.since:
-        return _("at step {step:,} already", step=steps[0])
+        return _("by step {step:,}", step=steps[0])
     before, after = steps[arrival.since - 1 : arrival.since + 1]
     if after - before == 1:
         return _("at step {step:,}", step=after)
@@ -216,11 +216,11 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
     found = data.arrived(opened, site)
     if not found:
-        st.caption(_("At the end no head of this attention has a job by the rule of the other pages."))
+        st.caption(_("At the end, no head of this attention has a job by the rule of the other pages."))
         return
     steps = opened.film.steps
-    columns = [html.Column(_("Head")), html.Column(_("Becomes")), html.Column(_("At the end"), is_number=True)]
-    columns.append(html.Column(_("For good")))
+    columns = [html.Column(_("Head")), html.Column(_("Job")), html.Column(_("At the end"), is_number=True)]
+    columns.append(html.Column(_("Permanent from")))
     rows = [
         [
             head_label(one.layer, one.head),
@@ -230,14 +230,15 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         ]
         for one in found
     ]
-    st.html(html.table(columns, rows, label=_("What heads become, and when")))
+    st.html(html.table(columns, rows, label=_("When heads take on their jobs")))
     aligned = _(
-        " Of alignment counts the share of weight on linked words, from {least} on; it is no error rate.", least=ALIGNED
+        " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate.",
+        least=ALIGNED,
     )
     st.caption(
         _(
-            "The jobs of heads are those of the other pages, by the same thresholds; a film has few sentences, so a "
-            "head near its threshold may gain and lose its job from frame to frame.{aligned}",
+            "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
+            "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
             aligned=aligned if site == CROSS else "",
         )
     )
@@ -249,7 +250,7 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     total, sent = len(film.steps), len(view.frames)
     left_out = (
         _(
-            " Of its {total} frames {sent} are shown, evenly spaced: all would be too much for a browser.",
+            " Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser.",
             total=total,
             sent=sent,
         )
@@ -259,11 +260,11 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     st.caption(
         plain(
             _(
-                "A film of a training{told}. Frames: {total}, up to step {steps:,}, closest together at first. "
-                "Sentences: {num_sentences}; at each frame the model reads them with a translation that is given, and "
-                "writes its own. Weights are kept in 255ths, so numbers are exact to 0.002.{left_out} The loss is the "
-                "mean of the training since the frame before, in nats a token; BLEU is that of the first 100 pairs of "
-                "each dev set. {rows_note}",
+                "A film of a training run{told}. Frames: {total}, up to step {steps:,}, most closely spaced at the "
+                "beginning. Sentences: {num_sentences}; at each frame the model reads them with a given translation "
+                "and writes its own. Weights are stored in steps of 1/255, so numbers are exact to 0.002.{left_out} "
+                "The loss is the mean since the previous frame, in nats per token; BLEU is that of the first 100 "
+                "pairs of each dev set. {rows_note}",
                 told=_(" ({settings})", settings=messages.with_commas(told)) if told else "",
                 total=total,
                 steps=film.steps[-1],
@@ -285,12 +286,12 @@ def _show_own_film() -> None:
     """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
     loaded: _Loaded | None = st.session_state.get(_SLOT)
     if loaded is not None and loaded.error:
-        st.error(plain(_("{error} What was shown before stays.", error=loaded.error)), icon=":material/error:")
-    with st.expander(_("A film of your own"), key="training-film-own", icon=":material/movie:"):
-        label = _("A film of a training, .npz, at most {largest} MB", largest=uploads.most())
+        st.error(plain(_("{error} The previous view is still shown.", error=loaded.error)), icon=":material/error:")
+    with st.expander(_("Your own film"), key="training-film-own", icon=":material/movie:"):
+        label = _("A film of a training run, .npz, at most {largest} MB", largest=uploads.most())
         uploads.field(label, key=_FIELD, on_change=_take)
         if loaded is not None and loaded.film is not None:
-            st.caption(plain(_("Shown is {name}.", name=loaded.name)))
+            st.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
         st.caption(
             _(

@@ -11,7 +11,7 @@ from viz.pages.paper.data import ablations
 
 def opened(app: AppTest, **choices: object) -> AppTest:
     at(app, "Live switches", text="The dog sleeps.", **choices)
-    return until(app, lambda app: app.get("html") and "Taken out" in said(app))
+    return until(app, lambda app: app.get("html") and "Removed" in said(app))
 
 
 def test_the_sentence_is_translated_without_each_part(app: AppTest) -> None:

@@ -18,9 +18,9 @@ def test_it_opens_on_the_width_with_the_smallest_error(app: AppTest) -> None:
 
 def test_a_narrow_kernel_is_a_hard_lookup(app: AppTest) -> None:
     at(app, "Pooling")
-    assert "a soft lookup" in said(app)
+    assert "a soft look-up" in said(app)
     healthy(app.slider(key="pooling_width").set_value(0.02).run())
-    assert "a hard lookup" in said(app)
+    assert "a hard look-up" in said(app)
     assert app.query_params["sigma"] == "2"
     weights = numbers_of(charts(app)[1]["data"][0])
     assert (weights.max(1) > 0.7).mean() > 0.8

@@ -72,7 +72,7 @@ def test_costs_are_measured_when_asked_for_and_tell_a_size_that_does_not_fit(
     drawn = len(charts(app))
     started(app, "score-costs")
     until(app, lambda app: len(charts(app)) == drawn + 2)
-    assert "Against dot" in said(app)
+    assert "Relative to dot" in said(app)
     monkeypatch.setattr(measured_cost, "available_bytes", lambda device: 10_000)
     healthy(app.select_slider(key="score_size").set_value(256).run())
     app.button(key="score-costs-start").click().run()

@@ -54,7 +54,7 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     )
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
-    assert "looks at the word coming out" in said(filmed)
+    assert "attends to the word being predicted" in said(filmed)
     assert "![x](" not in said(filmed)
 
 
@@ -114,7 +114,7 @@ def test_the_training_of_a_model_with_a_film_beside_its_weights_is_chosen(filmed
     saved(root / "en-de" / "film.npz", film(("encoder.self",), heads=3))
     first = header(at(filmed, TAB, film_site="decoder.cross", film_head=1))
     choice = filmed.selectbox(key="film_of")
-    assert choice.options == ["Full model, from nothing", "en-de"]
+    assert choice.options == ["Full model, from scratch", "en-de"]
     shown = header(healthy(choice.set_value("en-de").run()))
     assert (first["heads"], shown["heads"]) == (2, 3)
     # What was chosen in the film before says nothing of this one.

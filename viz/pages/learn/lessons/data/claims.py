@@ -56,12 +56,13 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     }  # fmt: skip
     found["verdict"] = said("More than half") if changed * 2 > len(rows) else said("Fewer than half")
     columns = (
-        Column(said("writes"), language="de"), Column(said("head")), Column(said("looks at"), language="en"),
-        Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said("p without"), is_number=True),
+        Column(said("writes"), language="de"), Column(said("head")), Column(said("attends to"), language="en"),
+        Column(said("weight"), is_number=True), Column("p", is_number=True), Column(said(
+            "p without it"), is_number=True),
         Column(said("changes")),
     )  # fmt: skip
     caption = said(
-        "In each row, the cross-attention head with the largest weight, switched off; all tokens before are kept."
+        "For each row, the cross-attention head with the largest weight is switched off; all tokens before are kept."
     )
     choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
@@ -87,7 +88,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
     weight = said("weight")
     picture = Bars(labels=labels, series={weight: values}, number=weight, top=1.0, marked=len(values) - 1)
     caption = said(
-        "What “{word}” gives “{key}” in the {count} heads that give most, and on average over all heads.",
+        "The weight of “{word}” on “{key}” in the {count} heads where it is largest, and its mean over all heads.",
         word=word, key=key, count=len(order),
     )  # fmt: skip
     choices = {"text": text, "site": site, "layer": places[0][0], "head": places[0][1], "token": at}
@@ -123,7 +124,7 @@ def saturated(shipped: "Shipped", *, text: str) -> View:
     labels = [NAMES[site].phrase for site in SITES]
     number = said("rows with a weight above {limit}", limit=SATURATED)
     picture = Bars(labels=labels, series=series, number=number, digits=0)
-    caption = said("Of {rows:,} rows of all heads; rows that may look at one key only are left out.", rows=rows)
+    caption = said("Of {rows:,} rows of all heads; rows that may attend to only one key are excluded.", rows=rows)
     return View(picture, found, caption, FullPage("paper", {"text": text, "paper_tab": "Scores"}))
 
 
@@ -157,7 +158,7 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
         Column(said("another translation"), is_number=True),
         Column(said("another source"), is_number=True),
     )  # fmt: skip
-    caption = said("The largest difference of any number of the keys from those that the model used.")
+    caption = said("The largest difference of any number of the keys from those the model used.")
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("attention", {"text": text, "site": CROSS}))
 
 
@@ -168,7 +169,9 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     translator = experiment(shipped, "no-positions")
     trace = traces.trace(translator, text)
     if len(trace.target_ids) < 4:
-        raise TraceError("The small model writes too little here: two tokens before its last cannot be swapped.")
+        raise TraceError(
+            "The small model writes too few tokens here: there are no two tokens before the last that could be swapped."
+        )
     reversed_words = read_backwards(translator, trace)
     swapped = swap_earlier_tokens(translator, trace, 1, 2)
     names = [
@@ -185,7 +188,7 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     found["verdict"] = said("Yes") if swapped.differences[-1] > 1e-3 else said("No")
     picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
     caption = said(
-        "The encoder's output for the same tokens; and the decoder's last row, after the same tokens swapped."
+        "The encoder's output for the same tokens; and the decoder's last row, after two tokens are swapped."
     )
     choices = {"text": text, "paper_tab": "Ablations", "ablations": ("full", "no-positions"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("paper", choices))
@@ -215,7 +218,8 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     number = said("share of rows where the two differ")
     picture = Bars(labels=labels, series={said("share"): differ.mean(-1)}, number=number, top=1)
     caption = said(
-        "Encoder self-attention: rows whose largest weight and longest weighted vector belong to different keys."
+        "Encoder self-attention: rows in which the largest weight and the longest weighted vector belong to "
+        "different keys."
     )
     choices = {"text": text, "site": ENCODER, "layer": layer, "head": head, "measure": "norms"}
     return View(picture, found, caption, FullPage("attention", choices))

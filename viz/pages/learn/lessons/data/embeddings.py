@@ -72,9 +72,9 @@ def lengths(shipped: "Shipped", *, text: str) -> View:
         said("times √d_model"): scaled,
         said("position"): positional,
     }
-    picture = Bars(labels=trace.source_tokens, series=series, number=said("length of the vector"), digits=1)
+    picture = Bars(labels=trace.source_tokens, series=series, number=said("norm of the vector"), digits=1)
     caption = said(
-        "What is added up before the first layer: the scaled row of the token, and the encoding of its position."
+        "The vectors added before the first layer: the scaled row of the token, and the encoding of its position."
     )
     choices = {"text": text, "learn_tab": "The Transformer", "transformer_view": "One token", "site": ENCODER}
     return View(picture, found, caption, FullPage("learn", choices))
@@ -129,7 +129,7 @@ def logits(shipped: "Shipped", *, text: str, word: str) -> View:
         Column(said("probability"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "The row that a token has in the matrix, times the decoder's state; beside it what the model itself said."
+        "The row of a token in the matrix, times the decoder's state, next to the logit that the model computed."
     )
     choices = {"text": text, "step": step, "step_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
@@ -142,7 +142,7 @@ def shared(shipped: "Shipped") -> View:
     once, all_of_it = config.vocab_size * config.d_model, counts.total
     parts = {
         said("embedding matrix, once"): once,
-        said("the same three times"): 3 * once,
+        said("three separate matrices"): 3 * once,
         said("encoder self-attention"): counts.encoder_self_attention,
         said("encoder feed-forward"): counts.encoder_feed_forward,
         said("decoder self-attention"): counts.decoder_self_attention,
@@ -158,7 +158,7 @@ def shared(shipped: "Shipped") -> View:
         number=said("parameters"), digits=0, marked=0,
     )  # fmt: skip
     caption = said(
-        "Parameters of each part. The second bar is not in this model: it is what sharing saves, and the first."
+        "Parameters of each part. The second bar is not part of this model: it shows the cost without sharing."
     )
     return View(picture, found, caption, FullPage("model_card", {"model_card_tab": "Overview"}))
 
@@ -171,7 +171,7 @@ def _space(reader: Reader) -> EmbeddingSpace:
 def _id(space: EmbeddingSpace, word: str) -> int:
     token_id = space.find(word)
     if token_id is None:
-        raise TokenError("The vocabulary of this model has no piece that is the word {word!r}.", word=word)
+        raise TokenError("The vocabulary of this model has no token that is the word {word!r}.", word=word)
     return token_id
 
 

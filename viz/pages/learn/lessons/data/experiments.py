@@ -30,7 +30,7 @@ _LONGEST = 160
 _READINGS: "Final[Mapping[Reading | None, Message]]" = {
     "worse": said("worse"),
     "better": said("better"),
-    "not told apart": said("not told apart"),
+    "not told apart": said("within seed noise"),
     None: said("one seed"),
 }
 
@@ -51,7 +51,8 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     rows = tuple((PRESETS[preset], own) for preset, own in zip(presets, texts, strict=True))
     picture = Rows((Column(said("small model")), Column(said("German"), language="de")), rows)
     caption = said(
-        "Small models, each trained alike for 2,000 steps; what differs from the first is marked. Seed 0 of each."
+        "Small models, each trained in the same way for 2,000 steps; differences from the first are marked. All with "
+        "seed 0."
     )
     choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("paper", choices))
@@ -82,7 +83,8 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         number=said("BLEU on {dev_set}", dev_set=dev_set), digits=1, spread=np.array(deviations), marked=0,
     )  # fmt: skip
     caption = said(
-        "Mean over {seeds} seeds each, and their standard deviation. Marked: what the others differ from.",
+        "Mean over {seeds} seeds each, with the standard deviation. The marked model is the one the others are "
+        "compared with.",
         seeds=found["seeds"],
     )
     choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
@@ -110,11 +112,12 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     found |= {"better": kinds.count("better"), "worse": kinds.count("worse")}
     columns = (
         Column(said("small model")), *(Column(name, is_number=True) for name in sets),
-        Column(said("beside the full one")),
+        Column(said("compared with the full model")),
         Column(said("Table 3"), is_number=True),
     )  # fmt: skip
     caption = said(
-        "BLEU less the full model's. Told apart: on every set by more than both standard deviations together."
+        "BLEU minus the full model. A difference counts if on every set it is larger than both standard deviations "
+        "together."
     )
     choices = {"paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
@@ -129,7 +132,7 @@ def results() -> AblationResults:
         return _results(FileState.of(path))
     except OSError as error:
         raise DataError(
-            "There are no results of ablations ({results}) beside the small models.", results=RESULTS
+            "There are no results of ablations ({results}) for the small models.", results=RESULTS
         ) from error
 
 
@@ -144,9 +147,7 @@ def _of_table(difference: float | None) -> str:
 
 
 def _not_measured(preset: str, dev_set: str) -> DataError:
-    return DataError(
-        "No results of the model {preset!r} on {dev_set} are in the list of ablations.", preset=preset, dev_set=dev_set
-    )
+    return DataError("The results of ablations lack the model {preset!r} on {dev_set}.", preset=preset, dev_set=dev_set)
 
 
 def claimed(shipped: "Shipped", *, dev_set: str) -> View:
@@ -167,9 +168,9 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
         rows.append((PRESETS[preset], f"{claimed:+.1f}", _of_table(paper), f"{own.mean - full.mean:+.1f}"))
     found |= {"claims": len(rows), "with_source": with_source, "without_source": len(rows) - with_source}
     columns = (
-        Column(said("without")), Column(said("often claimed"), is_number=True), Column(said("Table 3"), is_number=True),
+        Column(said("without")), Column(said("common claim"), is_number=True), Column(said("Table 3"), is_number=True),
         Column(said("small models here"), is_number=True),
     )  # fmt: skip
-    caption = said("BLEU less a full model's. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
+    caption = said("BLEU minus the full model. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
     choices = {"paper_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))

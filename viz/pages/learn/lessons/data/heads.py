@@ -51,7 +51,7 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         column_name=said("key"),
         file_name=file_name(head_name(site, layer, number), sentence=text),
     )
-    caption = said("Rows are queries, columns are keys; the lighter, the more weight. Every row adds up to 1.")
+    caption = said("Rows are queries, columns are keys; the lighter, the more weight. Every row sums to 1.")
     return View(
         picture, found, caption, FullPage("attention", {"text": text, "site": site, "layer": layer, "head": number})
     )
@@ -70,7 +70,7 @@ def grid(shipped: "Shipped", *, text: str, site: str) -> View:
         "d_k": shipped.translator.config.d_model // heads,
         "with_job": 0 if surest is None else len(surest.of_heads),
     }
-    caption = said("One tile a head, a row of tiles a layer; in a tile, rows are queries and columns keys.")
+    caption = said("Each tile is a head, each row of tiles a layer; in a tile, rows are queries and columns keys.")
     return View(Heads(trace, site), found, caption, FullPage("attention", {"text": text, "site": site}))
 
 
@@ -96,10 +96,10 @@ def jobs(shipped: "Shipped") -> View:
         "share": named / heads,
     }
     found["verdict"] = said("Fewer than half") if named * 2 < heads else said("More than half")
-    columns = Column(said("job")), Column(said("surest head")), Column(said("metric"), is_number=True)
+    columns = Column(said("job")), Column(said("clearest head")), Column(said("metric"), is_number=True)
     picture = Rows(columns, tuple(rows))
     caption = said(
-        "For each job and attention the head that does it most, over the sentences of the atlas; 1 is always."
+        "For each job and attention, the head that does it most, over the sentences of the atlas; 1 means always."
     )
     return View(picture, found, caption, FullPage("atlas"))
 
@@ -119,11 +119,11 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
     }  # fmt: skip
     picture = Bars(
         labels=[head_label(layer, head) for head in range(len(lengths))],
-        series={said("length"): lengths},
-        number=said("length of the head's output × its rows of W^O"),
+        series={said("norm"): lengths},
+        number=said("norm of the head's output × its rows of W^O"),
         marked=int(lengths.argmax()),
     )
-    caption = said("One bar a head: the length of the vector that it adds to the output of the layer for this word.")
+    caption = said("One bar per head: the norm of the vector that it adds to the output of the layer for this word.")
     choices = {"text": text, "site": site, "layer": layer, "head": int(lengths.argmax()), "token": at}
     return View(
         picture, found, caption, FullPage("attention", {**choices, "attention_tab": "Where a weight comes from"})
@@ -160,7 +160,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
         column_name=said("head"),
         file_name=file_name("links", site, word, key),
     )
-    caption = said("One cell a head, layers downwards: the weight from the one word to the other.")
+    caption = said("One cell per head, layers from top to bottom: the weight from the first word to the second.")
     choices = {"text": text, "site": site, "layer": layer, "head": head, "token": at, "key_token": keys[0]}
     return View(picture, found, caption, FullPage("attention", choices))
 
@@ -188,11 +188,11 @@ def followed(shipped: "Shipped") -> View:
     columns = (
         Column(said("head")),
         Column(said("antecedent before the other noun"), is_number=True),
-        Column(said("95 % interval")),
+        Column(said("95% interval")),
     )
     picture = Rows(columns, tuple(rows))
     caption = said(
-        "Heads that follow antecedents by the atlas: the share of sentences in which the antecedent gets more weight "
-        "than the other noun."
+        "Heads that follow antecedents, by the atlas: the share of sentences in which the antecedent gets more "
+        "weight than the other noun."
     )
     return View(picture, found, caption, FullPage("atlas"))

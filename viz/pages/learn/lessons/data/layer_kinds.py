@@ -95,7 +95,7 @@ def operations(shipped: "Shipped", *, width: int) -> View:
         log_x=True, log_y=True,
     )  # fmt: skip
     caption = said(
-        "n²d, nd², knd² and rnd at d = {width}, k = {kernel}, r = {window}. Dotted: n = d.",
+        "n²d, nd², knd² and rnd at d = {width}, k = {kernel}, r = {window}. Dotted line: n = d.",
         width=width, kernel=KERNEL, window=WINDOW,
     )  # fmt: skip
     return View(picture, found, caption, _FULL)
@@ -112,7 +112,7 @@ def projections(shipped: "Shipped", *, text: str, width: int) -> View:
         "share": table / (table + projected), "crossing": 2 * width, "attention": counts["self-attention"],
         "ratio": counts["recurrent"] / counts["self-attention"],
     }  # fmt: skip
-    whole = (said("all of {kind}", kind=NAMES[kind]) for kind in TABLE)
+    whole = (said("total, {kind}", kind=NAMES[kind]) for kind in TABLE)
     labels = [said("scores and sums: 2n²d"), said("projections: 4nd²"), *whole]
     values = np.array([table, projected, *counts.values()]) / 1e6
     picture = Bars(
@@ -141,11 +141,11 @@ def in_turn(shipped: "Shipped", *, text: str) -> View:
     found |= {f"{kind.replace('-', '_')}_layers": layers[kind] for kind in kinds}
     rows = tuple((NAMES[kind], str(steps[kind]), paper[kind][0], str(layers[kind]), paper[kind][1]) for kind in kinds)
     columns = (
-        Column(said("layer")), Column(said("steps in turn"), is_number=True), Column(said("Table 1")),
-        Column(said("layers until the ends meet"), is_number=True), Column(said("longest path, §4")),
+        Column(said("layer")), Column(said("sequential operations"), is_number=True), Column(said("Table 1")),
+        Column(said("layers to connect both ends"), is_number=True), Column(said("longest path, §4")),
     )  # fmt: skip
     caption = said(
-        "Counted for {length} tokens, k = {kernel}, r = {window}. A recurrent layer's one layer is n steps long.",
+        "Counted for {length} tokens, k = {kernel}, r = {window}. A single recurrent layer takes n steps.",
         length=length, kernel=KERNEL, window=WINDOW,
     )  # fmt: skip
     return View(Rows(columns, rows), found, caption, _FULL)
@@ -177,7 +177,7 @@ def influence(shipped: "Shipped", *, kind: Kind, layers: int) -> View:
         file_name=file_name("influence", kind),
     )
     caption = said(
-        "Rows are outputs, columns inputs of layers with random weights. Dark is exactly 0: no way leads there."
+        "Rows are outputs, columns inputs of layers with random weights. Dark is exactly 0: no path leads there."
     )
     return View(picture, found, caption, _FULL)
 
@@ -207,7 +207,8 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
         marked=head,
     )  # fmt: skip
     caption = said(
-        "For each head of the first encoder layer: how far away, at the farthest, the key with most weight is."
+        "For each head of the first encoder layer: the largest distance from a token to the key with its largest "
+        "weight."
     )
     choices = {"text": text, "site": ENCODER, "layer": 0, "head": head, "token": row}
     return View(picture, found, caption, FullPage("attention", choices))

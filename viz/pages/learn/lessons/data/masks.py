@@ -55,9 +55,9 @@ def mask(shipped: "Shipped", *, text: str, site: str) -> View:
         file_name=file_name("mask", site, sentence=text),
     )
     caption = (
-        said("Dark: the score is −∞, so the weight is exactly 0. Light: this query may look at this key.")
+        said("Dark: the score is −∞, so the weight is exactly 0. Light: this query may attend to this key.")
         if not allowed.all()
-        else said("All cells are light: every query may look at every key.")
+        else said("All cells are light: every query may attend to every key.")
     )
     return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": text, "site": site}))
 
@@ -74,7 +74,7 @@ def shifted(shipped: "Shipped", *, text: str) -> View:
         "translation": trace.translation,
     }  # fmt: skip
     picture = Rows((Column(said("position"), is_number=True), Column(said("reads")), Column(said("writes"))), rows)
-    caption = said("Each row is one step: what is written in it is read in the next.")
+    caption = said("Each row is one step; the token it writes is read in the next.")
     return View(picture, found, caption, FullPage("decoding", {"text": text, "decoding_tab": "Film"}))
 
 
@@ -99,12 +99,10 @@ def padding(shipped: "Shipped", *, texts: list[str]) -> View:
         column_tokens=[str(at) for at in range(1, longest + 1)],
         scale=ColourScale(said("real"), theme.SEQUENTIAL, 0.0, 1.0, 1.0, ((0.0, said("pad")), (1.0, said("token")))),
         title=said("A batch of sentences"),
-        label=said("Which positions of a batch hold tokens and which padding, as a heatmap."),
+        label=said("Which positions of a batch contain tokens and which padding, as a heatmap."),
         row_name=said("sentence"),
         column_name=said("position"),
         file_name=file_name("padding"),
     )
-    caption = said(
-        "Rows are sentences, columns positions. Light: a token. Dark: padding, a key that nobody may look at."
-    )
+    caption = said("Rows are sentences, columns positions. Light: a token. Dark: padding, a masked key.")
     return View(picture, found, caption, FullPage("paper", {"paper_tab": "Masks", "text": texts[0]}))

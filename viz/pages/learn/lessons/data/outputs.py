@@ -62,7 +62,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
             found[f"looks_{number}"] = word_of_key(trace, site, int(row.argmax()))
     found |= {"changed": changed, "heads": len(heads), "verdict": said("Yes") if found["changed_1"] else said("No")}
     columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column(said("changed")))
-    caption = said("Each row is a whole translation, written anew without that head. **Marked** is what differs.")
+    caption = said("Each row is a whole translation, written again without that head. Differences are **marked**.")
     site, layer, head = shipped.head(trace, heads[0])
     choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
@@ -95,7 +95,8 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
         marked=lowest + 1,
     )
     caption = said(
-        "One bar a head of layer {layer} that is switched off in the step that writes “{word}”; first, none.",
+        "One bar per head of layer {layer} that is switched off in the step that writes “{word}”; first, with all "
+        "heads.",
         layer=layer + 1, word=word,
     )  # fmt: skip
     choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
@@ -126,11 +127,11 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     changes = [signed(each.change, 1) for each in tried]
     columns = (
         Column(said("intervention")), Column(said("log-odds change (nats)"), is_number=True),
-        Column(said("then it chooses"), language=_GERMAN),
+        Column(said("resulting choice"), language=_GERMAN),
     )  # fmt: skip
     caption = said(
-        "Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is {before} nats "
-        "as the model is.",
+        "Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is {before} "
+        "nats in the unchanged model.",
         word=word, other=spoken(stated.against), before=signed(verdict.before, 1),
     )  # fmt: skip
     choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
@@ -187,7 +188,7 @@ def without_part(
         Column(_WITHOUT[part], language=_GERMAN),
     )
     rows = tuple(zip(texts, whole, map(differing, whole, shown), strict=True))
-    caption = said("Taken out of the trained model, in every layer; what is left was trained together with it.")
+    caption = said("Removed from the trained model, in every layer; the remaining parts were trained together with it.")
     return View(
         Rows(columns, rows), found, caption, FullPage("paper", {"text": texts[0], "paper_tab": "Live switches"})
     )

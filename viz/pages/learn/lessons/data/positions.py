@@ -51,9 +51,7 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
         Column(said("backwards"), language="de"),
         Column(said("encoder differs by"), is_number=True),
     )  # fmt: skip
-    caption = said(
-        "What the encoder puts out for a token, here and there: the largest difference of any of its numbers."
-    )
+    caption = said("The encoder's output for each token in both orders: the largest difference of any of its numbers.")
     choices = {"text": text, "paper_tab": "Ablations", "ablations": tuple(presets), "ablations_chosen": True}
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
 
@@ -96,7 +94,7 @@ def waves(shipped: "Shipped", *, pairs: list[int], positions: int) -> View:
         said("dimension {number}", number=2 * pair): values.numpy() for pair, (_, values) in drawn.items()
     }
     picture = Curves(x=x, lines=lines, x_name=said("position"), y_name=said("value"))
-    caption = said("Three of the even dimensions; each odd one beside them is the cosine of the same angle.")
+    caption = said("Three of the even dimensions; the odd one after each is the cosine of the same angle.")
     choices = {"paper_tab": "Positions", "dimension": 2 * pairs[0]}
     return View(picture, found, caption, FullPage("paper", choices))
 
@@ -118,7 +116,7 @@ def likeness(shipped: "Shipped", *, distance: int) -> View:
     x = np.arange(-distance, distance + 1, dtype=float)
     product = said("dot product")
     picture = Curves(x=x, lines={product: both}, x_name=said("distance"), y_name=product, upright=0.0)
-    caption = said("The dot product of the encodings of two positions, whichever they are, over their distance.")
+    caption = said("The dot product of the encodings of any two positions, by their distance.")
     return View(picture, found, caption, FullPage("paper", {"paper_tab": "Positions"}))
 
 
@@ -142,8 +140,8 @@ def shift(shipped: "Shipped", *, position: int, by: int) -> View:
         "exact": residual.float64, "fastest": float(degrees[0] % 360), "slowest": float(degrees[-1]),
     }  # fmt: skip
     columns = (
-        Column(said("dimensions")), Column(said("turned by"), is_number=True),
-        Column(said("at {position}", position=position), is_number=True), Column(said("turned"), is_number=True),
+        Column(said("dimensions")), Column(said("rotated by"), is_number=True),
+        Column(said("at {position}", position=position), is_number=True), Column(said("rotated"), is_number=True),
         Column(said("at {position}", position=position + by), is_number=True),
     )  # fmt: skip
     caption = said("Each pair of dimensions is a point on a circle, (sine, cosine). The last two columns agree.")

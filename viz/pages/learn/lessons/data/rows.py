@@ -93,7 +93,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     titles = "q·k", "q·k ÷ √dₖ", _WEIGHT
     picture = Rows((Column(said("key")), *(Column(title, is_number=True) for title in titles)), rows)
     caption = said(
-        "The keys that “{row}” gives most weight in {head}; others share what is left.",
+        "The keys with the largest weights of “{row}” in {head}; others share the rest.",
         row=found["row"], head=found["head"],
     )  # fmt: skip
     full = _opened(text, site, layer, number, at)
@@ -143,12 +143,13 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     }  # fmt: skip
     picture = Bars(
         labels=display_tokens(trace.axis_tokens(site)[1]),
-        series={said("length"): lengths},
-        number=said("length of weight × value"),
+        series={said("norm"): lengths},
+        number=said("norm of weight × value"),
         marked=int(lengths.argmax()),
     )
     caption = said(
-        "For each key, the length of its weight × its value vector in {head}; their sum is the head's output.",
+        "For each key, the norm of its weight × its value vector in {head}; the sum of these vectors is the head's "
+        "output.",
         head=found["head"],
     )
     full = _opened(text, site, layer, number, at)
@@ -175,7 +176,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     }  # fmt: skip
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
     caption = said(
-        "Two rows of the {attention}: over how many keys a row spreads is 2 to the power of its entropy.",
+        "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over.",
         attention=NAMES[site].phrase,
     )
     choices = {"text": text, "site": site, "layer": int(high[0]), "head": int(high[1])}
@@ -202,7 +203,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
         top=1.0,
     )
     caption = said(
-        "The same word in two heads of the {attention}; each head's bars add up to 1.", attention=NAMES[site].phrase
+        "The same word in two heads of the {attention}; each head's bars sum to 1.", attention=NAMES[site].phrase
     )
     return View(picture, found, caption, _opened(text, *heads[1], at))
 
@@ -223,7 +224,7 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     name = said("mean of L{layer}'s {heads} heads", layer=layer + 1, heads=len(rows))
     series: dict[str, np.ndarray] = {head_label(layer, number): rows[number], name: mean}
     picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
-    caption = said("One head's row, and the average of all heads of its layer over the same keys.")
+    caption = said("One head's row, and the mean of all heads of its layer over the same keys.")
     return View(picture, found, caption, _opened(text, site, layer, number, at))
 
 
@@ -256,7 +257,7 @@ def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
 
 def _reads(found: dict[str, float | str]) -> Message:
     return said(
-        "One bar a key: what it gets of the weight in {head} of the {attention}. A row adds up to 1.",
+        "Each bar is one key's share of the weight in {head} of the {attention}. A row sums to 1.",
         head=found["head"], attention=found["attention"],
     )  # fmt: skip
 

@@ -63,7 +63,7 @@ def greedy_and_beam(shipped: "Shipped", *, text: str) -> View:
     )
     columns = (Column(said("search")), Column(said("German"), language="de"), *_NUMBERS)
     caption = said(
-        "log p: the sum over all tokens. Score: the same divided by the length penalty. What differs is marked."
+        "log p: the sum over all tokens. Score: the same divided by the length penalty. Differences are marked."
     )
     return View(Rows(columns, rows), found, caption, _full(text, WIDTH, ALPHA))
 
@@ -89,9 +89,9 @@ def living(shipped: "Shipped", *, text: str) -> View:
         "width": WIDTH, "leads": leads, "steps": steps, "parts": parted[0].step + 1, "first": _word(parted[0].token),
         "winner": _word(parted[1].token), "nodes": len(tree.nodes) - 1,
     }  # fmt: skip
-    ranks = (Column(said("no. {rank}", rank=rank), language="de") for rank in range(1, WIDTH + 1))
+    ranks = (Column(said("rank {rank}", rank=rank), language="de") for rank in range(1, WIDTH + 1))
     columns = (Column(said("step"), is_number=True), *ranks)
-    caption = said("After each step: what is kept, with the sum of its log-probabilities so far.")
+    caption = said("After each step: the hypotheses kept, with the sum of their log-probabilities so far.")
     return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, ALPHA))
 
 
@@ -107,8 +107,8 @@ def widths(shipped: "Shipped", *, text: str, widths: list[int]) -> View:
     found |= {f"width_{width}": own for width, (own, _) in results.items()}
     found["verdict"] = said("No") if found["falls"] else said("Yes")
     picture = Curves(
-        x=np.array(widths, float), lines={said("score"): scores}, x_name=said("width of the beam, 1 is greedy"),
-        y_name=said("score"), points={said("what each returns"): (np.array(widths, float), scores)},
+        x=np.array(widths, float), lines={said("score"): scores}, x_name=said("beam width, 1 is greedy decoding"),
+        y_name=said("score"), points={said("result of each width"): (np.array(widths, float), scores)},
     )  # fmt: skip
     caption = said(
         "The score of the translation that each beam returns: log p divided by the length penalty. Higher is better."
@@ -132,7 +132,7 @@ def penalty(shipped: "Shipped", *, length: int) -> View:
         x=lengths.astype(float), lines=lines, x_name=said("tokens"), y_name=said("length penalty"),
         upright=float(length),
     )  # fmt: skip
-    caption = said("((5 + n) ÷ 6)^α (Wu et al. 2016), for three exponents. Dotted: the length in the text.")
+    caption = said("((5 + n) ÷ 6)^α (Wu et al. 2016), for three exponents. Dotted line: the length in the text.")
     return View(picture, found, caption, FullPage("decoding", {"decoding_tab": "Film", "search": "Beam search"}))
 
 
@@ -155,7 +155,7 @@ def alphas(shipped: "Shipped", *, text: str, percents: list[int]) -> View:
         *_NUMBERS,
     )
     caption = said(
-        "The winner of a beam of {width} with each exponent; what differs from the first is marked.", width=WIDTH
+        "The winner of a beam of {width} with each exponent; differences from the first are marked.", width=WIDTH
     )
     return View(Rows(columns, tuple(rows)), found, caption, _full(text, WIDTH, percents[0] / 100))
 

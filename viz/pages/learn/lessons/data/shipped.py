@@ -28,7 +28,7 @@ PRESETS: Final[Mapping[str, Message]] = {
     "no-positions": said("no positions"),
     "learned-positions": said("learned positions"),
     "no-residual": said("no residual"),
-    "post-norm": said("post norm"),
+    "post-norm": said("post-norm"),
     "no-dropout": said("no dropout"),
     "no-smoothing": said("no smoothing"),
     "convolutional": said("convolutional"),
@@ -130,7 +130,7 @@ def word_of_key(trace: "Trace", site: str, key: int) -> str:
 
 def _no_word(word: str, trace: "Trace") -> TraceError:
     return TraceError(
-        "This model has no word “{word}” there for “{text}”; the step speaks of one that has.",
+        "For “{text}” this model has no word “{word}” here; the step is about a model that has one.",
         word=word,
         text=trace.text,
     )

@@ -36,9 +36,9 @@ def fired(shipped: "Shipped", *, text: str, word: str) -> View:
     }  # fmt: skip
     found["verdict"] = said("Fewer than half") if counts.max() * 2 < units else said("More than half")
     labels = [said("layer {number}", number=number) for number in range(1, len(counts) + 1)]
-    number = said("hidden units above 0, of {units:,}", units=units)
+    number = said("active hidden units, of {units:,}", units=units)
     picture = Bars(labels=labels, series={said("units"): counts}, number=number, digits=0)
-    caption = said("One bar a layer of the encoder: the hidden units that fire for “{word}”.", word=word)
+    caption = said("One bar per layer of the encoder: the hidden units that are active for “{word}”.", word=word)
     return View(picture, found, caption, _follow(shipped, text, word))
 
 
@@ -64,14 +64,16 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         scale=ColourScale.root(said("activation"), max(float(values.max()), 1e-6)),
         title=said("Hidden units of layer {layer}", layer=layer + 1),
         label=said(
-            "The hidden units of layer {layer} that fire most for {word}, at every token.", layer=layer + 1, word=word
+            "The hidden units of layer {layer} that are most active for {word}, at every token.",
+            layer=layer + 1,
+            word=word,
         ),
         row_name=said("token"),
         column_name=said("hidden unit"),
         file_name=file_name("hidden units", str(layer + 1), sentence=text),
     )
     caption = said(
-        "Columns: the units that fire most for “{word}”. Rows: every token, each on its own. Dark is exactly 0.",
+        "Columns: the units that are most active for “{word}”. Rows: all tokens. Dark is exactly 0.",
         word=word,
     )
     return View(picture, found, caption, _follow(shipped, text, word))
@@ -100,12 +102,12 @@ def additions(shipped: "Shipped", *, text: str, word: str) -> View:
     found |= {"most": labels[most], "most_added": added[most], "most_before": before[most]}
     found["larger"] = _NAMES["feed_forward" if by_kind["feed_forward"] > by_kind["self"] else "self"]
     series: dict[str, np.ndarray] = {
-        said("what came in"): np.array(before),
-        said("what the part adds"): np.array(added),
+        said("input of the sub-layer"): np.array(before),
+        said("what the sub-layer adds"): np.array(added),
     }
-    picture = Bars(labels=labels, series=series, number=said("length of the vector"), digits=1)
+    picture = Bars(labels=labels, series=series, number=said("norm of the vector"), digits=1)
     caption = said(
-        "The vector of “{word}” on its way through the encoder: its length, and that of each addition.", word=word
+        "The vector of “{word}” on its way through the encoder: its norm, and that of each addition.", word=word
     )
     return View(picture, found, caption, _follow(shipped, text, word))
 
@@ -126,7 +128,8 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     series: dict[str, np.ndarray] = {said("before the norm"): spreads[0], said("after the norm"): spreads[1]}
     picture = Bars(labels=trace.source_tokens, series=series, number=said("standard deviation of a token's numbers"))
     caption = said(
-        "Each token has {d_model} numbers; a bar is their spread. The norm makes every one 1.", d_model=before.shape[-1]
+        "Each token has {d_model} numbers; each bar is their standard deviation. The norm sets it to 1.",
+        d_model=before.shape[-1],
     )
     return View(picture, found, caption, _follow(shipped, text, text.split()[0]))
 
@@ -134,7 +137,7 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
 def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
     """How long the residual stream is after each part, in a model that norms before and one that norms after."""
     lines: dict[str, np.ndarray] = {}
-    names = {"full": said("norm before the part"), "post-norm": said("norm after the sum, as in the paper")}
+    names = {"full": said("norm before the sub-layer"), "post-norm": said("norm after the sum, as in the paper")}
     for preset, name in names.items():
         translator = experiment(shipped, preset)
         small = type(shipped)(shipped.choice, translator)
@@ -149,10 +152,10 @@ def pre_and_post(shipped: "Shipped", *, text: str, word: str) -> View:
     }  # fmt: skip
     found["verdict"] = said("Norm before the sub-layer") if before[-1] > after[-1] else said("Norm after the sum")
     picture = Curves(
-        x=np.arange(len(before), dtype=float), lines=lines, x_name=said("parts passed, 0 is the embedding"),
-        y_name=said("length of the vector"),
+        x=np.arange(len(before), dtype=float), lines=lines, x_name=said("sub-layers passed, 0 is the embedding"),
+        y_name=said("norm of the vector"),
     )  # fmt: skip
-    caption = said("Two small models, trained alike; the vector of “{word}” through their encoders.", word=word)
+    caption = said("Two small models, trained in the same way; the vector of “{word}” in their encoders.", word=word)
     choices = {"text": text, "paper_tab": "Ablations", "ablations": ("full", "post-norm"), "ablations_chosen": True}
     return View(picture, found, caption, FullPage("paper", choices))
 

@@ -51,7 +51,7 @@ def schedule(shipped: "Shipped", *, others: list[int]) -> View:
         x=steps.astype(float), lines=lines, x_name=said("step"), y_name=said("learning rate"), upright=float(WARMUP)
     )
     caption = said(
-        "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted: the paper's 4,000 steps."
+        "d_model^−0.5 · min(step^−0.5, step · warmup^−1.5), for d_model = 512. Dotted line: the paper's 4,000 steps."
     )
     return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
 
@@ -84,7 +84,7 @@ def own_loss(shipped: "Shipped") -> View:
     }  # fmt: skip
     lines: dict[str, np.ndarray] = {said("as logged"): losses, said("mean of {count} lines", count=width): smooth}
     picture = Curves(x=steps, lines=lines, x_name=said("step"), y_name=said("loss, nats per token"))
-    caption = said("The training loss of the model that ships; pronouns count more in it than other words.")
+    caption = said("The training loss of the model that ships; pronouns have a larger weight in it than other words.")
     return View(picture, found, caption, _CURVES)
 
 
@@ -141,7 +141,7 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
         upright=float(x[both.argmin()]),
     )  # fmt: skip
     caption = said(
-        "What is left of the probability is spread over {others:,} other tokens. Dotted: the least loss.",
+        "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss.",
         others=vocabulary - 1,
     )
     return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
@@ -185,7 +185,7 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     labels = [str(number) for number in range(1, NUMBERS + 1)][: len(values)]
     series: dict[str, np.ndarray] = {said("as computed"): values[:NUMBERS], said("after dropout"): dropped[:NUMBERS]}
     picture = Bars(labels=labels, series=series, number=said("value"))
-    caption = said("The first numbers of what layer 1's feed-forward network adds at “{word}”.", word=word)
+    caption = said("The first components of what the feed-forward network of layer 1 adds at “{word}”.", word=word)
     return View(
         picture,
         found,
@@ -203,7 +203,7 @@ def _least(epsilon: float, vocabulary: int) -> float:
 def _log(shipped: "Shipped") -> TrainingLog:
     log = read_log(models.folder(shipped.choice))
     if log is None or not log.loss.values or not log.learning_rate.values:
-        raise CheckpointError("{name} ships without the log of its training.", name=models.name_of(shipped.choice))
+        raise CheckpointError("{name} ships without its training log.", name=models.name_of(shipped.choice))
     return log
 
 
