@@ -135,7 +135,7 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
 def test_the_threshold_takes_weak_lines_away_and_is_told_once_let_go(page: Page, serve: Serve) -> None:
     root = lines(page, serve)
     before = lines_of(root)
-    root.get_by_label("Lines from").fill("30")
+    root.get_by_label("Minimum weight").fill("30")
     expect_report(page, (0,), threshold=30)
     expect(root.locator("output")).to_have_text("0.30")
     assert 0 < lines_of(root) < before

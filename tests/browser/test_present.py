@@ -189,4 +189,4 @@ def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, app_a
     expected = segno.make(for_visitors, micro=False, error="l")
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
     assert code.evaluate(READ, len(rows)) == rows
-    expect(page.get_by_text("Opens on this computer only.")).to_be_visible()
+    expect(page.get_by_text("Opens only on this computer.")).to_be_visible()

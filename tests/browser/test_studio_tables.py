@@ -123,7 +123,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
         table.get_by_role("button", name="Save this picture as SVG").click()
     svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
     texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
-    assert {"Layer 1", "Goes in", "Written"} <= {text.text for text in texts}
+    assert {"Layer 1", "Token read", "Written"} <= {text.text for text in texts}
     assert min(float(text.attrib["x"]) for text in texts) >= 0
     assert len(texts) > 3 * table.locator("th.number[data-step]").count()
     parts = {

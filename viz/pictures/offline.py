@@ -135,7 +135,7 @@ def all_heads(
     }
     grid = drawn_grid(weights, queries, keys, title, opened)
     matrix = Part(matrix_picture.COMPONENT, drawn[opened], () if only_opened else tuple(drawn.values()))
-    alt = _("{site}: every head of {layers} layers as a tile, and one of them large", site=title, layers=layers)
+    alt = _("{site}: every head of {layers} layers as a tile, and one of them enlarged", site=title, layers=layers)
     return Drawing([*grid.parts, matrix], heads, alt)
 
 

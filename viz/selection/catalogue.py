@@ -145,8 +145,8 @@ def check_may_name_folders() -> None:
     """Raise a CheckpointError where a person may name no folder of the machine."""
     if not limits.rules().names_folders:
         raise CheckpointError(
-            "This server is shared: it opens the models of its list and no other folder. Choose one of the list; "
-            "whoever runs the server can put more into its folder of checkpoints."
+            "This server is shared: it opens only the models of its list. Choose one of the list; the administrator "
+            "of the server can add more to its folder of checkpoints."
         )
 
 

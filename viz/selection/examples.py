@@ -33,8 +33,8 @@ EXAMPLES: Final[tuple[Example, ...]] = (
         "The animal didn't cross the street because it was too tired.",
         "The animal didn't cross the street because it was too wide.",
         said(
-            "“it” is the animal or the street, and German has to choose, es or sie: where does cross-attention look "
-            "when the pronoun is written?"
+            "“it” is the animal or the street, and German has to choose, es or sie: what does cross-attention attend "
+            "to when the pronoun is written?"
         ),
         only_in_german=True,
         stands_for=("animal", "street"),
@@ -42,33 +42,33 @@ EXAMPLES: Final[tuple[Example, ...]] = (
     Example(
         "The horse refused to cross the bridge because it was too narrow.",
         "The horse refused to cross the bridge because it was too tired.",
-        said("The same question with a horse and a bridge: does the same head find what “it” stands for?"),
+        said("The same question with a horse and a bridge: does the same head find what “it” refers to?"),
         stands_for=("bridge", "horse"),
     ),
     Example(
         "The dog chased the cat because it was hungry.",
         "The dog chased the cat because it was fast.",
-        said("A dog is masculine in German and a cat feminine: which of the two is read when the pronoun is written?"),
+        said(
+            "Dog is masculine in German and cat feminine: which of the two is attended to when the pronoun is written?"
+        ),
         only_in_german=True,
         stands_for=("dog", "cat"),
     ),
     Example(
         "If it rains tomorrow, we will stay at home.",
         "If it snows tomorrow, we will stay at home.",
-        said("Here “it” stands for nothing: where do the heads look that otherwise follow pronouns?"),
+        said("Here “it” refers to nothing: what do the heads that usually follow pronouns attend to?"),
     ),
     Example(
         "The book that I bought yesterday is on the table.",
         "The books that I bought yesterday are on the table.",
-        said("German puts the verb last in the clause: cross-attention has to jump back to “bought”."),
+        said("German puts the verb at the end of the clause: cross-attention has to jump back to “bought”."),
         only_in_german=True,
     ),
     Example(
         "I have never seen such a beautiful city.",
         "I will never forget such a beautiful city.",
-        said(
-            "“seen” stands before the city in English and after it in German: the diagonal of cross-attention breaks."
-        ),
+        said("“seen” comes before the city in English and after it in German: the diagonal of cross-attention breaks."),
         only_in_german=True,
     ),
     Example(
@@ -102,7 +102,7 @@ _GERMAN: Final = (
         "Das Tier überquerte die Straße nicht, weil es zu müde war.",
         "Das Tier überquerte die Straße nicht, weil sie zu breit war.",
         said(
-            "In German the gender of “es” and “sie” already says whether the animal or the street is meant: which "
+            "In German the gender of “es” and “sie” already tells whether the animal or the street is meant: which "
             "heads follow it?"
         ),
         stands_for=("Tier", "Straße"),
@@ -111,7 +111,7 @@ _GERMAN: Final = (
     Example(
         "Der Pokal passt nicht in den Koffer, weil er zu groß ist.",
         "Der Pokal passt nicht in den Koffer, weil er zu klein ist.",
-        said("Both nouns are masculine, so that only the last word says which of them “er” is."),
+        said("Both nouns are masculine, so only the last word tells which of them “er” is."),
         stands_for=("Pokal", "Koffer"),
         pronouns=("er", "er"),
     ),
@@ -123,7 +123,7 @@ _GERMAN: Final = (
     Example(
         "Wenn es morgen regnet, bleiben wir zu Hause.",
         "Wenn es morgen schneit, bleiben wir zu Hause.",
-        said("Here “es” stands for nothing: where do the heads look that otherwise follow pronouns?"),
+        said("Here “es” refers to nothing: what do the heads that usually follow pronouns attend to?"),
     ),
     Example(
         "Mach bitte das Licht an, wenn du hereinkommst.",
@@ -133,21 +133,21 @@ _GERMAN: Final = (
     Example(
         "Das Buch, das ich gestern gekauft habe, liegt auf dem Tisch.",
         "Die Bücher, die ich gestern gekauft habe, liegen auf dem Tisch.",
-        said("The verb of the clause stands last: which heads lead from it back to the book?"),
+        said("The verb of the clause comes last: which heads lead from it back to the book?"),
     ),
 )
 _CHINESE: Final = (
     Example(
         "那只动物没有过马路，因为它太累了。",
         "那只动物没有过马路，因为它太宽了。",
-        said("“它” is the animal or the road, and only the last words say which: which heads follow?"),
+        said("“它” is the animal or the road, and only the last words tell which: which heads follow?"),
         stands_for=("动物", "马路"),
         pronouns=("它", "它"),
     ),
     Example(
         "奖杯放不进箱子，因为它太大了。",
         "奖杯放不进箱子，因为它太小了。",
-        said("The trophy is too big, or the box too small: do the heads of “它” tell them apart?"),
+        said("The trophy is too big, or the box too small: do the heads of “它” distinguish them?"),
         stands_for=("奖杯", "箱子"),
         pronouns=("它", "它"),
     ),
@@ -159,7 +159,9 @@ _CHINESE: Final = (
     Example(
         "他昨天买的书在桌子上。",
         "她昨天买的书在桌子上。",
-        said("The clause stands before its noun, in English after it: cross-attention has to jump."),
+        said(
+            "The modifying clause precedes its noun in Chinese and follows it in English: cross-attention has to jump."
+        ),
     ),
     Example(
         "我从来没有见过这么美的城市。",
@@ -169,7 +171,7 @@ _CHINESE: Final = (
     Example(
         "请把灯打开，然后把门关上。",
         "请把灯关上，然后把门打开。",
-        said("“把” brings the object before its verb: which heads lead from the verb back to it?"),
+        said("“把” puts the object before its verb: which heads lead from the verb back to it?"),
     ),
 )
 #: For models that read chats.
@@ -183,8 +185,8 @@ CHAT_EXAMPLE: Final = Example(
     "assistant: The cat.\n"
     "user: And who was chased?",
     said(
-        "Three roles and the template's own tokens: which heads rest on the template, which stay within a message, and "
-        "which lead from the last question back to the first?"
+        "Three roles and the template's own tokens: which heads attend to the template, which stay within a message, "
+        "and which lead from the last question back to the first?"
     ),
 )
 #: Language → examples in it.

@@ -238,14 +238,14 @@ class Job(Generic[Result]):
             return _("Waits for your other computation ({name}). Stop that one?", name=own.text())
         if (before := self.before) is not None:
             if not before:
-                return _("Waiting until others have computed: you are next")
+                return _("Waiting for others' computations: you are next")
             return plural(
-                "Waiting until others have computed: {count} before you",
-                "Waiting until others have computed: {count} before you",
+                "Waiting for others' computations: {count} before you",
+                "Waiting for others' computations: {count} before you",
                 before,
             )
         # Where only the computation finds out how much there is to do, nothing can be said at first.
-        return self.progress.text(self._text) if self.progress.total else _("Beginning …")
+        return self.progress.text(self._text) if self.progress.total else _("Starting …")
 
     def stop(self) -> None:
         """Stop it when the next unit of work is done."""

@@ -85,7 +85,7 @@ class JobQueue:
         with self._changed:
             if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:
                 raise CancelledError(
-                    "You have {most} computations waiting. Stop one of them, then begin this anew.", most=most
+                    "You have {most} computations waiting. Stop one of them, then start this one again.", most=most
                 )
             self._waiting.append(job)
             self._wait(job, check)

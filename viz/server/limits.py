@@ -81,7 +81,7 @@ def read(environment: Mapping[str, str]) -> Rules:
     shared = environment.get(SHARED_VARIABLE, "")
     if shared not in ("", "0", "1"):
         raise ConfigError(
-            "{variable} must be 1 for a shared server, or 0; it is {given!r}. Start Headlight anew.",
+            "{variable} must be 1 for a shared server, or 0; it is {given!r}. Restart Headlight.",
             variable=SHARED_VARIABLE,
             given=shared,
         )
@@ -96,7 +96,7 @@ def _seconds(said: str) -> float:
     # Digits of other scripts are digits to Python, too.
     if not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= MOST_SECONDS and len(said) <= 9):
         raise ConfigError(
-            "{variable} must be a whole number of seconds from 1 to {most:,}; it is {given!r}. Start Headlight anew.",
+            "{variable} must be a whole number of seconds from 1 to {most:,}; it is {given!r}. Restart Headlight.",
             variable=SECONDS_VARIABLE,
             most=MOST_SECONDS,
             given=said[:40],
@@ -118,15 +118,15 @@ def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
     if most is not None and seconds > most:
         if reached is None:
             raise TimeLimitError(
-                "Stopped: this server is shared, and gives one computation {most:,.0f} seconds. Take a shorter text, "
-                "fewer sentences or a smaller model, or run Headlight on a machine of your own.",
+                "Stopped: this server is shared and limits each computation to {most:,.0f} seconds. Use a shorter "
+                "text, fewer sentences or a smaller model, or run Headlight on your own machine.",
                 most=most,
             )
         done, total, unit = reached
         raise TimeLimitError(
-            "Stopped after {done:,} of {total:,} {unit}: this server is shared, and gives one computation {most:,.0f} "
-            "seconds. Take a shorter text, fewer sentences or a smaller model, or run Headlight on a machine of your "
-            "own.",
+            "Stopped after {done:,} of {total:,} {unit}: this server is shared and limits each computation to "
+            "{most:,.0f} seconds. Use a shorter text, fewer sentences or a smaller model, or run Headlight on your "
+            "own machine.",
             done=done,
             total=total,
             unit=said(unit),

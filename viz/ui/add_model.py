@@ -26,8 +26,8 @@ def add_model() -> None:
         if allowed == () and not catalogue.downloads_allowed():
             st.caption(
                 _(
-                    "Others can reach this server, so it opens no folder that is typed here. Whoever runs it can "
-                    "name folders with models in `{folders_variable}`; see “For a class” in the README.",
+                    "Others can reach this server, so it opens no folder that is typed here. Its administrator can "
+                    "allow folders with models in `{folders_variable}`; see “For a class” in the README.",
                     folders_variable=catalogue.FOLDERS_VARIABLE,
                 )
             )
@@ -38,16 +38,16 @@ def add_model() -> None:
                 key=_TYPED,
                 placeholder=f"{allowed[0]}/…" if allowed else "/path/to/a/folder",
                 help=_(
-                    "A folder that transformers saved (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and "
-                    "a tokenizer), or a checkpoint of Headlight's own. Only this session will have it on its "
-                    "list."
+                    "A folder saved by transformers (BERT, GPT-2, Llama, T5, OPUS-MT, ViT …: safetensors and a "
+                    "tokenizer), or a checkpoint of Headlight's own. It appears only on the list of this session."
                 ),
             )
             fetch = catalogue.downloads_allowed() and st.checkbox(
-                _("Fetch it from the Hugging Face hub"),
+                _("Download it from the Hugging Face hub"),
                 key=_FETCH,
                 help=_(
-                    "Then type a name such as google-bert/bert-base-uncased. Nothing is fetched unless you tick this."
+                    "Then type a name such as google-bert/bert-base-uncased. Nothing is downloaded unless you tick "
+                    "this."
                 ),
             )
             pressed = st.form_submit_button(_("Add"), icon=":material/add:")
@@ -70,7 +70,7 @@ def open_field() -> None:
 def _checked(typed: str, *, fetch: bool) -> Path:
     if not fetch:
         return folders.checked(typed)
-    with st.spinner(_("Fetching …")):
+    with st.spinner(_("Downloading …")):
         return folders.fetched(typed)
 
 
@@ -80,10 +80,10 @@ def say_missing(names: list[str]) -> None:
     if not missing:
         return
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
-    asks = _("The address asks for the model “{name}”, which is not on the list.", name=shown)
-    instead = _("This is “{name}”.", name=names[0]) if names else ""
+    asks = _("The URL names the model “{name}”, which is not on the list.", name=shown)
+    instead = _("The model shown is “{name}”.", name=names[0]) if names else ""
     if limits.rules().names_folders:
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
-        offered = _("This server is shared and opens the models of its list only.")
+        offered = _("This server is shared and opens only the models of its list.")
     st.info(plain(" ".join(filter(None, (asks, instead, offered)))), icon=":material/info:")

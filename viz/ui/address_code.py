@@ -21,8 +21,8 @@ from viz.text.messages import _, said
 MAX_LENGTH: Final = 500
 _LOCAL: Final = re.compile(r"localhost|127(\.\d+){3}|::1")
 _HOW_TO_OPEN: Final = said(
-    "Headlight listens on 127.0.0.1. For others, start it with --server.address=0.0.0.0 and this machine's name or "
-    "address in server.allowedHosts, and open it by that."
+    "Headlight listens on 127.0.0.1. To let others open it, start it with --server.address=0.0.0.0 and this "
+    "machine's name or address in server.allowedHosts, and open it by that name."
 )
 _ROOM: Final = "address-code/room"
 
@@ -65,11 +65,9 @@ def draw() -> None:
     address = for_visitors(page)
     is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
     code = picture(address)
-    if code:
-        caution = _("Opens on this computer only.") if is_local else ""
-    else:
-        caution = _("The address is too long for a code.")
-    label = literal(_("QR code of this view's address: {address}", address=address))
+    too_long = _("The URL is too long for a code.")
+    caution = too_long if not code else _("Opens only on this computer.") if is_local else ""
+    label = literal(_("QR code of this view's URL: {address}", address=address))
     shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
     room.html(f'{shown}<span title="{literal(_HOW_TO_OPEN) if is_local else ""}">{literal(caution)}</span>')
 

@@ -32,22 +32,22 @@ NAMES: "Final[Mapping[Method, str]]" = {
     "zeroing": said("Value zeroing"),
     "alti": said("ALTI"),
 }
-METHODS_IN_WORDS: Final = said("""\
-- **Hidden alone** (leave one out; Li et al. 2016): what the choice loses, in nats, while nothing attends to the word.
-- **Attention**: the weights of the row that says the token, the mean of all heads of all layers; of cross-attention
-  where there is one.
-- **Rollout** (Abnar & Zuidema 2020): the last layer's weights, followed back through the layers below, or through the
-  encoder's.
-- **Gradient × input** (Shrikumar et al. 2016): how the choice changes with a little more of each embedding.
-- **Integrated gradients** (Sundararajan et al. 2017): the same, on average from no embedding to the whole one.
-- **Value zeroing** (Mohebbi et al. 2023): how far each layer's outputs turn without the values of one token, followed
-  through all layers. In the decoder both attentions share a row, so little is left for what was written before.
-- **ALTI** (Ferrando et al. 2022): how much nearer each transformed vector brings an attention's output, with the
-  residual connection, followed through all layers.""")
+METHODS_IN_WORDS: Final = said(
+    "- **Hidden alone** (leave one out; Li et al. 2016): how many nats the choice loses while nothing attends to the "
+    "word.\n- **Attention**: the weights of the row that predicts the token, averaged over all heads of all layers; "
+    "of cross-attention\n  if there is one.\n- **Rollout** (Abnar & Zuidema 2020): the last layer's weights, "
+    "followed back through the layers below, or through the\n  encoder's.\n- **Gradient × input** (Shrikumar et al. "
+    "2016): how the choice changes with a little more of each embedding.\n- **Integrated gradients** (Sundararajan "
+    "et al. 2017): the same, averaged on the path from zero to the whole embedding.\n- **Value zeroing** (Mohebbi et "
+    "al. 2023): how far each layer's outputs rotate without the values of one token, followed\n  through all layers. "
+    "In the decoder both attentions share a row, so little is left for the output so far.\n- **ALTI** (Ferrando et "
+    "al. 2022): how much closer each transformed vector brings an attention's output, with the\n  residual "
+    "connection, followed through all layers."
+)
 _COLUMNS: Final = (
     html.Column(said("Method")),
-    html.Column(said("Named first"), language="en"),
-    html.Column(said("Falls (nats)"), is_number=True),
+    html.Column(said("Ranked first"), language="en"),
+    html.Column(said("Drop (nats)"), is_number=True),
     html.Column(said("Beats random"), is_number=True),
 )
 #: Words of each method that the table names.
@@ -56,14 +56,17 @@ NAMED: Final = 3
 
 #: Kind of model → what a method gives something to beside the words, as a title and as an explanation.
 _REST: "Final[Mapping[Kind, tuple[str, str]]]" = {
-    "encoder-decoder": (said("Written before"), said("Written before: what a method gives the tokens before.")),
+    "encoder-decoder": (said("Output so far"), said("Output so far: what a method gives the tokens written before.")),
     "decoder": (
         said("The rest"),
-        said("The last word says the token and cannot be hidden from itself: it is in the rest, with special tokens."),
+        said(
+            "The last word predicts the token and cannot be hidden from itself: it counts as “the rest”, with "
+            "special tokens."
+        ),
     ),
     "encoder": (
         said("The rest"),
-        said("The mask cannot be hidden from itself: it is in the rest, with other special tokens."),
+        said("The mask cannot be hidden from itself: it counts as “the rest”, with other special tokens."),
     ),
 }
 
@@ -93,38 +96,38 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     st.markdown(answer(explained, names, choice))
     st.caption(
         _(
-            "Warm: the word speaks for this choice; cold: against it. Each row has its own scale, to its largest "
-            "number. “Hidden alone” is measured. Gradients know what the token is compared with; the other methods "
-            "say what the row that writes it is made of, whatever is written there."
+            "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
+            "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
+            "other methods show what the row that writes it consists of, whatever is written there."
         )
     )
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
     frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
     st.caption(
         _(
-            "The deletion test of {choice}: its log-probability (of two tokens, the difference) while words are hidden "
-            "one after the other, so that nothing attends to them. It measures the order of a method, with several "
-            "words hidden at once; it does not measure what each word does alone. Grey: the range of {num_random} "
-            "random orders.",
+            "The deletion test of {choice}: its log-probability (for two tokens, the difference) while words are "
+            "hidden one after another, so that nothing attends to them. It measures the order given by a method, "
+            "with several words hidden at once; it does not measure the effect of each word alone. Grey: the range "
+            "of {num_random} random orders.",
             choice=choice,
             num_random=len(explained.random),
         )
     )
     title, what = _REST[kind]
-    most_needed = _("Place of “{word}”", word=explained.words[explained.alone.most_needed])
+    most_needed = _("Rank of “{word}”", word=explained.words[explained.alone.most_needed])
     columns = (*_COLUMNS, html.Column(most_needed, is_number=True), html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
-    st.html(html.table(columns, rows, label=_("What each method names")))
+    st.html(html.table(columns, rows, label=_("What each method ranks first")))
     st.caption(
         _(
-            "Falls: on average over 1, 2 … all words hidden. Place: where a method names the word that costs most when "
-            "it is hidden alone. {what}",
+            "Drop: mean over 1, 2 … all words hidden. Rank: the rank that a method gives to the word that costs most "
+            "when it is hidden alone. {what}",
             what=what,
         )
     )
     for method, why in explained.lacking.items():
         st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")
-    with st.expander(_("What each method is"), key=f"{key}-methods"):
+    with st.expander(_("The methods"), key=f"{key}-methods"):
         st.markdown(_(METHODS_IN_WORDS))
         if explained.integration is not None:
             st.caption(integration_sentence(explained.integration))
@@ -160,13 +163,13 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
     mean = sum(falls) / len(falls)
     if explained.deletions[best].fall <= max(0.0, mean):
         no_better = _(
-            "In the deletion test no method does better than chance: in no method’s order does the choice fall further "
-            "than in random orders."
+            "In the deletion test no method is better than chance: no method’s order lowers the choice more than "
+            "random orders do."
         )
         return in_a_row((alone, no_better))
     test = _(
-        "In the deletion test it falls most in the order of **{method}**: by {fall:.1f} nats on average, in random "
-        "orders by {random:.1f} ({least:.1f} to {most:.1f}). First in that order: {words}.",
+        "In the deletion test the order of **{method}** lowers the choice most: by {fall:.1f} nats on average, "
+        "random orders by {random:.1f} ({least:.1f} to {most:.1f}). First in that order: {words}.",
         method=names[best],
         words=with_commas(f"“{plain(word)}”" for word in _named(explained, best)),
         fall=explained.deletions[best].fall,
@@ -175,7 +178,7 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
         most=max(falls),
     )
     late = _(
-        "But “{word}”, which costs most alone, has place {rank} of {total} there: that order does not show what the "
+        "But “{word}”, which costs most alone, has rank {rank} of {total} there: that order does not show what the "
         "choice depends on most.",
         word=plain(explained.words[explained.alone.most_needed]),
         rank=explained.rank(best),
@@ -188,16 +191,16 @@ def integration_sentence(found: "Integration") -> str:
     """How well integrated gradients add up."""
     if found.is_converged:
         return _(
-            "Integrated gradients add up here: {points} points between zero embeddings and the real ones; at most "
+            "Integrated gradients are complete here: {points} points between zero and the whole embeddings; at most "
             "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing.",
             points=found.points,
             missing=found.missing,
             gained=found.gained,
         )
     return _(
-        "Integrated gradients do not add up here: with {points} points between zero embeddings and the real ones up to "
-        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of them "
-        "next to zero embeddings. No more points are taken.",
+        "Integrated gradients are incomplete here: with {points} points between zero and the whole embeddings, up to "
+        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of "
+        "them close to zero embeddings. More points are not computed.",
         points=found.points,
         missing=found.missing,
         gained=found.gained,
@@ -211,7 +214,7 @@ def _alone(explained: "Explained", choice: str) -> str:
     changed = alone.changes
     if not changed:
         return _(
-            "Why {choice}? No word changes this when it is hidden alone; “{word}” costs most, {loss:.1f} nats.",
+            "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats.",
             choice=choice,
             word=plain(explained.words[alone.most_needed]),
             loss=float(alone.losses.max()),

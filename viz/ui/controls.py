@@ -91,8 +91,8 @@ def sentences(field: str, label: str) -> str:
         text_shown(label),
         key=state.bind(field),
         height=120,
-        placeholder=_("One sentence a line"),
-        help=_("Ctrl + Enter, or a click elsewhere, reads them."),
+        placeholder=_("One sentence per line"),
+        help=_("Ctrl + Enter or a click elsewhere reads them."),
         on_change=state.take,
         args=(field,),
     )
@@ -122,7 +122,7 @@ def window(last: int, default: int) -> int:
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
     shown = st.slider(
-        _("Left out before the first line"),
+        _("Omitted before the first line"),
         0,
         last,
         key=state.bind("window_start", value),

@@ -15,8 +15,8 @@ from viz.selection.selection import Selection
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.numbers import byte_count
 
-_TOO_LONG: Final = said("The sentence is too long for an address and is not in it: send it along.")
-_OWN_PICTURE: Final = said("Your picture is not in the address: send it along.")
+_TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")
+_OWN_PICTURE: Final = said("Your picture is not part of the URL: send it separately.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,21 +57,21 @@ def _sentence(found: "Finding") -> str:
         words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}
         if link.written:
             return _(
-                "“{pronoun}” → **{head}** of the {attention} puts **{weight:.4f}** of its weight on “{antecedent}” "
+                "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}” "
                 "while it writes “{written}”.",
                 written=link.written,
                 **words,
                 **where,
             )
         return _(
-            "“{pronoun}” → **{head}** of the {attention} puts **{weight:.4f}** of its weight on “{antecedent}”.",
+            "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}”.",
             **words,
             **where,
         )
     if found.surest is not None:
         job = found.surest.job
         return _(
-            "**{head}** of the {attention} is the surest of its job: {metric}, **{value:.2f}** on average.",
+            "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average.",
             metric=_(TEXTS[job.metric].name).lower(),
             value=job.value,
             **where,

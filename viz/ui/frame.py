@@ -192,8 +192,7 @@ def for_translators(why: str, instead: str = "") -> bool:
     st.info(
         plain(
             _(
-                "{why} {name} ({family}) is no Transformer that Headlight runs itself, so it is not shown here. "
-                "{instead}",
+                "{why} This is available only for Headlight and OPUS-MT models, not for {name} ({family}). {instead}",
                 why=why,
                 name=name,
                 family=family,

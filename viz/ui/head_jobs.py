@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Metric → the name of the job, and the word that stands under a tile.
 NAMES: Final[dict[str, tuple[Message, Message]]] = {
     "antecedent": (said("follows antecedents"), said("follows")),
-    "aer_word_out": (said("aligns word coming out"), said("token predicted")),
-    "aer_word_in": (said("aligns word going in"), said("token read")),
+    "aer_word_out": (said("aligns token predicted"), said("token predicted")),
+    "aer_word_in": (said("aligns token read"), said("token read")),
     "previous": (said("previous token"), said("previous")),
     "same": (said("same token"), said("same")),
     "next": (said("next token"), said("next")),
@@ -96,9 +96,9 @@ def show_taught(site: str) -> None:
     if taught is not None:
         st.caption(
             _(
-                "**{head} was taught, not found:** a loss in training told it to look from “it” to what that stands "
-                "for. Whether the translation uses the head is another question: switch it off under *Compare*, "
-                "*Cause*.",
+                "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its "
+                "antecedent. Whether the translation uses the head is another question: switch it off under "
+                "*Compare*, *Cause*.",
                 head=sites.head_label(*taught),
             )
         )
@@ -108,22 +108,20 @@ def sentence(measured: HeadJobs, layer: int, head: int) -> str:
     """What was measured of one head, with the intervals behind it, or that it has no job."""
     jobs = measured.of_heads.get((layer, head), ())
     if not jobs:
-        return _(
-            "Job, measured {where}: none. No metric of this head is high enough to name it by.", where=_where(measured)
-        )
+        return _("Job, measured {where}: none. No metric of this head is high enough.", where=_where(measured))
     where = _where(measured)
     if any(job.metric == "antecedent" for job in jobs):
-        where = _("{where}; following antecedents over the curated pronoun sentences", where=where)
+        where = _("{where}; “follows antecedents” over the curated pronoun sentences", where=where)
     listed = "; ".join(f"**{_(NAMES[job.metric][0])}** {job.value:.2f}{_interval(job)}" for job in jobs)
     if any(job.low is not None for job in jobs):
-        return _("Job, measured {where}: {jobs}, in brackets the 95 % interval.", where=where, jobs=listed)
+        return _("Job, measured {where}: {jobs}, in brackets the 95% interval.", where=where, jobs=listed)
     return _("Job, measured {where}: {jobs}.", where=where, jobs=listed)
 
 
 def _where(measured: HeadJobs) -> str:
     """Over how many sentences jobs were measured, as a part of a sentence."""
     if not measured.sentences:
-        return _("in this sentence alone")
+        return _("in this sentence only")
     return plural("over {count:,} sentence", "over {count:,} sentences", measured.sentences)
 
 
@@ -144,7 +142,7 @@ def words_said(measured: HeadJobs | None) -> str:
     """What the words under the tiles of a site stand for, those that are there; "" where there are none."""
     surest = {} if measured is None else {jobs[0].metric: None for _head, jobs in sorted(measured.of_heads.items())}
     listed = with_commas(f"*{_(NAMES[metric][1])}* ({_(NAMES[metric][0])})" for metric in surest)
-    return _("A word under a tile is the job that was measured of its head: {jobs}.", jobs=listed) if listed else ""
+    return _("A word under a tile is the measured job of its head: {jobs}.", jobs=listed) if listed else ""
 
 
 def _named(job: "HeadJob") -> str:

@@ -25,34 +25,39 @@ class MetricText:
 TEXTS: Final[Mapping[str, MetricText]] = {
     "entropy": MetricText(
         said("Entropy"),
-        said("how widely a token spreads its weight: 0 bits on one key, 1 bit as over 2, 3 bits as over 8"),
+        said("how widely a token spreads its weight: 0 bits for one key, 1 bit for two equal keys, 3 bits for eight"),
         said("bits"),
     ),
     "distance": MetricText(
-        said("Mean distance"), said("Σ weight · |key − query|, how many tokens away a head looks"), said("tokens"), 1
+        said("Mean distance"),
+        said("Σ weight · |key − query|, how many tokens away a head attends on average"),
+        said("tokens"),
+        1,
     ),
-    "previous": MetricText(said("Previous token"), said("the weight on the token before, between 0 and 1")),
+    "previous": MetricText(said("Previous token"), said("the weight on the previous token, between 0 and 1")),
     "same": MetricText(said("Same token"), said("the weight of a token on itself, between 0 and 1")),
-    "next": MetricText(said("Next token"), said("the weight on the token after, between 0 and 1")),
+    "next": MetricText(said("Next token"), said("the weight on the next token, between 0 and 1")),
     "first": MetricText(said("First token"), said("the weight on the first key, between 0 and 1")),
     "last": MetricText(said("Last token"), said("the weight on the last key, between 0 and 1")),
     "diagonal": MetricText(
         said("Diagonal"), said("the weight on a token itself and its two neighbours, between 0 and 1")
     ),
-    "punctuation": MetricText(said("Punctuation"), said("the weight on all punctuation together, between 0 and 1")),
+    "punctuation": MetricText(
+        said("Punctuation"), said("the weight on all punctuation marks together, between 0 and 1")
+    ),
 }
 
 #: Where a site gives a metric another meaning: queries and keys of cross-attention are two sentences.
 _MEANINGS: Final[Mapping[tuple[str, str], str]] = {
     (CROSS, "distance"): said(
-        "Σ weight · |key − diagonal|, how many source tokens a head looks away from the diagonal, which leads from the "
-        "first pair of tokens straight to the last pair"
+        "Σ weight · |key − diagonal|, the mean distance in source tokens between the attended key and the diagonal, "
+        "the straight line from the first pair of tokens to the last"
     ),
     (CROSS, "diagonal"): said(
-        "the weight on keys at most one token from the diagonal, which leads from the first pair of tokens straight to "
-        "the last pair, between 0 and 1"
+        "the weight on keys at most one token from the diagonal, the straight line from the first pair of tokens to "
+        "the last, between 0 and 1"
     ),
-    (DECODER, "last"): said("the weight on the last key, between 0 and 1; only the last token may look there"),
+    (DECODER, "last"): said("the weight on the last key, between 0 and 1; only the last token may attend to it"),
 }
 _NEIGHBOURS: Final = frozenset({"previous", "same", "next"})
 
@@ -73,8 +78,8 @@ def tile_metric(key: str, site: str, values: Float[np.ndarray, "layer head"]) ->
         return None
     text = TEXTS[key]
     note = _(
-        "{name}: {meaning}. Mean over all tokens that could also look elsewhere. "
-        "The longest bar is the highest of all heads, {highest}.",
+        "{name}: {meaning}. Mean over all tokens with several visible keys. The longest bar is the highest of all "
+        "heads, {highest}.",
         name=text.name,
         meaning=meaning(key, site),
         highest=f"{np.nanmax(values):.{text.decimals}f} {shown(text.unit)}".rstrip(),
@@ -87,17 +92,18 @@ def why_none(key: str, site: str) -> str:
     name = TEXTS[key].name
     if site == CROSS and key in _NEIGHBOURS:
         return _(
-            "“{name}” says nothing here: cross-attention looks from one sentence into another, where no key is "
-            "the token before, itself or after. “Diagonal” compares places in the two sentences.",
+            "“{name}” is undefined here: cross-attention leads from one sentence to another, where no key is the "
+            "previous token, the token itself or the next. “Diagonal” compares positions in the two sentences.",
             name=name,
         )
     if site == DECODER and key == "next":
         return _(
-            "“{name}” says nothing here: the decoder has not written the next token yet and cannot look at it.",
+            "“{name}” is undefined here: the decoder has not written the next token yet and cannot attend to it.",
             name=name,
         )
     return _(
-        "“{name}” says nothing here: no token of this sentence has the choice to look there or elsewhere.", name=name
+        "“{name}” is undefined here: no token of this sentence has several visible keys of which this is one.",
+        name=name,
     )
 
 
@@ -126,5 +132,5 @@ def _order_note(order: str, kept: int, count: int) -> str:
     """In which order so many of all heads stand, as a sentence."""
     few = _("the first {kept} of {count}", kept=kept, count=count) if kept < count else _("all {count}", count=count)
     if order == "highest":
-        return _("Heads from the highest to the lowest, line by line: {few}. L2 H5 is head 5 of layer 2.", few=few)
-    return _("Heads from the lowest to the highest, line by line: {few}. L2 H5 is head 5 of layer 2.", few=few)
+        return _("Heads from the highest to the lowest, row by row: {few}. L2 H5 is head 5 of layer 2.", few=few)
+    return _("Heads from the lowest to the highest, row by row: {few}. L2 H5 is head 5 of layer 2.", few=few)

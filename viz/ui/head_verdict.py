@@ -69,13 +69,14 @@ def sentence(stated: "Stated") -> Message:
 
 def show(task: Task["Stated"], *, key: str, start: bool = True) -> None:
     """The sentence, once it is computed, and what was measured; `key` is of the widgets."""
-    stated = long_work.outcome(task, _("Put this head to the test"), key=key, start=start)
+    stated = long_work.outcome(task, _("Test this head"), key=key, start=start)
     if stated is None:
         return
     st.markdown(f"**{plain(_(sentence(stated)))}**")
     st.caption(
         _(
-            "Three interventions on this head alone, in every row. Nats: how log p of the first token − log p of the "
-            "second changes (of one token alone, its log p). Of all tokens that it could point at, this one costs most."
+            "Three interventions on this head only, in every row. Nats: the change of log p of the first token − log "
+            "p of the second (for one token alone, of its log p). Of all tokens that it could be pointed at, the one "
+            "that costs most is used."
         )
     )

@@ -44,7 +44,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
     "weights": Measure(
         label=said("Weights"),
         number=said("weight"),
-        meaning=said("How a query shares out its attention among the keys it may see."),
+        meaning=said("How a query distributes its attention over the keys it may see."),
         formula=r"\alpha_{ij} = \mathrm{softmax}_j\left(q_i \cdot k_j / \sqrt{d_k}\right)",
         is_share=True,
         is_per_head=True,
@@ -53,7 +53,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
         label=said("Norms"),
         number=said("norm"),
         meaning=said(
-            "How long the vector is that the head really adds for a key: a large weight on a short vector moves "
+            "The norm of the vector that the head actually adds for a key: a large weight on a short vector changes "
             "little (Kobayashi et al. 2020). With the value bias; no upper bound, rows do not sum to 1."
         ),
         formula=r"\lVert \alpha_{ij}\,(x_j W_V + b_V)\,W_O \rVert",
@@ -64,15 +64,15 @@ MEASURES: Final[Mapping[str, Measure]] = {
         label=said("Rollout"),
         number=said("share"),
         meaning=said(
-            "How much of each input token has reached a position through all layers up to this one, heads averaged, "
-            "if half of it stays in place in each layer (Abnar & Zuidema 2020)."
+            "How much of each input token has reached a position through all layers up to this one, averaged over "
+            "heads, if half of it stays in place in each layer (Abnar & Zuidema 2020)."
         ),
         formula=r"R_\ell = \left(\tfrac{1}{2}\bar A_\ell + \tfrac{1}{2} I\right) R_{\ell-1},\quad R_0 = I",
         is_share=True,
         is_per_head=False,
         cross_meaning=said(
-            "How much of each source token is in what this layer reads: its cross-attention, heads averaged, over the "
-            "rollout of the whole encoder (Abnar & Zuidema 2020 define that; the last step is ours)."
+            "How much of each source token is in the input of this layer: its cross-attention, averaged over heads, "
+            "times the rollout of the whole encoder (the rollout is by Abnar & Zuidema 2020; the last step is ours)."
         ),
         cross_formula=r"R_\ell = \bar A^{\,\mathrm{cross}}_\ell\, R^{\,\mathrm{encoder}}",
     ),

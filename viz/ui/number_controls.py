@@ -29,7 +29,7 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
     state.change(**{field: nearest})
     st.info(
         _(
-            "{name} {asked} does not exist here: it can be {low} to {high}. This shows {nearest}.",
+            "{name} {asked} is out of range ({low} to {high}); {nearest} is shown.",
             name=name,
             asked=shown(asked),
             low=shown(low),

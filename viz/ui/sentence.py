@@ -92,7 +92,7 @@ def cautions(source: Line) -> list[str]:
     if language:
         doubts.append(
             _(
-                ":material/warning: This looks like {language}. The model has learned to read {known} only.",
+                ":material/warning: This looks like {language}. The model has learned to read only {known}.",
                 language=language,
                 known=NAMES[source.language],
             )
@@ -103,11 +103,11 @@ def cautions(source: Line) -> list[str]:
             doubts.append(
                 _(
                     ":material/warning: The model does not know most of these words: it reads them as letters, bytes "
-                    "or short pieces, and may write nonsense. Use common words, not all in capitals."
+                    "or short tokens, and may write nonsense. Use common words, not all in capitals."
                 )
             )
     elif source.rare.pieces:
-        doubts.append(_("Dotted words are rare: the model has them in small pieces only."))
+        doubts.append(_("Dotted words are rare: they are not in the vocabulary as whole words, only as short tokens."))
     return doubts
 
 
@@ -116,7 +116,7 @@ def lines_of(trace: "Trace") -> list[Line]:
     if trace.picture is not None:
         height, width = trace.picture.pixels.shape[:2]
         patches = _(
-            "{width} × {height} pixels as the model sees it, {rows} × {columns} patches",
+            "{width} × {height} pixels as the model reads it, {rows} × {columns} patches",
             width=width,
             height=height,
             rows=trace.picture.rows,
@@ -128,7 +128,7 @@ def lines_of(trace: "Trace") -> list[Line]:
         rare = texts.rare_words(trace.source_tokens, trace.special_tokens)
         return [
             Line(source.upper() or _("SOURCE"), source, trace.text, rare),
-            Line(target.upper() or _("TARGET"), target, trace.translation or _("(nothing but special tokens)")),
+            Line(target.upper() or _("TARGET"), target, trace.translation or _("(only special tokens)")),
         ]
     written = [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
     if trace.roles:
@@ -244,6 +244,6 @@ def with_rare_words(line: Line, begin: int = 0, end: int | None = None) -> str:
 
 
 def _underlined(word: str, pieces: int) -> str:
-    count = plural("{count} piece", "{count} pieces", pieces)
+    count = plural("{count} token", "{count} tokens", pieces)
     style = "background:none;color:inherit;text-decoration:underline dotted;text-underline-offset:0.2em"
     return f'<mark style="{style}" title="{literal(count)}">{literal(word)}</mark>'

@@ -65,10 +65,10 @@ def _language() -> None:
     if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0]:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
-    labels = {"": _("Not said")} | dict(sorted(names, key=lambda named: named[1]))
-    help_text = _("Its files do not say. Examples, the sets that ship and what is offered to be read follow it.")
+    labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
+    help_text = _("Its files do not give it. Examples, the sets that ship and suggested texts follow it.")
     shown = chosen.reads if chosen.reads in labels else ""
-    controls.dropdown("reads", _("It reads"), labels, shown=shown, help_text=help_text)
+    controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)
 
 
 def _device() -> None:
@@ -96,7 +96,7 @@ def _given() -> None:
         key=state.bind("text"),
         height=120,
         placeholder=_(placeholder),
-        help=_("Ctrl + Enter, or a click elsewhere, reads it."),
+        help=_("Ctrl + Enter or a click elsewhere reads it."),
         on_change=state.take,
         args=("text",),
     )
@@ -116,15 +116,16 @@ def _given() -> None:
 def _chat() -> None:
     """Whether the text is read as a chat, and how one is typed."""
     help_text = _(
-        "Attention, Decode and Side by side read the text behind the model's own chat template, as the library "
-        "transformers does. An assistant's message at the end is left open, and the model goes on with it. "
-        "What is measured over many sentences, Cause and Two models read texts as they are."
+        "Attention, Decode and Side by side read the text inside the model's own chat template, as the library "
+        "transformers does. An assistant's message at the end is left open, and the model continues it. Measurements "
+        "over many sentences, Cause and Two models read texts without the template."
     )
     if controls.switch("chat", _("As a chat"), help_text):
         st.caption(
             _(
-                "The model's chat template is put around the text. Lines that begin with “user:”, “assistant:” or "
-                "“system:” begin a message; a text without them is one of the user. The model writes as the assistant."
+                "The model's chat template is put around the text. A line that begins with “user:”, “assistant:” or "
+                "“system:” starts a message; a text without such lines is a message of the user. The model writes as "
+                "the assistant."
             )
         )
 
@@ -163,21 +164,21 @@ def _sentences() -> None:
 
 def _picture() -> None:
     help_text = _(
-        "PNG or JPEG, at most {most} MB. It stays on this machine. Without one, the model looks at a picture that "
+        "PNG or JPEG, at most {most} MB. It stays on this machine. Without a file, the model reads a picture that "
         "Headlight draws.",
         most=uploads.most(),
     )
     file = uploads.field(_("Picture, PNG or JPEG"), key="picture-file", help_text=help_text)
     if file is None:
         _look_at("")
-        st.caption(_("No file chosen: the model looks at a picture that Headlight draws itself."))
+        st.caption(_("No file chosen: the model reads a picture that Headlight draws."))
         return
     try:
         _look_at(pictures.keep(uploads.content(file), file.name))
     except HeadlightError as error:
         _look_at("")
         st.error(
-            controls.plain(_("{error} The model looks at a picture that Headlight draws.", error=error)),
+            controls.plain(_("{error} The model reads a picture that Headlight draws.", error=error)),
             icon=":material/error:",
         )
 

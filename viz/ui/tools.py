@@ -71,7 +71,7 @@ def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
 
 def _undo(by: int) -> None:
     if not state.undo(by):
-        st.toast(_("Nothing more to undo.") if by > 0 else _("Nothing to do again."))
+        st.toast(_("Nothing to undo.") if by > 0 else _("Nothing to redo."))
 
 
 def _view() -> pins.Pin:
@@ -100,7 +100,7 @@ def _is_pinned() -> bool:
 def _pin() -> None:
     """Keep the view; what is kept already goes."""
     if not _can_be_pinned():
-        st.toast(_("A view of so long a text, or of your own picture, cannot be pinned: no address can carry it."))
+        st.toast(_("This view cannot be pinned: the text is too long for a URL, or it shows your own picture."))
         return
     kept, view = pins.decode(state.current().learn.pins), _view()
     others = tuple(pin for pin in kept if (pin.page, pin.params) != (view.page, view.params))
@@ -113,7 +113,7 @@ def _pin() -> None:
     else:
         st.toast(
             _(
-                "The collection is full: it holds {max_pins} views, or as many as one address can carry.",
+                "The collection is full: it can contain {max_pins} views, or as many as fit into one URL.",
                 max_pins=pins.MAX_PINS,
             )
         )

@@ -49,7 +49,7 @@ def content(file: "UploadedFile", megabytes: int = MEGABYTES) -> bytes:
     """
     if file.size > most(megabytes) * 1024**2:
         raise DataError(
-            "{name} has {size:,.1f} MB; expected at most {most} MB. Give a smaller one.",
+            "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file.",
             name=file.name,
             size=file.size / 1024**2,
             most=most(megabytes),

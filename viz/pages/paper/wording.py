@@ -85,19 +85,21 @@ def findings(measured: Measured, reference: str) -> str:
             _("It does not end by itself: the limit stops it after {tokens} tokens.", tokens=measured.tokens)
         )
     if measured.same_backwards:
-        sentences.append(_("With the words of the sentence in reverse order it writes the very same."))
+        sentences.append(_("With the words of the sentence in reverse order it writes exactly the same."))
     elif is_reference:
         sentences.append(_("With the words of the sentence in reverse order it writes something else."))
     if measured.stunted:
         sentences.append(
             _(
-                "{stunted} of {others} other sentences become one or two different words, or none.",
+                "The translations of {stunted} of {others} other sentences have at most two different words.",
                 stunted=measured.stunted,
                 others=OTHERS,
             )
         )
     elif is_reference:
-        sentences.append(_("None of {others} other sentences becomes fewer than three different words.", others=OTHERS))
+        sentences.append(
+            _("The translations of all {others} other sentences have at least three different words.", others=OTHERS)
+        )
     return messages.in_a_row(sentences)
 
 
@@ -147,8 +149,8 @@ def say_unsteady(ratio: float) -> None:
     if ratio > UNSTEADY:
         st.warning(
             _(
-                "Something else kept this machine busy: of runs of the same work the middle one took {ratio:.1f} × "
-                "as long as the fastest. The curves are rough; measure again when it is idle.",
+                "Something else kept this machine busy: of several runs of the same work, the median took "
+                "{ratio:.1f} × as long as the fastest. The curves are rough; measure again when the machine is idle.",
                 ratio=ratio,
             ),
             icon=":material/timer:",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HEIGHT: Final = 360
 #: Each row has a scale of its own, for methods have units of their own.
 _SCALE: Final = Scale(
-    said("of the row's largest"),
+    said("relative to the row's maximum"),
     theme.DIVERGING,
     -1.0,
     1.0,

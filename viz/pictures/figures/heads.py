@@ -47,7 +47,7 @@ def head_rows(
 def _looks_at(number: str) -> str:
     """What stands on hover: the query, the key, and the number that is called so."""
     return _(
-        "<b>{query}</b> looks at <b>{key}</b><br>{number} {value}",
+        "<b>{query}</b> attends to <b>{key}</b><br>{number} {value}",
         query="%{y}",
         key="%{x}",
         number=number,

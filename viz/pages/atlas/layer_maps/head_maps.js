@@ -46,7 +46,7 @@ class HeadMaps extends View {
   title = element("div", "large-title");
   board = element("div", { className: "large", role: "grid" });
   under = element("div", "under");
-  little = element("div", { className: "little", role: "group", ariaLabel: _("All figures") });
+  little = element("div", { className: "little", role: "group", ariaLabel: _("All maps") });
   tooltip = new Tooltip(this.root);
 
   start() {
@@ -137,7 +137,7 @@ class HeadMaps extends View {
     this.board.replaceChildren(...lines.map((parts) => element("div", { className: "line", role: "row" }, ...parts)));
     const gradient = `background:linear-gradient(to right, ${this.scaleOf(this.chosen).stops})`;
     const ariaLabel = isCentred
-      ? _("Colour scale from {low}, cold, over what chance gives, dark, to {high}, warm", { low, high })
+      ? _("Colour scale from {low}, cold, through chance level, dark, to {high}, warm", { low, high })
       : _("Colour scale from 0, dark, to {high}, light", { high });
     const [bar, end] = [element("span", { className: "shade-bar", style: gradient }), `${high} ${unit}`.trimEnd()];
     this.under.replaceChildren(

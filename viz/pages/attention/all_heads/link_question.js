@@ -11,7 +11,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
 
-const THEN = said("Now click the word it looks at; Esc lets go of it.");
+const THEN = said("Now click the key word; Esc cancels.");
 
 class LinkQuestion extends View {
   /** @type {QuestionHeader} */ header;

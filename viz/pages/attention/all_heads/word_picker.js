@@ -19,7 +19,7 @@ import { WordLinks } from "../../../pictures/shared/word_links.js";
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */
 
-const HOW = said("Point at a word to see where the open head looks from it; click two for the heads that link them.");
+const HOW = said("Point at a word to see what the open head attends to from it; click two words to find the heads that link them.");
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {
@@ -72,7 +72,7 @@ class WordPicker extends View {
       let ends = -1;
       words.forEach((word, index) => {
         const shown = tokenElement(word, pieces[index] ? "word rare" : "word");
-        if (pieces[index]) shown.title = plural("{count} piece.", "{count} pieces.", pieces[index]);
+        if (pieces[index]) shown.title = plural("{count} token.", "{count} tokens.", pieces[index]);
         shown.ariaDescription = _(HOW);
         shown.role = "button";
         this.words.push(shown);

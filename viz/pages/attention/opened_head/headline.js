@@ -12,7 +12,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 /** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
 const GUESS = said(
-  "Which word is meant is a guess: of those with an article before them, the one with the largest weight.",
+  "The noun shown is a guess: of the words with an article, the one with the largest weight.",
 );
 
 /** A label without the signs of SentencePiece: a sentence has spaces of its own. @param {string} label */
@@ -38,9 +38,9 @@ function cellSentence(head, row, column) {
     largest: format(row, most),
   };
   if (most === column)
-    return sentenceParts(_("{head} gives {weight} from {query} to {key}, the largest of the row."), values);
+    return sentenceParts(_("{head} gives {weight} from {query} to {key}, the largest weight of the row."), values);
   return sentenceParts(
-    _("{head} gives {weight} from {query} to {key}; the largest of the row is {largest}, to {most}."),
+    _("{head} gives {weight} from {query} to {key}; the largest weight of the row is {largest}, to {most}."),
     values,
   );
 }
@@ -61,12 +61,12 @@ function sentenceOf(head, row, column) {
   const { rowTokens, columnTokens, valueAt, format } = head;
   if (row !== null && column !== null) return cellSentence(head, row, column);
   if (row !== null) {
-    const sentence = _("{head} gives most from {token} to {most}: {largest}.");
+    const sentence = _("In {head} the largest weight of {token} goes to {most}: {largest}.");
     const at = (/** @type {number} */ index) => valueAt(row, index);
     return largestSentence(sentence, head, rowTokens[row], columnTokens, at, (index) => format(row, index));
   }
   if (column === null) return null;
-  const sentence = _("In {head} most that {token} gets comes from {most}: {largest}.");
+  const sentence = _("In {head} the largest weight on {token} comes from {most}: {largest}.");
   const at = (/** @type {number} */ index) => valueAt(index, column);
   return largestSentence(sentence, head, columnTokens[column], rowTokens, at, (index) => format(index, column));
 }
@@ -119,7 +119,7 @@ class Headline extends View {
       element(
         "span",
         "muted",
-        _("Point at a word of the sentence, a tile or a cell, and the page shows what the open head does with it."),
+        _("Point at a word of the sentence, a tile or a cell to see what the open head does with it."),
       ),
     ];
   }

@@ -22,7 +22,7 @@ export class LineBar {
   constructor(headNames, colours, act) {
     this.act = act;
     this.chips = headNames.map((name, head) => this.buildChip(name, head, colours[head % colours.length]));
-    const ariaLabel = _("Heads. Enter adds a head or takes it away, Shift + Enter shows that head only.");
+    const ariaLabel = _("Heads. Enter adds or removes a head, Shift + Enter shows only that head.");
     const chips = { className: "chips", role: "group", ariaLabel };
     const threshold = (/** @type {boolean} */ isFinal) => act.threshold(Number(this.slider.value), isFinal);
     this.slider.addEventListener("input", () => threshold(false));
@@ -31,14 +31,14 @@ export class LineBar {
       "div",
       "bar",
       ...(headNames.length > 1 ? [element("div", chips, element("span", "bar-name", _("Heads")), ...this.chips)] : []),
-      element("label", "threshold", element("span", "bar-name", _("Lines from")), this.slider, this.least),
+      element("label", "threshold", element("span", "bar-name", _("Minimum weight")), this.slider, this.least),
       saveButton(act.save),
     );
   }
 
   /** @param {string} name @param {number} head @param {string} colour */
   buildChip(name, head, colour) {
-    const title = _("{head}: click adds it or takes it away, double-click shows it only", { head: name });
+    const title = _("{head}: click adds or removes it, double-click shows only this head", { head: name });
     const look = { className: "chip", title, ariaLabel: name, style: `--head:${colour}` };
     const chip = element("button", look, element("span", "swatch"), element("span", "", String(head + 1)));
     chip.type = "button";

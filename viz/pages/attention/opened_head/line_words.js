@@ -45,7 +45,7 @@ export function partnerSentence({ headNames, top, ...header }, matrix, heads, fo
   });
   const left = heads.length - parts.length;
   const token = said(focus.side, focus.index);
-  const sentence = isQuery ? _("{token} looks at {others}") : _("{token} is looked at by {others}");
+  const sentence = isQuery ? _("{token} attends to {others}") : _("{token} is attended to by {others}");
   const named = element("span", "", ...parts, left > 0 ? _(" and {count} more", { count: left }) : "");
   return sentenceParts(sentence, { token, others: named });
 }

@@ -22,9 +22,9 @@ const columnElement = (side, ariaLabel) => element("div", { className: `column $
 export class TokenColumns {
   query = columnElement(
     "query",
-    _("Queries: tokens that look. Arrow keys move, Enter keeps a token, Escape lets it go."),
+    _("Queries. Arrow keys move, Enter keeps a token, Escape releases it."),
   );
-  key = columnElement("key", _("Keys: tokens looked at. Arrow keys move, Enter keeps a token, Escape lets it go."));
+  key = columnElement("key", _("Keys. Arrow keys move, Enter keeps a token, Escape releases it."));
   /** Whose they are, beside each. */
   roles = { query: new RoleColumn("query"), key: new RoleColumn("key") };
   /** The option that is kept. @type {HTMLElement | null} */ kept = null;

@@ -172,7 +172,7 @@ class OriginStory extends View {
     if (key || (column === this.columns.restAt && restCount)) {
       const [title, token] = key
         ? [_("key {number}", { number: key.key + 1 }), key.label]
-        : [_("summed up"), plural("{count} key", "{count} keys", restCount)];
+        : [_("in total"), plural("{count} key", "{count} keys", restCount)];
       this.tooltip.show(event, title, query, token, [...this.describe(column), ...(note ? [note] : [])].join("\n"));
     } else if (note) {
       const shown = this.isFirst(event) ? columns[followed].label : _("output");

@@ -114,8 +114,8 @@ class BranchTree extends View {
       acts.append(this.buildButton(look, "compare", number, _("Compare")));
     }
     if (number) {
-      const ariaLabel = _("Remove {name} and the branches that leave it", { name });
-      const title = _("Remove, with the branches that leave it");
+      const ariaLabel = _("Remove {name} and the branches that start from it", { name });
+      const title = _("Remove, with the branches that start from it");
       acts.append(this.buildButton({ className: "act", ariaLabel, title }, "remove", number, "✕"));
     }
     return acts;

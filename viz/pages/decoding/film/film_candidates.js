@@ -26,15 +26,15 @@ export const formatSigned = (value) =>
   (value < 0 ? "−" : "") + (Number.isFinite(value) ? Math.abs(value).toFixed(2) : "∞");
 
 /** What stands above the bars: their scale, and what the last column is, without a filter and with one. */
-const SCALE_TITLE = said("From 0.001 % to 100 %: from each line to the next a token is ten times as likely");
-const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("than ✓"), said("sampled")];
+const SCALE_TITLE = said("From 0.001% to 100%: each line means ten times the probability of the one before");
+const [LAST_COLUMN, LAST_COLUMN_FILTERED] = [said("relative to ✓"), said("sampled")];
 
 /** What is said of a step beside its candidates, and what that means. */
 const NUMBERS = [
-  [said("Rank"), said("Place of the token that was written among the whole vocabulary")],
-  [said("Probability"), said("Of the token that was written; in brackets its natural logarithm")],
-  [said("Entropy"), said("How undecided the model is, over its whole vocabulary")],
-  [said("Effective choices"), said("e to the entropy: so many equally likely tokens would leave as much open")],
+  [said("Rank"), said("Rank of the written token in the whole vocabulary")],
+  [said("Probability"), said("Probability of the written token; in brackets its natural logarithm")],
+  [said("Entropy"), said("How uncertain the model is, over its whole vocabulary")],
+  [said("Effective choices"), said("e to the power of the entropy: as many equally probable tokens would be equally uncertain")],
 ];
 
 /** One candidate: its token, its probability as a bar, and the same after the filter. */
@@ -88,8 +88,8 @@ class CandidateRow {
 
   /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
   wouldWrite(token, ratio, written) {
-    if (!ratio) return _("Write {token} instead, and decode on", { token });
-    return _("Write {token} instead, and decode on: it is {ratio} likely than {written}", { token, ratio, written });
+    if (!ratio) return _("Write {token} instead and continue decoding", { token });
+    return _("Write {token} instead and continue decoding: it is {ratio} likely than {written}", { token, ratio, written });
   }
 }
 
@@ -106,7 +106,7 @@ export class FilmCandidates {
     const label = { className: "count-label muted", dataset: { notInPicture: "" } };
     this.rows = Array.from({ length: MOST_CANDIDATES + 1 }, () => new CandidateRow(act.force));
     this.buttons = this.rows.map((row) => row.button);
-    const ariaLabel = _("Candidates. Up and down move, Enter writes one instead and decodes on.");
+    const ariaLabel = _("Candidates. Up and down move, Enter writes one instead and continues decoding.");
     const list = element("ol", { className: "bars", ariaLabel }, ...this.rows.map((row) => row.element));
     list.addEventListener("keydown", (event) => this.press(event));
     this.sums = [element("span"), element("span", "bar-value"), element("span", "bar-value bar-now")];
@@ -117,7 +117,7 @@ export class FilmCandidates {
     const boxes = NUMBERS.map(([name, title], i) =>
       element("div", { title: _(title) }, element("dt", "muted", _(name)), this.numbers[i]),
     );
-    const best = sentenceParts(_("best {count}"), { count: this.count });
+    const best = sentenceParts(_("top {count}"), { count: this.count });
     const head = [element("h3", "heading", _("Candidates")), element("label", label, ...best)];
     this.element = element(
       "section",
@@ -126,7 +126,7 @@ export class FilmCandidates {
       element("p", { className: "bars-head muted", ariaHidden: "true" }, scale, this.lastColumn),
       list,
       element("p", "together", ...this.sums),
-      element("p", hint, _("Click one to write it instead and decode on.")),
+      element("p", hint, _("Click one to write it instead and continue decoding.")),
       element("dl", "numbers", ...boxes),
       element("p", { className: "hint muted", hidden: !note }, note),
     );

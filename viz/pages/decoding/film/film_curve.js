@@ -12,7 +12,7 @@ const LANE_HEIGHT = 40;
 const LANE_NAMES = 132;
 
 const CURVE_LABEL = said(
-  "Over all steps: the probability of the token that was written, and the entropy. A click goes to a step.",
+  "Over all steps: the probability of the written token, and the entropy. Click to go to a step.",
 );
 
 /** `goTo` hears of clicks and drags. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo */

@@ -74,12 +74,12 @@ export class FilmFilters {
       new FilterSlider("topP", _("Top-p"), TOP_PS, formatTopP, act.filter),
     ];
     this.left = element("p", "left muted");
-    const title = _("Sample the token of this step and all that follow with these settings, and keep that as a branch");
+    const title = _("Sample the token of this step and all that follow with these settings, and keep the result as a branch");
     const draw = button({ className: "button draw", title }, act.draw, _("Sample from here"));
     this.resetButton = button("button plain", () => act.filter(NO_FILTER), _("No filter"));
     const rows = this.sliders.map(({ row }) => row);
     const buttons = element("div", "filter-buttons", draw, this.resetButton);
-    const heading = element("h3", "heading", _("Sampling in place of greedy"));
+    const heading = element("h3", "heading", _("Sampling instead of greedy decoding"));
     this.element = element("section", "filters", heading, ...rows, this.left, buttons);
   }
 

@@ -22,17 +22,14 @@ const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 
 const HOW_TO_READ = said(
-  "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head, " +
-    "several of one layer if you like. Lines lead from a row's token, below, to the tokens of the source, above; those of the " +
-    "rows before are faint.",
+  "Each row is the new row of one head; the lighter a column, the more weight on its token. Click a row to choose its head; several heads of one layer can be chosen. Lines lead from a row's token, below, to the source tokens, above; those of earlier rows are faint.",
 );
 const HOW_TO_READ_TRIANGLE = said(
-  "{sentences} The triangle has all rows so far of the head chosen last, named by what they read.",
+  "{sentences} The triangle shows all rows so far of the head chosen last, named by what they read.",
 );
 
 const HOW_ROWS_ALIGN = said(
-  "Row {number}, {name}: it reads the first token and writes the second. Some heads look for what it reads, " +
-    "others for what it writes.",
+  "Row {number}, {name}: it reads the first token and writes the second. Some heads attend by the token read, others by the token written.",
 );
 
 /**
@@ -127,7 +124,7 @@ export class FilmHeads {
     const look = {
       className: "button small head",
       style: `--head:${this.colour(head)}`,
-      title: _("Click adds this head or takes it away, double-click shows this head only"),
+      title: _("Click adds or removes this head, double-click shows only this head"),
       ariaLabel: _("Head {number}", { number: head + 1 }),
       ondblclick: () => this.act.choose(this.state.layer, [head]),
     };

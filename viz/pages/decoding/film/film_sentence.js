@@ -84,8 +84,8 @@ export class FilmSentence {
     };
     const sentence =
       chosen === 0
-        ? _("Row {row}: the decoder takes in {read} and predicts {taken}.")
-        : _("Row {row}: the decoder takes in {read} and predicts {best}; {taken} is written instead.");
+        ? _("Row {row}: the decoder reads {read} and predicts {taken}.")
+        : _("Row {row}: the decoder reads {read} and predicts {best}; {taken} is written instead.");
     this.caption.replaceChildren(...sentenceParts(sentence, values));
   }
 

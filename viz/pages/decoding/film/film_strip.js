@@ -173,7 +173,7 @@ export class FilmStrip {
       const number = i + 1;
       canvas.ariaLabel =
         i === layer
-          ? _("Layer {number}, strongest weight of each head. {weights}", { number, weights: strongest.join("; ") })
+          ? _("Layer {number}, largest weight of each head. {weights}", { number, weights: strongest.join("; ") })
           : _("Layer {number}", { number });
     });
   }

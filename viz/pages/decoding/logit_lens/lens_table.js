@@ -126,7 +126,7 @@ class LensTable extends View {
     });
     return [
       this.headings("number", _("Step"), numbers, first),
-      this.headings("read", _("Goes in"), tokens(read), first),
+      this.headings("read", _("Token read"), tokens(read), first),
       ...rows,
       this.headings("written", _("Written"), tokens(written), first),
     ];

@@ -41,7 +41,7 @@ class ArchitecturePlayer extends PlayerView {
     super.start();
     this.tooltip.box.dataset.notInPicture = "";
     this.root.ariaLabel = _(
-      "Film of a translation over the map. Left and right arrow keys step, Page Up and Page Down go a token back or on, Space plays.",
+      "Film of a translation over the map. Left and right arrow keys step, Page Up and Page Down go back or forward one token, Space plays.",
     );
     onResize(this, () => {
       if (this.header && this.isNarrow !== this.map.isNarrow) {
@@ -116,8 +116,8 @@ class ArchitecturePlayer extends PlayerView {
     const kind = box.replace(/_(norm|add)$/, "");
     const own = box.endsWith(".layers")
       ? ""
-      : (texts[box] ?? (kind === box ? "" : _("The sum is what goes on; a norm keeps its size in bounds (§3.1).")));
-    const lines = [own, _("A click opens {page}.", { page: leads[box] })].filter(Boolean);
+      : (texts[box] ?? (kind === box ? "" : _("The sum is passed on; a norm keeps its scale bounded (§3.1).")));
+    const lines = [own, _("Click to open {page}.", { page: leads[box] })].filter(Boolean);
     const content = lines.map((line) => element("div", {}, line));
     this.tooltip.showContent(event, "", ...content);
   }

@@ -295,8 +295,8 @@ def _show_own_film() -> None:
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
         st.caption(
             _(
-                "Any training makes one with `--film`; whatever the model, it takes 30 frames of six sentences. A "
-                "training that was stopped goes on with its film."
+                "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. A "
+                "run that was stopped continues its film."
             )
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
