@@ -97,7 +97,7 @@ def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> s
 
 
 def _marked(line: Line, spans: Mapping[str, Span], *, is_guess: bool) -> str:
-    guess = f'<sup title="{literal(_("a guess of this page"))}">?</sup>'
+    guess = f'<sup title="{literal(_("guessed by this page"))}">?</sup>'
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:

@@ -178,7 +178,7 @@ def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None
     if not any(choices):
         return
     st.markdown(
-        f"**{_('The pronoun that it writes')}**",
+        f"**{_('The pronoun that the model writes')}**",
         help=_(
             "The probability of each German pronoun instead of the one written, given the words before it. They need "
             "not sum to 1, since other words could follow as well."

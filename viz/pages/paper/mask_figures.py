@@ -237,7 +237,7 @@ def likeness_over_distance(
             name="PE(p) · PE(p + k)",
             mode="lines",
             line=_line(SINE, 2),
-            hovertemplate=f"{distance}<br>{_('positions alone {number}', number='%{y:.2f}')}<extra></extra>",
+            hovertemplate=f"{distance}<br>{_('positions only {number}', number='%{y:.2f}')}<extra></extra>",
         ),
     ]
     if shows_means and len(pairs.products):

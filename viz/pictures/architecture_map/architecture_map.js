@@ -57,7 +57,7 @@ export class ArchitectureMap {
     });
     const drawn = boxes.map((each) => this.box(each));
     this.groups = [...drawn, ...this.frames];
-    const label = _("The Transformer as a map. Arrow keys lead from box to box, Enter opens what a box stands for.");
+    const label = _("The Transformer as a map. Arrow keys move from box to box, Enter opens the page of a box.");
     const look = {
       viewBox: `0 0 ${width} ${height}`,
       class: isNarrow ? "map narrow" : "map",
@@ -100,8 +100,8 @@ export class ArchitectureMap {
       svg("text", { x: side, y: y + 34, class: "now", "text-anchor": anchor, "data-now": "" }),
     ];
     const named = isLeft
-      ? plural("{count} equal layer of the encoder", "{count} equal layers of the encoder", layers)
-      : plural("{count} equal layer of the decoder", "{count} equal layers of the decoder", layers);
+      ? plural("{count} identical layer of the encoder", "{count} identical layers of the encoder", layers)
+      : plural("{count} identical layer of the decoder", "{count} identical layers of the decoder", layers);
     return this.asButton(id, named, "frame", parts);
   }
 

@@ -32,7 +32,7 @@ async function copy(text) {
   field.select();
   const isCopied = document.execCommand("copy");
   field.remove();
-  if (!isCopied) throw new Error(_("The browser does not let this page copy."));
+  if (!isCopied) throw new Error(_("The browser does not allow this page to copy."));
 }
 
 class CopyLink extends View {
@@ -67,7 +67,7 @@ class CopyLink extends View {
       await copy(link);
       this.said.textContent = this.note || _("Copied");
     } catch {
-      this.said.textContent = _("The browser does not let this page copy: take the address above");
+      this.said.textContent = _("The browser does not allow this page to copy: use the address above");
     }
     clearTimeout(this.clearing);
     this.clearing = setTimeout(() => this.said.replaceChildren(), SAID_FOR_MS);

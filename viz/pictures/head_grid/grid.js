@@ -115,9 +115,9 @@ export class HeadGrid extends View {
     this.status.textContent = "";
     if (said === this.said) return;
     this.said = said;
-    const axes = element("span", "axes", _("In each tile: queries run down ↓, keys run across →."));
+    const axes = element("span", "axes", _("In each tile, queries run down ↓ and keys across →."));
     const block = { rows: blockQueries, columns: blockKeys };
-    if (this.tiles.isPooled) axes.append(" ", _("A pixel is the largest of up to {rows} × {columns} numbers.", block));
+    if (this.tiles.isPooled) axes.append(" ", _("A pixel is the maximum of up to {rows} × {columns} numbers.", block));
     const hint = _("Click a tile, or press Enter, to open the head; arrow keys move.");
     this.foot.replaceChildren(
       ...notes.map((note) => element("p", "note", note)),
@@ -295,7 +295,7 @@ export class HeadGrid extends View {
     const { query, key, weight, at } = this.tiles.largest([layer, head], [0, rows], [0, columns]);
     const [ofQuery, ofKey] = this.rolesAt(at);
     const said = { head: name, query: tokenWithRole(query, ofQuery), key: tokenWithRole(key, ofKey), weight };
-    this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} looks at {key}, {weight}"), said));
+    this.status.replaceChildren(...sentenceParts(_("{head}: strongest {query} attends to {key}, {weight}"), said));
   }
 
   /** @param {HTMLElement} cell @param {string} key */

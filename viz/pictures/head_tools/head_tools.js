@@ -41,7 +41,7 @@ class HeadTools extends View {
   undo = tool(_("Undo the last choice (Ctrl + Z)"), () => this.go(1), outline("undo"));
   redo = tool(_("Redo (Ctrl + Shift + Z or Ctrl + Y)"), () => this.go(-1), outline("undo", true));
   pin = tool(
-    _("Pin this view: keep it in the collection of the page Learn"),
+    _("Pin this view: keep it in the collection on the page Learn"),
     () => this.python.trigger("pin", true),
     outline("pin"),
   );

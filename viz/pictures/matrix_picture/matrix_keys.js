@@ -85,6 +85,6 @@ export class MatrixKeys {
     const query = tokenWithRole(rowTokens[row], roleOf(rowRoles, row));
     const key = tokenWithRole(columnTokens[column], roleOf(columnRoles, column));
     const said = { query, key, number, value };
-    this.status.replaceChildren(...sentenceParts(_("{query} looks at {key}: {number} {value}"), said));
+    this.status.replaceChildren(...sentenceParts(_("{query} attends to {key}: {number} {value}"), said));
   }
 }

@@ -63,7 +63,7 @@ export class MatrixSearch {
     this.element.hidden = Math.max(header.rowTokens.length, header.columnTokens.length) <= 2 * AROUND;
     this.field.placeholder = _("Find a token");
     this.field.title = this.field.ariaLabel = _(
-      "Find a token: Enter goes to the next, Shift + Enter to the one before",
+      "Find a token: Enter goes to the next, Shift + Enter to the previous one",
     );
   }
 

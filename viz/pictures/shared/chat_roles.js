@@ -42,4 +42,4 @@ export function tokenWithRole(token, role, className) {
 }
 
 /** Whose message looks at whose; "" where there are no roles. @param {string} query @param {string} key */
-export const rolesLooking = (query, key) => (query && key ? _("{query} looks at {key}", { query, key }) : "");
+export const rolesLooking = (query, key) => (query && key ? _("{query} attends to {key}", { query, key }) : "");

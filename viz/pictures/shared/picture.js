@@ -142,7 +142,7 @@ export function colourBar(name, ariaLabel, stops, marks) {
  * @param {string[]} stops @param {number[]} ticks @param {string} [number] @param {number} [top]
  */
 export function legendElement(stops, ticks, number = _("weight"), top = 1) {
-  const label = _("Colour scale: {number} from 0, dark, to {top}, light, evenly spaced in the square root", {
+  const label = _("Colour scale: {number} from 0, dark, to {top}, light, linear in the square root", {
     number,
     top: asRead(top),
   });
@@ -171,7 +171,7 @@ export class Tooltip {
   show(point, title, query, key, note) {
     const row = tokenElement(query);
     const looking =
-      key === null ? [row] : sentenceParts(_("{query} looks at {key}"), { query: row, key: tokenElement(key) });
+      key === null ? [row] : sentenceParts(_("{query} attends to {key}"), { query: row, key: tokenElement(key) });
     const parts = looking.map((part) => (typeof part === "string" ? element("span", "looks-at", part) : part));
     const pair = element("div", "tooltip-pair", ...parts);
     this.showContent(point, title, pair, element("div", "tooltip-value", note));

@@ -40,7 +40,7 @@ class Matrix:
     def drawing(self) -> Drawing | str:
         """It in a file: components, or HTML."""
         if self.data is None:
-            return f"<p>{literal(_('The text is too long to be drawn this small: open the view.'))}</p>"
+            return f"<p>{literal(_('The text is too long for a small picture: open the view.'))}</p>"
         return drawn_matrix(self.data, self.kept)
 
     @property

@@ -87,8 +87,8 @@ class TokenPath extends View {
     const keys = shown.map(([kind, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), _(name)),
     );
-    const stream = element("span", "key", element("span", "swatch stream-swatch"), _("the stream then"));
-    const [before, after] = _("How long what each part adds to {token} is, and its share of the sum").split("{token}");
+    const stream = element("span", "key", element("span", "swatch stream-swatch"), _("residual stream after it"));
+    const [before, after] = _("Norm of what each sub-layer adds to {token}, and its share of the sum").split("{token}");
     const title = element("span", "path-title", before, tokenElement(token), after);
     const save = pictureButton(this.root, () => this.data.name);
     this.bar.replaceChildren(title, element("span", "keys", ...keys, stream), save);
@@ -109,7 +109,7 @@ class TokenPath extends View {
     this.drawn = width;
     const { parts, stage, colours, stages, token } = this.data;
     const boxes = stageBoxes(parts, stages.length, width);
-    const label = _("What each part adds to the residual stream of {token}; the stages below open their steps", {
+    const label = _("What each sub-layer adds to the residual stream of {token}; the stages below open their steps", {
       token,
     });
     this.chart.replaceChildren(pathChart({ parts, boxes, width, open: stage, colours, label }));
@@ -153,14 +153,14 @@ class TokenPath extends View {
     const bound = Math.max(...numbers.map(Math.abs));
     const canvas = element("canvas", { className: "strip", width: step.count, height: 1 });
     canvas.setAttribute("role", "img");
-    canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, length {length}", {
+    canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
       title: step.title,
       count: step.count,
       bound: short(bound),
       length: short(length),
     });
     this.strips.set(canvas, { first, step });
-    const words = _("length {length}", { length: short(length) });
+    const words = _("norm {length}", { length: short(length) });
     const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
     return element("div", "strip-row", canvas, note);
   }
@@ -231,9 +231,9 @@ class TokenPath extends View {
 
   /** @param {PointerEvent} event @param {Part} part */
   tellPart(event, { stage, label, length, share, stream }) {
-    const lines = [_("adds a vector of length {length}", { length: short(length) })];
+    const lines = [_("adds a vector of norm {length}", { length: short(length) })];
     if (share !== null) lines.push(_("{share} of the sum", { share: shareText(share) }));
-    lines.push(_("the stream is then {length} long", { length: short(stream) }));
+    lines.push(_("the residual stream then has norm {length}", { length: short(stream) }));
     const content = lines.map((line) => element("div", "tooltip-value", line));
     this.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
   }
@@ -245,7 +245,7 @@ class TokenPath extends View {
     const where =
       group && group < count
         ? _("H{head}, dimension {dimension}", { head: Math.floor(at / group) + 1, dimension: at % group })
-        : _("number {number}", { number: at });
+        : _("component {number}", { number: at });
     const value = element("div", "tooltip-value", this.values[first + at].toPrecision(5).replace("-", "−"));
     this.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
   }

@@ -108,8 +108,8 @@ class TwoFilms extends PlayerView {
     const forced = this.header.forced[step];
     const free = this.header.free[step];
     const parts = [_("Position {number}.", { number: step + 1 })];
-    if (forced) parts.push(_("Forced, it reads {read} and would write {favourite}.", { ...forced }));
-    if (free) parts.push(_("Free, it reads {read} and writes {written}.", { ...free }));
+    if (forced) parts.push(_("With teacher forcing it reads {read} and would write {favourite}.", { ...forced }));
+    if (free) parts.push(_("Running freely it reads {read} and writes {written}.", { ...free }));
     return parts.join(" ");
   }
 }

@@ -38,7 +38,7 @@ const LANE_NAMES = 150;
 /** @type {Record<string, number>} */
 const LAYER_STEPS = { ArrowUp: -1, ArrowDown: 1 };
 const FILM_LABEL = said(
-  "Film of a training. Left and right arrow keys step, Space plays, up and down change the layer.",
+  "Film of a training run. Left and right arrow keys step, Space plays, up and down change the layer.",
 );
 
 /** A step with its thousands apart. @param {number} step */
@@ -108,7 +108,7 @@ class TrainingFilm extends PlayerView {
     const lanes = trainingLanes(header);
     this.curves = null;
     if (lanes.length) {
-      this.curves = this.chartOf(_("Loss and BLEU over the steps. A click goes to a frame."), (frame) =>
+      this.curves = this.chartOf(_("Loss and BLEU over the steps. Click to go to a frame."), (frame) =>
         toldOfFrame(header, frame),
       );
       this.curves.chart.lanes = lanes;
@@ -116,7 +116,7 @@ class TrainingFilm extends PlayerView {
     this.lines =
       ofHeads &&
       this.chartOf(
-        _("{metric} of each head over the steps. A click goes to a frame.", { metric: ofHeads.header.metric.name }),
+        _("{metric} of each head over the steps. Click to go to a frame.", { metric: ofHeads.header.metric.name }),
         (frame) => ofHeads.ofHeads(frame, this.state),
       );
     this.marked = "";
@@ -124,7 +124,7 @@ class TrainingFilm extends PlayerView {
     this.root.replaceChildren(
       element("p", "finding", header.finding),
       this.transport.element,
-      this.curves?.element ?? element("p", "muted", _("This film knows neither a loss nor a score at its frames.")),
+      this.curves?.element ?? element("p", "muted", _("This film has neither a loss nor a score at its frames.")),
       this.texts.element,
       element("div", "film-pair", this.grid.root, this.matrix.root),
       ...(this.lines ? [this.lines.element] : []),
