@@ -197,7 +197,7 @@ def test_a_range_takes_its_ends_and_refuses_what_is_beyond(
 @pytest.mark.parametrize("name", LARGEST)
 def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
     field = "num_decoder_layers" if name == "decoder_layers" else name
-    said = f"{name} must lie between 1"
+    said = f"{name} must be between 1"
     for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
         assert is_refused(partial(preset, "base", **{field: size}), said) == is_wrong, size
 
@@ -210,7 +210,7 @@ def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
     given = {field: size for field, size in sizes.items() if field in kind.__dataclass_fields__}
     most = earlier_configs.LARGEST[name]
     for size, is_wrong in ((0, True), (1, False), (most, False), (most + 1, True)):
-        said = f"{name} must lie between 1"
+        said = f"{name} must be between 1"
         assert is_refused(partial(kind, **given | {name: size}), said) == is_wrong, size
 
 
@@ -220,7 +220,7 @@ def test_a_folder_may_hold_as_many_files_as_it_says(tmp_path: Path, monkeypatch:
         (tmp_path / str(number)).touch()
     assert len(folder_files.entries(tmp_path)) == SMALL
     (tmp_path / "more").touch()
-    assert is_refused(lambda: folder_files.entries(tmp_path), "holds more than 6 files")
+    assert is_refused(lambda: folder_files.entries(tmp_path), "contains more than 6 files")
 
 
 def test_a_file_of_a_record_may_be_as_large_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def test_models_are_compared_another_is_added_and_opened_on_the_attention_page(p
     page.goto(f"{compared_url}/paper?claim=Ablations&text=So+late.&models=full.no-positions")
     for preset in ("full", "no-positions"):
         expect(page.locator(f".st-key-ablation-map-{preset} canvas").first).to_be_visible()
-    words = page.get_by_text("in reverse order it writes the very same")
+    words = page.get_by_text("in reverse order it writes exactly the same")
     expect(words.first).to_be_visible()
     # A third one stands beside them, and the address has it.
     page.locator(".st-key-ablations").get_by_role("combobox").click()

@@ -80,7 +80,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     first = lines.locator(".column.key .option").first
     expect(first).to_have_attribute("title", re.compile(r" \(template\)$"))
     first.hover()
-    expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is looked at by .+ \(\w+\) [01]\.\d"))
+    expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is attended to by .+ \(\w+\) [01]\.\d"))
     with lines.page.expect_download() as download:
         lines.get_by_role("button", name="SVG").click()
     assert roles_in(download.value) == ["A", "A", *2 * ["system"], *2 * ["user"]]

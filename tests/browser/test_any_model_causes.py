@@ -32,7 +32,7 @@ def test_the_atlas_opens_on_a_head_that_is_sure_of_its_job_and_names_the_random_
         f"{app_as_shipped}/atlas?checkpoint=induction&corpus_figure=prefix_matching&layer=1&head=1&site=decoder.self",
     )
     expect(page.get_by_text(re.compile(r"Prefix matching 0\.9\d.* of 8 heads"))).to_be_visible()
-    expect(page.get_by_text("on 25 random tokens read four times over")).to_be_visible()
+    expect(page.get_by_text("on 25 random tokens repeated four times")).to_be_visible()
 
 
 def test_two_models_stand_beside_each_other_and_a_click_opens_a_head(page: Page, app_as_shipped: str) -> None:

@@ -205,7 +205,7 @@ def test_a_step_shows_what_is_read_above_what_is_written(read: Locator) -> None:
     assert columns.locator(".read").all_inner_texts() == ["<s>", "▁Das", "▁Tier"]
     assert columns.locator(".written").all_inner_texts() == ["▁Das", "▁Tier", "▁überquerte"]
     expect(read.locator(".caption")).to_have_text(
-        "Row 3: the decoder takes in ▁Tier and predicts ▁der; ▁überquerte is written instead."
+        "Row 3: the decoder reads ▁Tier and predicts ▁der; ▁überquerte is written instead."
     )
 
 

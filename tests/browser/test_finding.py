@@ -12,7 +12,7 @@ from viz.text.sites import head_label
 def test_which_word_it_stands_for_and_in_which_head_is_there_without_a_click(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     head, weight = head_label(link_of().layer, link_of().head), f"{link_of().weight:.4f}"
-    said = f"“it” → {head} of the cross-attention puts {weight} of its weight on “animal” while it writes “es”"
+    said = f"“it” → {head} of the cross-attention gives {weight} of its weight to “animal” while it writes “es”"
     expect(page.locator(".headline")).to_contain_text(f"Worth seeing: {said}")
     expect(page.locator(f".matrix-picture[data-title^='{head}']")).to_be_visible()
     expect(page.get_by_role("gridcell", name=re.compile(f"{head}.*, open"))).to_be_visible()

@@ -57,7 +57,9 @@ def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
     before = sent()
     # The row that writes “es” is the finding's.
     word(page, "es").hover()
-    expect(headline).to_contain_text(f"{name} gives most from weil → es to animal: {link_of().weight:.4f}.")
+    expect(headline).to_contain_text(
+        f"In {name} the largest weight of weil → es goes to animal: {link_of().weight:.4f}."
+    )
     assert share(page, "animal") == pytest.approx(link_of().weight, abs=1e-3)
     assert share(page, "street") < 0.01
     expect(word(page, "es")).to_have_class(re.compile(r"\blooks\b"))
@@ -68,7 +70,7 @@ def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
     expect(page.locator(".head-grid .marks")).to_be_visible()
     # A word of the text is looked at: its column is framed, and the words that look at it are tinted.
     word(page, "street").hover()
-    expect(headline).to_contain_text(re.compile(rf"In {name} most that street gets comes from .+: 0\.\d+\."))
+    expect(headline).to_contain_text(re.compile(rf"In {name} the largest weight on street comes from .+: 0\.\d+\."))
     expect(word(page, "street")).to_have_class(re.compile("looked-at"))
     expect(row).to_be_hidden()
     expect(page.locator(".pointed-frame").last).to_be_visible()
@@ -102,7 +104,7 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
     number = box_of(picture.locator(".kept-frame").first), box_of(picture.locator(".kept-frame").last)
     page.mouse.move(number[1]["x"] + number[1]["width"] / 2, number[0]["y"] + number[0]["height"] / 2)
     weight = f"{link_of().weight:.4f}"
-    expect(headline).to_contain_text(f"{name} gives {weight} from weil → es to animal, the largest of the row.")
+    expect(headline).to_contain_text(f"{name} gives {weight} from weil → es to animal, the largest weight of the row.")
     expect(word(page, "es")).to_have_class(re.compile(r"\blooks\b"))
     expect(word(page, "animal")).to_have_class(re.compile("looked-at"))
     assert sent() == before
@@ -114,7 +116,7 @@ def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page
     headline = page.locator(".headline")
     word(page, "The").focus()
     page.keyboard.press("ArrowRight")
-    expect(headline).to_contain_text("L1 H1 gives most from animal to")
+    expect(headline).to_contain_text("In L1 H1 the largest weight of animal goes to")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"from=1\b"))
     expect(page.locator(".link-question")).to_contain_text("Which heads link animal to …?")
@@ -162,7 +164,7 @@ def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url
             expect(headline).to_contain_text("L1 H2 gives")
         else:
             page.locator(".word-picker .word").nth(1).hover()
-            expect(headline).to_contain_text("L1 H2 gives most from animal")
+            expect(headline).to_contain_text("In L1 H2 the largest weight of animal")
             shares = "words => words.map((word) => Number(word.style.getPropertyValue('--share')))"
             assert max(page.locator(".word-picker .word").evaluate_all(shares)) > 0
             # The row that reads the word, whatever it predicts.

@@ -10,7 +10,7 @@ from tests.browser.conftest import visit
 def test_it_opens_with_the_proof_and_another_token_is_followed_by_a_click(page: Page, url: str) -> None:
     visit(page, f"{url}/learn?learn=Follow+one+token")
     path = page.locator(".token-path[data-ready]")
-    expect(page.get_by_text("the parts add up to what the model computed")).to_be_visible()
+    expect(page.get_by_text("the contributions add up to what the model computed")).to_be_visible()
     expect(path.locator(".path-step").last).to_contain_text("Residual connection: the sum")
     line = page.locator(".token-line[data-ready]")
     line.locator("[data-stack='decoder'][data-position='2']").click()

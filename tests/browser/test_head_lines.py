@@ -67,7 +67,7 @@ def test_pointing_at_a_token_leaves_its_lines_alone_a_click_keeps_them_and_anoth
     expect(root.locator(".status")).to_have_text(re.compile(r"^▁cat looks at L1 H1 .+ 0\.\d{3}$"))
     assert (painted(root, BASE), painted(root, TOP) > 0) == (0, True)
     token(root, "key", 0).hover()
-    expect(root.locator(".status")).to_have_text(re.compile(r"^▁the is looked at by L1 H1 .+ 0\.\d{3}$"))
+    expect(root.locator(".status")).to_have_text(re.compile(r"^▁the is attended to by L1 H1 .+ 0\.\d{3}$"))
     page.mouse.move(2, 2)
     expect(root.locator(".status")).to_contain_text("Lines drawn")
     assert (painted(root, BASE) > 0, painted(root, TOP)) == (True, 0)
@@ -125,7 +125,7 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "ArrowDown", "ArrowRight", "Home", "ArrowDown"):
         page.keyboard.press(key)
     expect(token(root, "key", 1)).to_be_focused()
-    expect(root.locator(".status")).to_contain_text("▁cat is looked at by L1 H2")
+    expect(root.locator(".status")).to_contain_text("▁cat is attended to by L1 H2")
     page.keyboard.press("Enter")
     expect_report(page, (1,), key=1)
     page.keyboard.press("Escape")

@@ -272,14 +272,14 @@ def test_a_place_where_nothing_can_be_written_is_said_before_anything_is_compute
         return captured.err
 
     if is_file:
-        assert "folder is a folder. Name a file to write" in said("folder")
-        assert "There is no folder none to write x into." in said("none/x")
-        assert "There is no folder file to write x into." in said("file/x")
+        assert "folder is a folder. Give the name of a file" in said("folder")
+        assert "There is no folder none, so x cannot be written." in said("none/x")
+        assert "There is no folder file, so x cannot be written." in said("file/x")
         assert "file cannot be written: permission denied." in said("file")
     else:
-        assert "file is no folder. Name a folder to write into." in said("file")
-        assert "file is no folder. Name a folder to write into." in said("file/x")
-    assert "x cannot be written: nothing may be written into " in said("folder/x")
+        assert "file is not a folder. Give the name of a folder to write into." in said("file")
+        assert "file is not a folder. Give the name of a folder to write into." in said("file/x")
+    assert "x cannot be written: " in said("folder/x")
     assert {path.name for path in tmp_path.iterdir()} == {"folder", "file", "pairs.tsv"}
 
 

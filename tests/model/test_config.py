@@ -94,5 +94,5 @@ def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message
 
 def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height() -> None:
     assert preset("base").equal_layers == 6
-    with pytest.raises(ConfigError, match="6 layers in its encoder and 2 in its decoder"):
+    with pytest.raises(ConfigError, match="6 encoder layers and 2 decoder layers"):
         _ = replace(preset("base"), num_decoder_layers=2).equal_layers

@@ -131,14 +131,14 @@ def test_where_nothing_can_be_written_is_said_before_and_after(
 ) -> None:
     (tmp_path / "file").touch()
     for path, said in (
-        (tmp_path, "is a folder. Name a file"),
-        (tmp_path / "none" / "a", "There is no folder .*none to write a into"),
-        (tmp_path / "file" / "a", "There is no folder .*file to write a into"),
+        (tmp_path, "is a folder. Give the name of a file"),
+        (tmp_path / "none" / "a", "There is no folder .*none, so a cannot be written"),
+        (tmp_path / "file" / "a", "There is no folder .*file, so a cannot be written"),
     ):
         with pytest.raises(DataError, match=said):
             check(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(DataError, match="a cannot be written: nothing may be written into"):
+    with pytest.raises(DataError, match="a cannot be written: .* is not writable"):
         check(tmp_path / "a")
     with pytest.raises(DataError, match="file cannot be written: permission denied"):
         check(tmp_path / "file")
@@ -159,10 +159,10 @@ def test_where_no_folder_can_be_made_is_said(
         tmp_path / "link" / "b",
         device(tmp_path, 3),
     ):
-        with pytest.raises(DataError, match=r"is no folder\. Name a folder"):
+        with pytest.raises(DataError, match=r"is not a folder\. Give the name of a folder"):
             check(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(DataError, match="nothing may be written into"):
+    with pytest.raises(DataError, match="is not writable"):
         check(tmp_path / "c")
 
 

@@ -172,20 +172,20 @@ def test_a_folder_above_that_is_exchanged_meanwhile_is_noticed(
 @NOT_ON_WINDOWS
 def test_a_named_pipe_is_refused_at_once(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
-    with pytest.raises(CheckpointError, match="no ordinary file"):
+    with pytest.raises(CheckpointError, match="not a regular file"):
         open_file(folder, "pipe", 100)
 
 
 def test_a_folder_of_too_many_files_is_refused_without_listing_them_all(folder: Path) -> None:
     for number in range(MAX_ENTRIES + 1):
         (folder / f"{number}.txt").touch()
-    with pytest.raises(CheckpointError, match="model holds more than 2,000 files"):
+    with pytest.raises(CheckpointError, match="model contains more than 2,000 files"):
         entries(folder)
 
 
 @NOT_ON_WINDOWS
 def test_a_name_that_is_not_utf_8_is_said_in_text_that_can_be_shown(folder: Path) -> None:
     (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.json"))).touch()
-    with pytest.raises(CheckpointError, match="no name in UTF-8") as error:
+    with pytest.raises(CheckpointError, match="not a UTF-8 name") as error:
         entries(folder)
     assert str(error.value).encode("utf-8")

@@ -53,5 +53,5 @@ def test_a_failed_download_is_one_sentence() -> None:
 
 @pytest.mark.parametrize("name", ["", "../x", "/etc", "a/b/c", "a//b", "a b", "https://x.example/a", "a/..", "x" * 200])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    with pytest.raises(CheckpointError, match="no name of a model"):
+    with pytest.raises(CheckpointError, match="not a model name"):
         hub_folder(name)

@@ -29,10 +29,10 @@ HOSTILE: dict[str, tuple[dict[str, Any], str]] = {
     "a kind that is no text": (RECURRENT | {"architecture": ["recurrent"]}, "no architecture"),
     "a setting of another kind": (RECURRENT | {"kernel_size": 3}, "Unknown settings: kernel_size"),
     "no vocabulary": ({"architecture": "recurrent", "d_model": 8}, "lacks vocab_size"),
-    "a giant state": (RECURRENT | {"hidden_size": 10**9}, "hidden_size must lie between 1 and 16,384"),
+    "a giant state": (RECURRENT | {"hidden_size": 10**9}, "hidden_size must be between 1 and 16,384"),
     "a number as text": (RECURRENT | {"hidden_size": "64"}, "hidden_size must be of type int"),
     "true as a number": (RECURRENT | {"alignment_size": True}, "alignment_size must be of type int"),
-    "dropout of all": (RECURRENT | {"dropout": 1.0}, "dropout must lie in"),
+    "dropout of all": (RECURRENT | {"dropout": 1.0}, "dropout must be in"),
     "an id outside the vocabulary": (RECURRENT | {"eos_id": 100}, "four different ids below 100"),
     "an even kernel": (RECURRENT | {"architecture": "convolutional", "kernel_size": 4}, "must be odd"),
 }

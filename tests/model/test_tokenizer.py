@@ -67,7 +67,7 @@ def test_a_batch_is_encoded_as_one_by_one(tokenizer: Tokenizer) -> None:
 
 def test_a_piece_that_is_not_in_the_vocabulary_is_said(tokenizer: Tokenizer) -> None:
     assert tokenizer.tokens([tokenizer.token_id("▁the")]) == ("▁the",)
-    with pytest.raises(TokenError, match="no piece"):
+    with pytest.raises(TokenError, match="is not a token"):
         tokenizer.token_id("▁notthere")
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 #: Metric → the name of the job, and the word that stands under a tile.
 NAMES: Final[dict[str, tuple[Message, Message]]] = {
     "antecedent": (said("follows antecedents"), said("follows")),
-    "aer_word_out": (said("aligns token predicted"), said("token predicted")),
-    "aer_word_in": (said("aligns token read"), said("token read")),
+    "aer_word_out": (said("aligns token predicted"), said("al. pred.")),
+    "aer_word_in": (said("aligns token read"), said("al. read")),
     "previous": (said("previous token"), said("previous")),
     "same": (said("same token"), said("same")),
     "next": (said("next token"), said("next")),

@@ -103,7 +103,7 @@ def test_bad_files_give_one_line_and_exit_code_2(
     command: str, checkpoint: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "bad.jsonl"
-    for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "holds no row")):
+    for content, message in ((b"{}", "line 1"), (b"\xff", "UTF-8"), (b"", "contains no row")):
         path.write_bytes(content)
         assert main([command, "--data", str(path), *checkpoint]) == 2
         captured = capsys.readouterr()

@@ -23,7 +23,7 @@ def test_a_text_file_holds_sentences_and_perhaps_translations(tmp_path: Path) ->
     assert read_text(path) == expected
     assert read_text(path, 2) == expected[:2]
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(DataError, match="holds no sentence"):
+    with pytest.raises(DataError, match="contains no sentence"):
         read_text(path)
 
 

@@ -127,5 +127,5 @@ def test_a_head_that_is_not_there_and_other_scores_are_refused(
     with pytest.raises(DataError, match=r"decoder\.cross has 2 layers of 4 heads; there is no layer 2, head 0"):
         head_circuits(without_positions.model, "decoder.cross", 2, 0)
     additive = Transformer(replace(config, score="additive"))
-    with pytest.raises(DataError, match="no dot products"):
+    with pytest.raises(DataError, match="not dot products"):
         head_circuits(additive, "encoder.self", 0, 0)

@@ -107,5 +107,5 @@ def test_texts_that_cannot_be_compared_are_counted_and_none_is_an_error(translat
     both = ("encoder.self", "encoder.self")
     found = head_distances(translator, translator, [TEXTS[0], " ", "word " * 100], both)
     assert (found.texts, found.skipped) == (1, 2)
-    with pytest.raises(DataError, match="in none of these is one matched"):
+    with pytest.raises(DataError, match="no word of these texts could be matched"):
         head_distances(translator, translator, [" "], both)

@@ -117,5 +117,5 @@ def test_a_trace_of_another_model_and_a_wrong_number_are_refused(
     with pytest.raises(TraceError, match="not of this vocabulary"):
         translator.logit_lens(replace(trace, steps=steps))
     for top in (0, config.vocab_size + 1):
-        with pytest.raises(TraceError, match=f"1 to {config.vocab_size} tokens, asked for {top}"):
+        with pytest.raises(TraceError, match=f"1 to {config.vocab_size} tokens, got {top}"):
             translator.logit_lens(trace, top)

@@ -78,11 +78,11 @@ def test_a_step_tells_probabilities_that_add_up(translator: Translator) -> None:
 
 def test_what_cannot_be_done_is_said(translator: Translator) -> None:
     session = translator.decode(TEXT)
-    with pytest.raises(SessionError, match="no step to take back"):
+    with pytest.raises(SessionError, match="no step to undo"):
         session.back()
     with pytest.raises(SessionError, match="take a step first"):
         session.trace()
-    with pytest.raises(TokenError, match="no piece"):
+    with pytest.raises(TokenError, match="is not a token"):
         session.force("qqqqqq")
     with pytest.raises(TokenError, match="run from 0"):
         session.force(10**6)

@@ -70,5 +70,5 @@ def test_an_encoder_gets_a_share_of_the_gradients_of_all_attentions(model: Convo
 
 def test_a_text_with_more_tokens_than_positions_is_refused(model: ConvolutionalTranslator) -> None:
     most = model.config.num_positions
-    with pytest.raises(InputTextError, match=f"learned {most} positions, and the text needs {most + 1}"):
+    with pytest.raises(InputTextError, match=f"learned {most} positions, but the text needs {most + 1}"):
         model.encode(torch.full((1, most + 1), 5))

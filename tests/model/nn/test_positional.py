@@ -77,5 +77,5 @@ def test_a_table_holds_the_longest_target_and_the_formula_goes_on_behind_it(conf
 def test_learned_positions_reach_to_the_last_and_no_further(config: TransformerConfig) -> None:
     layer = embedding(replace(config, positions="learned"))
     assert layer(torch.full((1, config.num_positions), 5)).shape == (1, config.num_positions, config.d_model)
-    with pytest.raises(InputTextError, match=f"learned {config.num_positions} positions, and the text needs"):
+    with pytest.raises(InputTextError, match=f"learned {config.num_positions} positions, but the text needs"):
         layer(torch.full((1, config.num_positions + 1), 5))

@@ -35,7 +35,7 @@ def test_an_epoch_without_an_example_has_no_batch_and_the_next_one_comes(config:
 
 
 def test_no_example_at_all_is_said(config: TransformerConfig) -> None:
-    with pytest.raises(DataError, match="No pair is left to train on"):
+    with pytest.raises(DataError, match="No sentence pair is left to train on"):
         next(endless_batches([], config, 60, seed=3))
 
 

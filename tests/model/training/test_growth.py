@@ -78,7 +78,7 @@ def test_old_layers_are_spread_and_keep_their_order() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "num_layers", "said"),
-    [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "2 \\+ 2 layers already")],
+    [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "2 \\+ 2 already has")],
 )
 def test_what_would_change_or_not_grow_is_refused(
     config: TransformerConfig, changes: dict[str, object], num_layers: int, said: str
@@ -103,4 +103,4 @@ def test_the_command_writes_a_checkpoint_that_translates_alike(
     assert deeper.config.num_layers == 3
     assert deeper.translate("The dog sleeps.") == shallow.translate("The dog sleeps.")
     assert main([*asked[:4], "2", *asked[5:]]) == 2
-    assert "layers already" in capsys.readouterr().err
+    assert "already has" in capsys.readouterr().err

@@ -135,7 +135,7 @@ def test_the_page_shows_the_overview_and_serves_tiles_of_this_head(app: AppTest)
     numbers = numbers_of(deflated.tobytes(), header["deep"]["decimals"])
     assert len(numbers) == -(-len(header["rowTokens"]) // tall) * -(-len(header["columnTokens"]) // wide)
     assert header["kept"] == [3, None]
-    assert "the exact numbers follow" in said(app)
+    assert "zoom in to see the exact values" in said(app)
 
 
 def test_another_head_has_another_address(selection: Selection) -> None:
@@ -206,13 +206,13 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> Non
     app.switch_page("viz/pages/paper/page.py").run()
     assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
     app.switch_page("viz/pages/decoding/page.py").run()
-    assert "The film carries the rows of all heads" in said(app)
+    assert "The film contains the rows of all heads" in said(app)
 
 
 def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
     opened(app, view="Take it with you")
-    assert "too many for a file and left out" in said(app)
+    assert "too many for a file and are omitted" in said(app)
     assert "every weight, query" not in said(app)
 
 

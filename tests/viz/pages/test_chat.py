@@ -122,7 +122,7 @@ def test_a_chat_is_among_the_examples_of_who_reads_chats(app: AppTest) -> None:
     app.query_params["text"] = CHAT_EXAMPLE.text
     opened(app, "chat")
     assert roles_of_heatmap(app) == ["system", "user", "assistant", "user"]
-    assert any("heads rest on the template" in caption.value for caption in app.caption)
+    assert any("heads attend to the template" in caption.value for caption in app.caption)
     app.toggle(key="chat").set_value(False).run()
     assert app.text_area(key="text").value == EXAMPLES[0].text
 

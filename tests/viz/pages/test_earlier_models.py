@@ -28,12 +28,12 @@ TABS = [
 #: Page and tab → what is said there of what such a model lacks.
 SAID = {
     ("attention", "All heads"): "no self-attention",
-    ("attention", "Where a weight comes from"): "No matrix W_O follows",
+    ("attention", "Where a weight comes from"): "There is no matrix W_O after this head",
     ("decoding", "Film"): "no self-attention",
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
-    ("attention", "QK and OV"): "depend on all that was read before",
+    ("attention", "QK and OV"): "depend on everything read before",
     ("decoding", "Attribution"): "no self-attention",
-    ("decoding", "Cost"): "whose keys and values are cached",
+    ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",
     ("paper", "Masks"): "a Transformer's three attentions",
     ("atlas", "Table"): "No atlas of this model",
@@ -116,7 +116,7 @@ def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: st
 
 def test_causes_are_looked_for_where_all_rows_are_computed_at_once() -> None:
     recurrent = opened("recurrent", "coreference", lab="Cause")
-    assert "a GRU computes each from the state" in recurrent.info[0].value
+    assert "a GRU computes each row from the state" in recurrent.info[0].value
     convolutional = opened("convolutional", "coreference", lab="Cause", asked="own", other="So early?")
     assert [box.key for box in convolutional.selectbox if box.key == "word_pair"]
-    assert not any("computes each from the state" in one.value for one in convolutional.info)
+    assert not any("computes each row from the state" in one.value for one in convolutional.info)

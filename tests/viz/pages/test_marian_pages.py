@@ -48,7 +48,7 @@ def test_the_formula_of_the_positions_has_the_models_layout(app: AppTest) -> Non
     deviation = float(app.success[0].value.rpartition("largest difference ")[2].rstrip("."))
     assert deviation < 1e-5
     said = " ".join(str(element.value) for element in (*app.caption, *app.markdown))
-    assert "left half holds sines" in said
+    assert "left half contains sines" in said
     assert "10,000^(8/32)" in said
     assert "Dimensions 4 and 20" in said
 
@@ -111,7 +111,7 @@ def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: 
     assert 'title="antecedent"' in marked
     app.selectbox(key="pair-group").set_value("zero").run()
     healthy(app)
-    assert any("Marked as “pronoun” is the predicate that lacks it" in one.value for one in app.caption)
+    assert any("The word marked “pronoun” is the predicate without a subject" in one.value for one in app.caption)
 
 
 def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
@@ -119,7 +119,7 @@ def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads
     app = opened(reads_chinese, "coreference")
     assert app.session_state["long-work/measured"].wait(PATIENCE)
     healthy(app.run())
-    assert not any("The set that ships is English" in one.value for one in app.info)
+    assert not any("The set that ships is in English" in one.value for one in app.info)
     told = " ".join(str(one.value) for one in (*app.caption, *app.markdown))
     assert "120 sentences, 24 of them controls, in which the subject is left out" in told
     assert "in 24 sentences the subject is left out; no pronoun stands there" in told

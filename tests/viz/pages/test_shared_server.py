@@ -100,7 +100,7 @@ def test_a_folder_that_a_session_had_added_is_closed_to_it(
     assert not app.exception
     assert "mine" not in app.selectbox(key="checkpoint").options
     assert app.selectbox(key="checkpoint").value != "mine"
-    assert "opens the models of its list only" in said(app)
+    assert "opens only the models of its list" in said(app)
 
 
 @pytest.mark.usefixtures("shared")
@@ -113,7 +113,7 @@ def test_an_address_that_names_a_path_opens_none_and_says_what_there_is(
     any_model.run()
     assert not any_model.exception
     assert not any_model.error
-    assert "opens the models of its list only" in said(any_model)
+    assert "opens only the models of its list" in said(any_model)
     assert "Add a model" not in said(any_model)
 
 
@@ -162,7 +162,7 @@ def test_a_page_that_computes_too_long_says_so_and_stays_alive(
     app = any_model.run()
     assert not app.exception
     assert [title.value for title in app.title] == ["Attention"]
-    assert "this server is shared, and gives one computation" in said(app)
+    assert "this server is shared and limits each computation" in said(app)
 
 
 @pytest.mark.usefixtures("shared")

@@ -35,7 +35,7 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
     assert "over 200 sentences" in said
     assert "none" in sentence(MEASURED, 0, 0)
     alone = HeadJobs({(0, 0): (HeadJob("next", 0.5),)}, 0)
-    assert sentence(alone, 0, 0) == "Job, measured in this sentence alone: **next token** 0.50."
+    assert sentence(alone, 0, 0) == "Job, measured in this sentence only: **next token** 0.50."
 
 
 def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
@@ -50,5 +50,5 @@ def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
 def test_each_word_that_stands_under_a_tile_is_explained_once_and_no_other() -> None:
     aligns = (HeadJob("aer_word_in", 0.5),)
     measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
-    assert words_said(measured).endswith(": *follows* (follows antecedents), *word in* (aligns word going in).")
+    assert words_said(measured).endswith(": *follows* (follows antecedents), *al. read* (aligns token read).")
     assert words_said(HeadJobs({}, 200)) == words_said(None) == ""

@@ -64,7 +64,7 @@ def test_cross_attention_measures_from_the_diagonal() -> None:
 @pytest.mark.parametrize(
     ("key", "site", "words"),
     [
-        ("previous", "decoder.cross", "one sentence into another"),
+        ("previous", "decoder.cross", "one sentence to another"),
         ("next", "decoder.self", "not written"),
         ("punctuation", "encoder.self", "no token"),
     ],

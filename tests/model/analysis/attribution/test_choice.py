@@ -40,7 +40,7 @@ def test_tokens_hidden_at_the_end_are_as_if_the_sentence_had_ended_before(either
 def test_steps_that_are_not_and_a_token_against_itself_are_refused(trace: Trace) -> None:
     with pytest.raises(DataError, match=rf"Steps run from 0 to {len(trace.steps) - 1}, got 99"):
         choice_at(trace, 99)
-    with pytest.raises(DataError, match="against itself"):
+    with pytest.raises(DataError, match="with itself"):
         choice_at(trace, STEP, against=trace.steps[STEP].token_id)
 
 

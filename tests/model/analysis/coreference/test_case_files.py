@@ -172,7 +172,7 @@ def test_own_rows_name_words_or_characters() -> None:
         ({"right": "Er ist da.", "wrong": "Sie war da."}, "differ in one word"),
         ({"control": "yes"}, "true or false"),
         ({"dropped": 1}, "“dropped” to be true or false"),
-        ({"dropped": True}, "expected “control” to be true where “dropped” is"),
+        ({"dropped": True}, "expected “control” to be true if “dropped” is"),
     ],
     ids=str,
 )
@@ -195,7 +195,7 @@ def test_words_of_a_chinese_sentence_are_found_where_the_dictionary_cuts() -> No
     assert spelled(one) == ("他", "邻居", "小王")
     assert one.pronoun == (9, 10)
     assert spelled(other) == ("他", "其他邻居", "小王")
-    assert [line.reason for line in given.rejected] == ["the pronoun “其” does not stand in the sentence"]
+    assert [line.reason for line in given.rejected] == ["the pronoun “其” does not occur in the sentence"]
 
 
 def test_a_line_that_begins_with_a_hash_is_a_comment_of_rows_and_a_sentence_of_columns() -> None:

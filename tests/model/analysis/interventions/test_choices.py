@@ -283,7 +283,7 @@ def test_a_masked_word_stands_for_one_token() -> None:
         reader.place("Tom saw a dog.")
     with pytest.raises(InputTextError, match="got 2 of them"):
         reader.place("Tom [MASK] a [MASK].")
-    with pytest.raises(InputTextError, match="two words that differ"):
+    with pytest.raises(InputTextError, match="two different words"):
         reader.word_choice("Tom saw a [MASK].", "tom", "tom")
     with pytest.raises(InputTextError, match="“犬” is not in this model's vocabulary"):
         reader.word_choice("Tom saw a [MASK].", "tom", "犬")
@@ -305,7 +305,7 @@ def test_the_words_of_a_decoder_begin_where_its_tokens_differ() -> None:
     length = len(choice.place.target)
     assert ids[0][:length] == ids[1][:length] == choice.place.target
     assert (choice.right, choice.wrong) == (ids[0][length], ids[1][length])
-    with pytest.raises(InputTextError, match="two words that differ"):
+    with pytest.raises(InputTextError, match="two different words"):
         reader.word_choice("Tom gave it to", " street", " street")
 
 

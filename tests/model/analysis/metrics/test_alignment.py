@@ -157,7 +157,7 @@ def test_a_malformed_row_is_said_with_its_line(tmp_path: Path, line: str, messag
         read_alignments(path)
 
 
-@pytest.mark.parametrize(("content", "message"), [(b"", "holds no row"), (b"{}\xff\n", "line 1 is not UTF-8")])
+@pytest.mark.parametrize(("content", "message"), [(b"", "contains no row"), (b"{}\xff\n", "line 1 is not UTF-8")])
 def test_an_empty_or_binary_file_is_said(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_bytes(content)

@@ -108,10 +108,10 @@ def test_what_a_norm_multiplies_by_is_seen_in_what_it_does(norm: nn.Module, is_a
 
 
 def test_what_is_no_decoder_alone_or_reads_too_little_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DataError, match="a decoder alone"):
+    with pytest.raises(DataError, match="a decoder-only model"):
         repeated_tokens(writer("t5"))
     reader = writer("gpt2")
     monkeypatch.setattr(metrics, "TOKENS", 60)
     assert not metrics.can_be_asked(reader)
-    with pytest.raises(DataError, match="need 120 positions, this model has 96"):
+    with pytest.raises(DataError, match="need 120 positions; this model has 96"):
         repeated_tokens(reader)

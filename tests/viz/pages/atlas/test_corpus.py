@@ -81,7 +81,7 @@ def test_an_atlas_of_something_else_is_not_shown(
         object.__setattr__(other := build_atlas(saved, [CorpusSentence(text) for text in OWN]), "model", "0" * 64)
         save_atlas(other, shipped)
     opened(app)
-    assert "another model or of other sentences" in app.warning[0].value.replace("\\", "")
+    assert "another model or from other sentences" in app.warning[0].value.replace("\\", "")
     assert not sent_to(app, "head_maps")
 
 
@@ -196,7 +196,7 @@ def test_a_file_without_a_sentence_is_an_error_in_a_sentence_and_the_page_lives(
     app.file_uploader(key="atlas/sentences-file").set_value(("t.txt", content, "text/plain"))
     app.run()
     assert not app.exception
-    assert "holds nothing that can be read" in app.error[0].value.replace("\\", "")
+    assert "contains nothing that can be read" in app.error[0].value.replace("\\", "")
     healthy(app.segmented_control(key="corpus").set_value("own").run())
     assert app.button(key="atlas-start").label == "Measure 6 sentences"
 

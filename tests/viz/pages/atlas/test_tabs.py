@@ -112,11 +112,11 @@ def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> N
 @pytest.mark.parametrize(
     ("site", "figure", "reason"),
     [
-        ("decoder.cross", "previous", "cross-attention looks from one sentence into another"),
+        ("decoder.cross", "previous", "cross-attention leads from one sentence to another"),
         ("decoder.self", "next", "has not written the next token"),
         ("encoder.self", "induction", "decoder's self-attention"),
-        ("decoder.cross", "aer_word_in", "No links made by hand"),
-        ("encoder.self", "aer_word_out", "Alignment error rates are of cross-attention"),
+        ("decoder.cross", "aer_word_in", "No manual word alignments"),
+        ("encoder.self", "aer_word_out", "Alignment error rates are defined for cross-attention only"),
     ],
 )
 def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(

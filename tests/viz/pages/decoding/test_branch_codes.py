@@ -73,8 +73,8 @@ def test_a_code_says_what_was_done_and_where(code: str, choice: Choice) -> None:
 def test_anything_else_is_refused_with_a_short_sentence(code: str) -> None:
     with pytest.raises(SessionError) as refused:
         read_code(code, 2)
-    assert "of the address" in str(refused.value)
-    assert len(str(refused.value)) < 200 or "leaves branch" in str(refused.value)
+    assert "URL" in str(refused.value)
+    assert len(str(refused.value)) < 200 or "starts from branch" in str(refused.value)
 
 
 def test_codes_pass_through_the_address_unharmed() -> None:

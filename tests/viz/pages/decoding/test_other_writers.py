@@ -96,7 +96,7 @@ def test_only_samples_without_any_of_the_ends_are_called_cut(app: AppTest) -> No
     samples = long_work.in_this_thread(searches.drawing(models.writer(selection.model), TEXT, selection.decoding))
     cut = sum(one.token_ids[-1] not in ENDS for one in samples)
     assert cut < len(samples)
-    assert sum("Cut at" in card for card in cards) == cut
+    assert sum("Cut off at" in card for card in cards) == cut
     assert all('<p lang=""' in card for card in cards)
 
 

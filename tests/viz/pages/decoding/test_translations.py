@@ -176,7 +176,7 @@ def test_a_link_rebuilds_every_branch() -> None:
 @pytest.mark.parametrize(
     ("branches", "kept", "said"),
     [
-        ("0-4-t40.zzz.1-6-t41", ("0-4-t40", "1-6-t41"), "means nothing"),
+        ("0-4-t40.zzz.1-6-t41", ("0-4-t40", "1-6-t41"), "unknown branch"),
         ("0-900-t40", (), "no token 901"),
         ("0-4-t99999", (), "Token ids"),
         ("0-4-off-c-9-0", (), "Layers"),
@@ -201,8 +201,8 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     assert viewer.selection.decoding.branches == ("0-4-t40",)
     assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (0, len(viewer.ids) - 1)
     assert [notice.split(",")[0] for notice in viewer.notices] == [
-        "The address asks for branch 7",
-        "The address asks for step 5001",
+        "The URL names branch 7",
+        "The URL names step 5001",
     ]
 
 

@@ -34,7 +34,7 @@ def test_a_token_of_a_library_model_is_followed_with_its_proof(any_model: AppTes
     app = opened(any_model, name, "learn")
     ((path, _),) = sent_to(app, "token_path")
     assert {part["kind"] for part in path["parts"]} >= {"embedding", "self", "feed_forward"}
-    assert any("the parts add up" in one.value and "green" in one.value for one in app.markdown)
+    assert any("the contributions add up" in one.value and "green" in one.value for one in app.markdown)
 
 
 @pytest.mark.parametrize(("name", "why"), [("mpnet", "weights only"), ("vit", "patches")])

@@ -82,7 +82,7 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
     assert [list(app.dataframe[0].value[column]) for column in ("Piece", "Kind")] == [["~"], ["byte"]]
     healthy(app.text_input(key="wanted").set_value("no such piece").run())
     assert not app.dataframe
-    assert "No piece" in app.info[0].value
+    assert "No token" in app.info[0].value
 
 
 def test_training_data_are_listed_with_their_sum(recorded_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,7 +67,7 @@ def test_what_the_mask_forbids_is_said(app: AppTest) -> None:
     app.query_params.update({"site": DECODER, "token": "2", "key_token": "3"})
     app.run()
     assert not listed(app)
-    assert any("the mask lets no head look there" in caption.value for caption in app.caption)
+    assert any("the mask hides that token from every head" in caption.value for caption in app.caption)
 
 
 def test_tiles_carry_the_weight_of_the_kept_cell(app: AppTest, selection: Selection) -> None:

@@ -67,7 +67,7 @@ def test_a_figure_without_meaning_at_a_site_is_explained_and_comes_back_at_anoth
     app.query_params.update({"figure": "next", "order": "highest", "site": "decoder.cross"})
     header = grid_of(app.run())
     assert (header["metric"], header["ranked"]) == (None, None)
-    assert "one sentence into another" in app.info[0].value
+    assert "one sentence to another" in app.info[0].value
     header = grid_of(app.segmented_control(key="site").set_value("encoder.self").run())
     assert (header["metric"]["name"], len(header["ranked"])) == ("Next token", 8)
     assert not app.info
@@ -104,4 +104,4 @@ def test_tiles_show_the_measure_that_is_chosen(app: AppTest) -> None:
     assert (kept[header["address"]]["number"], kept[header["address"]]["heads"]) == ("share", 1)
     # One tile a layer: nothing that is known of a head stands under it.
     assert (header["isMean"], header["metric"], header["jobs"]) == (True, None, None)
-    assert any("one tile a layer" in caption.value for caption in app.caption)
+    assert any("one tile per layer" in caption.value for caption in app.caption)

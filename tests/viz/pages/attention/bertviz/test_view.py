@@ -129,7 +129,7 @@ def test_a_page_of_64_tokens_stays_under_two_megabytes(view: str) -> None:
 
 
 def test_a_longer_sentence_is_refused_with_what_to_do() -> None:
-    with pytest.raises(InputTextError, match="up to 64 tokens; here are 65"):
+    with pytest.raises(InputTextError, match="up to 64 tokens; this text has 65"):
         drawn(trace=long_trace(MAX_TOKENS + 1))
     assert drawn("decoder.self", trace=long_trace(MAX_TOKENS + 1))
 

@@ -57,7 +57,7 @@ def test_a_key_beyond_the_sentence_that_an_address_names_is_nobodys(app: AppTest
     app.query_params["key_token"] = "500"
     app.run()
     assert not app.exception
-    assert not any("it writes most" in element.value for element in app.markdown)
+    assert not any("its top output tokens are" in element.value for element in app.markdown)
 
 
 def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -138,7 +138,7 @@ def test_hidden_special_tokens_and_joined_words_are_said(app: AppTest, drawn: st
     app.toggle(key="special_tokens").set_value(False)
     app.toggle(key="whole_words").set_value(True).run()
     assert "rows do not sum to 1" in captions(app)
-    assert "keys are summed and queries averaged" in captions(app)
+    assert "weights are summed over keys and averaged over queries" in captions(app)
     tokens = lines(app)[0]["keyTokens"] if drawn == "Lines" else heatmap(app)[0]["columnTokens"]
     assert tokens == TEXT.split()
     assert (app.query_params["special"], app.query_params["words"]) == ("False", "True")

@@ -95,7 +95,7 @@ def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
     [
         ({}, "2 keys cut off"),
         ({"row": 4}, "1 key cut off"),
-        ({"row": 5}, "nothing is cut off"),
+        ({"row": 5}, "no key is masked"),
         ({"causal": False, "site": "encoder.self"}, "no padding"),
         ({"causal": False, "site": "decoder.cross"}, "no padding"),
     ],

@@ -88,7 +88,7 @@ def test_where_the_mask_cuts_nothing_off_a_sentence_stands_for_its_switch(app: A
     app.query_params["masked"] = "False"
     app.run()
     assert [toggle.key for toggle in app.toggle] == ["scaled"]
-    assert any("The mask cuts nothing off here" in caption.value for caption in app.caption)
+    assert any("The mask hides nothing here" in caption.value for caption in app.caption)
     assert shown(app)["other"] is None
 
 

@@ -19,7 +19,7 @@ def test_the_verdict_follows_the_interval_of_the_gain(scores: CoreferenceScores,
     assert site.held_out
     verdict = findings.verdict(replace(site, held_out=tuple(sure)))
     assert said in verdict
-    assert ("which excludes" in verdict) == (low > 0)
+    assert ("so they are not equally good" in verdict) == (low > 0)
 
 
 def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceScores) -> None:

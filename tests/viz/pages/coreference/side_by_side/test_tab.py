@@ -93,7 +93,7 @@ def test_a_group_opens_its_first_pair_and_whoever_types_sees_their_own(tiny: Non
     assert "pair" not in app.query_params
     assert app.selectbox(key="pair-group").value == ""
     assert app.text_input(key="other_text").value == ""
-    assert "Nothing is compared yet" in app.info[0].value
+    assert "There is nothing to compare yet" in app.info[0].value
     assert not charts(app)
 
 
@@ -120,7 +120,7 @@ def test_each_sentence_in_another_language_is_said_to_be_so(tiny: None) -> None:
     other = "Das Tier hat die Straße nicht überquert, weil sie zu breit war."
     app = comparing(other=other)
     assert [caption.value for caption in app.caption if "looks like" in caption.value] == [
-        ":material/warning: This looks like German. The model has learned to read English only."
+        ":material/warning: This looks like German. The model has learned to read only English."
     ]
     assert not [caption for caption in comparing().caption if "looks like" in caption.value]
 
@@ -151,7 +151,7 @@ def test_it_opens_on_the_head_that_moves_farthest_of_all_attentions() -> None:
 def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open() -> None:
     app = comparing(site="decoder.cross", layer=0, head=0)
     head = head_label(TAUGHT.layer, TAUGHT.head)
-    said = re.compile(rf"encoder {head} · taught · follows antecedents 0\.\d\d moves farthest of 96 heads")
+    said = re.compile(rf"Of 96 heads, encoder {head} · taught · follows antecedents 0\.\d\d changes most")
     assert any(said.search(one.value) for one in app.markdown)
     healthy(app.button(key="open-farthest").click().run())
     assert [app.query_params[name] for name in ("site", "layer", "head")] == [
@@ -164,14 +164,14 @@ def test_the_head_that_moves_farthest_is_named_and_opened_where_another_is_open(
 def test_a_pair_or_a_word_that_does_not_exist_gets_a_sentence_and_nothing_is_lost(tiny: None) -> None:
     app = comparing(pair="<b>", pronoun=99)
     assert "no pair “\\<b\\>”" in app.info[0].value
-    assert "no word 100, the sentence has 11" in app.info[1].value
+    assert "no word 100; the sentence has 11" in app.info[1].value
     assert dict(app.query_params) == {}
     assert len(maps(app)) == 1
 
 
 def test_one_word_in_two_roles_gets_a_sentence_and_the_rows_stay(tiny: None) -> None:
     app = comparing(distractor=IT)
-    assert "one word plays two roles" in app.warning[0].value
+    assert "one word has two roles" in app.warning[0].value
     assert not maps(app)
     assert len(charts(app)) == 3
     healthy(app.pills(key="distractor").set_value(STREET).run())

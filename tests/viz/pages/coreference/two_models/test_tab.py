@@ -86,7 +86,7 @@ def test_over_the_corpus_a_button_begins_it_and_an_unknown_model_becomes_the_fir
 def test_a_model_alone_says_what_to_do(app: AppTest, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     opened(app, "en-de", "coreference")
-    assert any("no other model" in one.value for one in app.info)
+    assert any("No other model" in one.value for one in app.info)
 
 
 def test_the_file_has_every_distance(folders: Path) -> None:

@@ -46,11 +46,11 @@ def test_every_fate_is_told_with_the_step_that_decided_counted_from_one() -> Non
     fates = [beam_story.fate(tree, index) for index in range(9)]
     assert fates[0] == "The beginning: all hypotheses start here."
     assert fates[1] == "Kept in step 1: at least one of its continuations was kept or finished."
-    assert fates[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 stay."
-    assert fates[4] == "Finished in step 2 and returned: place 1 of 2 by score."
+    assert fates[3] == "Dropped in step 1, where it was compared: rank 3, and at most 2 are kept."
+    assert fates[4] == "Finished in step 2 and returned: rank 1 of 2 by score."
     assert fates[6] == "Kept in step 2, dropped in step 3: none of its continuations was good enough."
     assert fates[7] == "Finished in step 2, dropped in step 3: by then 2 finished hypotheses had better scores."
-    assert fates[8] == "Alive when the search stopped after step 2: it could not beat the finished ones any more."
+    assert fates[8] == "Alive when the search stopped after step 2: it could no longer beat the finished ones."
 
 
 def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
@@ -59,7 +59,7 @@ def test_a_hypothesis_at_the_longest_translation_says_so() -> None:
         hypotheses=(1,),
     )  # fmt: skip
     assert beam_story.fate(tree, 1) == (
-        "Cut at the longest translation, 51 tokens, in step 1 and returned: place 1 of 1 by score."
+        "Cut off at the longest translation, 51 tokens, in step 1 and returned: rank 1 of 1 by score."
     )
 
 

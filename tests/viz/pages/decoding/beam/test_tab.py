@@ -59,8 +59,8 @@ def test_the_root_has_nothing_to_look_at(app: AppTest) -> None:
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
     opened(app, beam=99, penalty=9999, node=99999, layer=77, head=88)
     said = [element.value for element in app.info]
-    assert said[0] == "A beam of 99 does not exist here: it can be 1 to 12. This shows 12."
-    assert said[1] == "A length penalty of 99.99 does not exist here: it can be 0.00 to 5.00. This shows 5.00."
+    assert said[0] == "Beam width 99 is out of range (1 to 12); 12 is shown."
+    assert said[1] == "Length penalty 99.99 is out of range (0.00 to 5.00); 5.00 is shown."
     assert said[2].startswith("Hypothesis 99999 does not exist here")
     assert (app.query_params["beam"], app.query_params["penalty"]) == ("12", "500")
     assert "node" not in app.query_params

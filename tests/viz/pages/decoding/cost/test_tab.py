@@ -43,6 +43,6 @@ def test_the_page_shows_the_step_of_the_link_and_moves_to_another(app: AppTest, 
 def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=5000)
     steps = len(traced(TEXT, chosen).steps)
-    assert f"asks for step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
+    assert f"names step 5001, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
     assert app.select_slider(key="step").value == steps - 1

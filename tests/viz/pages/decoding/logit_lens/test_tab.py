@@ -61,6 +61,6 @@ def test_the_page_shows_the_table_and_proves_its_last_row(app: AppTest, chosen: 
 def test_a_step_that_does_not_exist_becomes_the_last_one_and_the_page_says_so(app: AppTest, chosen: Selection) -> None:
     opened(app, step=999)
     steps = len(traced(TEXT, chosen).steps)
-    assert f"asks for step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
+    assert f"names step 1000, but this translation has {steps}" in app.warning[0].value.replace("\\", "")
     assert app.query_params["step"] == str(steps - 1)
     assert sent_to(app, "lens_table")[0][0]["step"] == steps - 1

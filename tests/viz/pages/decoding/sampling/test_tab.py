@@ -89,10 +89,10 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     opened(app, samples=0, temperature=0, top_p=0, top_k=99999)
     said = [element.value for element in app.info]
     assert said == [
-        "A number of samples of 0 does not exist here: it can be 1 to 64. This shows 1.",
-        "A temperature of 0.00 does not exist here: it can be 0.01 to 3.00. This shows 0.01.",
-        "A top k of 99999 does not exist here: it can be 0 to 370. This shows 370.",
-        "A top p of 0.00 does not exist here: it can be 0.01 to 1.00. This shows 0.01.",
+        "Number of samples 0 is out of range (1 to 64); 1 is shown.",
+        "Temperature 0.00 is out of range (0.01 to 3.00); 0.01 is shown.",
+        "Top-k 99999 is out of range (0 to 370); 370 is shown.",
+        "Top-p 0.00 is out of range (0.01 to 1.00); 0.01 is shown.",
     ]
     assert (app.query_params["samples"], app.query_params["temperature"], app.query_params["top_p"]) == ("1", "1", "1")
     assert app.query_params["text"] == TEXT

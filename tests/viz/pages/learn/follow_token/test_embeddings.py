@@ -8,7 +8,11 @@ from viz.pages.learn.follow_token.embeddings import verdict
 
 @pytest.mark.parametrize(
     ("rank", "rank_without", "said"),
-    [(1, 1, "It comes true:"), (3, 1, "looks away"), (1_204, 1_201, "It misses:** d is number **1,201** of 8,000")],
+    [
+        (1, 1, "True:"),
+        (3, 1, "True only without the input words"),
+        (1_204, 1_201, "False:** d has rank **1,201** of 8,000"),
+    ],
 )
 def test_a_miss_is_said_with_its_rank(rank: int, rank_without: int, said: str) -> None:
     assert said in verdict(SumAnswer((), rank, rank_without, 0.5), ("a", "b", "c", "d"), 8_000)

@@ -35,7 +35,7 @@ def test_it_opens_on_the_pronoun_with_parts_that_add_up(app: AppTest) -> None:
     assert path["stage"] in (1, 2)
     assert sum(row["count"] for row in path["rows"]) == len(values)
     assert "green" in badges(app)
-    assert "the parts add up" in badges(app)
+    assert "the contributions add up" in badges(app)
 
 
 def test_the_sum_of_a_residual_connection_is_what_came_in_and_what_was_added(app: AppTest) -> None:
@@ -106,17 +106,17 @@ def test_neighbours_and_a_sum_of_the_shipped_model(monkeypatch: pytest.MonkeyPat
     assert "▁It" in shown
     assert "English" in shown
     said = " ".join(one.value for one in app.markdown)
-    assert "It comes true" in said
+    assert "**True" in said
     healthy(app.text_input(key="sum_expected").set_value("house").run())
-    assert "It misses" in " ".join(one.value for one in app.markdown)
+    assert "**False" in " ".join(one.value for one in app.markdown)
     healthy(app.text_input(key="sum_plus").set_value("![x](https://evil.example) queen of hearts").run())
-    assert "not one piece" in app.info[0].value
+    assert "not a single token" in app.info[0].value
 
 
 def test_a_gru_is_said_to_have_no_such_parts(earlier_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(earlier_checkpoints))
     app = opened(app_of(**TAB), "learn")
-    assert "can be followed" in app.info[0].value
+    assert "cannot be followed" in app.info[0].value
 
 
 @pytest.mark.parametrize("name", ["no-positions", "no-residual"])

@@ -26,7 +26,7 @@ def test_smoothing_moves_the_target_and_what_is_said_of_the_gradient(app: AppTes
     assert [trace["name"] for trace in chart["data"]] == ["one-hot target", "smoothed target", "the model"]
     assert "0.9" in said(app)
     healthy(app.slider(key="smoothing").set_value(0).run())
-    assert "never lets go" in said(app)
+    assert "always raises the probability of the right token" in said(app)
     assert app.query_params["epsilon"] == "0"
 
 
@@ -35,7 +35,7 @@ def test_the_schedule_has_the_paper_s_models_beside_it_and_says_where_no_log_lie
     chart = charts(app)[0]
     assert [trace["name"] for trace in chart["data"]][-1] == "chosen"
     assert f"{(256 * 1_000) ** -0.5:.2e}" in said(app)
-    assert "No log of its training" in said(app)
+    assert "has no training log" in said(app)
 
 
 def test_two_films_stand_where_they_part_and_follow_another_reference(app: AppTest) -> None:

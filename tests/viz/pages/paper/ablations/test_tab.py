@@ -31,11 +31,11 @@ def test_it_opens_on_the_full_model_and_the_one_that_is_farthest_and_leaves_the_
     assert shown[0] == "full"
     assert len(shown) == 2
     text = said(app)
-    assert "the very same" in text if "no-positions" in shown else "least like it" in text
+    assert "exactly the same" in text if "no-positions" in shown else "least similar to it" in text
     assert "compared with it" in text
     maps = sent_to(app, "matrix_picture")
     assert len(maps) == 2
-    assert "rows give one key 0.99 or more" in text
+    assert "rows give one key a weight of 0.99 or more" in text
     assert {(header["low"], header["high"]) for header, _ in maps} == {(0.0, 1.0)}
     assert "models" not in app.query_params
 
@@ -45,7 +45,7 @@ def test_models_are_chosen_shown_side_by_side_and_in_the_address(app: AppTest) -
     healthy(app.multiselect(key="ablations").set_value(["full", "no-positions", "gru"]).run())
     until(app, lambda app: len(sent_to(app, "matrix_picture")) == 3)
     assert app.query_params["models"] == "full.no-positions.gru"
-    assert "with the words of the sentence in reverse order it writes the very same" in said(app).lower()
+    assert "with the words of the sentence in reverse order it writes exactly the same" in said(app).lower()
     # Nothing chosen: the page proposes again.
     healthy(app.multiselect(key="ablations").set_value([]).run())
     until(app, lambda app: len(sent_to(app, "matrix_picture")) == 2)
@@ -111,4 +111,4 @@ def test_without_experiments_sentences_name_the_commands(
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     app = at(app_of(), "Ablations", text=TEXT)
     assert "There are no small models" in said(app)
-    assert "No results are in" in said(app)
+    assert "There are no results in" in said(app)

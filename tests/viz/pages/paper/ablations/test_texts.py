@@ -41,7 +41,7 @@ def test_shared_words_are_told_with_their_order(words: SharedWords, said: str) -
 def test_what_is_broken_is_told_and_nothing_else() -> None:
     broken = replace(SOUND, repetition=Repetition("▁Ich", 64), has_ended=False, same_backwards=True, stunted=20)
     said = wording.findings(broken, "full")
-    for part in ("“Ich” 64 times in a row", "does not end by itself", "the very same", "20 of 20 other sentences"):
+    for part in ("“Ich” 64 times in a row", "does not end by itself", "exactly the same", "20 of 20 other sentences"):
         assert part in said
         assert part not in wording.findings(SOUND, "full")
 

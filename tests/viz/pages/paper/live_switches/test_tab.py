@@ -18,7 +18,7 @@ def test_the_sentence_is_translated_without_each_part(app: AppTest) -> None:
     shown = said(opened(app))
     for name in ("No positions", "No division by √dₖ", "Only H1 of each attention", "No residual", "No layer norms"):
         assert name in shown
-    assert "another thing than training without it" in shown
+    assert "not the same as training without it" in shown
 
 
 def test_the_layer_and_the_head_that_stays_can_be_chosen(app: AppTest) -> None:
@@ -45,7 +45,7 @@ def test_bleu_is_against_the_whole_model_and_said_to_be(app: AppTest, monkeypatc
     monkeypatch.setattr("model.analysis.interventions.parts_off.read_text", lambda path: list(map(Line, corpus)))
     monkeypatch.setattr(ablations, "SENTENCES", len(corpus))
     opened(app)
-    assert "whole model's own translations" in said(app)
+    assert "full model's own translations" in said(app)
     started(app, "parts-off")
     until(app, lambda app: charts(app))
     (bars,) = charts(app)[-1]["data"]

@@ -19,7 +19,7 @@ def test_blank_lines_are_no_sentences() -> None:
 def test_as_many_sentences_as_promised_are_taken_and_one_more_is_refused() -> None:
     assert len(companions("Yes.\n" * MAX_COMPANIONS)) == MAX_COMPANIONS
     with pytest.raises(
-        InputTextError, match=f"At most {MAX_COMPANIONS} .* there are {MAX_COMPANIONS + 2} lines. Take out 2"
+        InputTextError, match=f"At most {MAX_COMPANIONS} .* there are {MAX_COMPANIONS + 2} lines. Remove 2"
     ):
         companions("Yes.\n" * (MAX_COMPANIONS + 2))
 

@@ -32,4 +32,4 @@ def test_a_width_out_of_reach_becomes_the_nearest_and_a_sentence_says_so(
 ) -> None:
     at(app, "Pooling", sigma=asked)
     assert app.slider(key="pooling_width").value == shown
-    assert "does not exist here" in said(app)
+    assert "is out of range" in said(app)

@@ -89,7 +89,7 @@ def test_a_narrower_formula_draws_its_last_dimension_in_place_of_one_it_lacks(ap
     at_positions(app, dimension=31)
     healthy(app.slider(key="width").set_value(2).run())
     assert app.slider(key="dimension").value == 1
-    assert any(element.value == "**Dimension 1**: one wave is 6.28 tokens long" for element in app.markdown)
+    assert any(element.value == "**Dimension 1**: a wavelength of 6.28 tokens" for element in app.markdown)
 
 
 def test_the_page_names_wavelength_rotation_and_residual(app: AppTest) -> None:

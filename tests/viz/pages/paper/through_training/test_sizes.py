@@ -73,7 +73,7 @@ def test_a_film_is_read_up_to_its_most_weights_and_heads_and_not_beyond(
     monkeypatch.setattr(data, name, holds)
     data.read(content, "a.npz")
     monkeypatch.setattr(data, name, holds - 1)
-    with pytest.raises(DataError, match="holds 228 weights, of up to 4 heads an attention"):
+    with pytest.raises(DataError, match="contains 228 weights, of up to 4 heads per attention"):
         data.read(content, "a.npz")
 
 

@@ -50,7 +50,7 @@ def test_it_opens_on_the_head_sentence_and_frame_in_which_alignment_grows_most(f
     shown = header(at(filmed, TAB))
     assert shown["command"] == {"number": 1, "step": 3, "layer": 0, "head": 0}
     assert str(shown["finding"]).startswith(
-        "Cross-attention L1 H1 comes to look at the word coming out between steps 10"
+        "Cross-attention L1 H1 starts to attend to the target word being predicted between steps 10"
     )
     assert shown["source"] == HOSTILE
     assert not [name for name in filmed.query_params if name.startswith("film_")]
@@ -137,7 +137,7 @@ def test_a_film_that_is_too_large_is_refused_before_anything_is_computed(
 
 def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTest, tmp_path: Path) -> None:
     at(app, TAB)
-    assert "No film of a training" in app.info[0].value
+    assert "There is no training film" in app.info[0].value
     assert "--film FILE.npz" in app.code[0].value
     assert header(healthy(upload(app, saved(tmp_path / "own.npz"))))["layers"] == 2
 
@@ -145,7 +145,7 @@ def test_where_no_film_ships_a_sentence_says_so_and_one_can_be_opened(app: AppTe
 def test_an_attention_too_large_for_a_browser_says_so(filmed: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("viz.pages.paper.through_training.component.MOST_SENT", 10)
     at(filmed, TAB)
-    assert "more than are sent" in filmed.info[0].value
+    assert "too many to send" in filmed.info[0].value
 
 
 def test_a_training_that_was_stopped_at_its_first_frame_is_a_film_too(filmed: AppTest, tmp_path: Path) -> None:
