@@ -138,7 +138,7 @@ def test_where_nothing_can_be_written_is_said_before_and_after(
         with pytest.raises(DataError, match=said):
             check(path)
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(DataError, match="a cannot be written: .* is not writable"):
+    with pytest.raises(DataError, match=r"a cannot be written: .* is not writable"):
         check(tmp_path / "a")
     with pytest.raises(DataError, match="file cannot be written: permission denied"):
         check(tmp_path / "file")

@@ -12,7 +12,7 @@ from tests.model.nn.test_attention import random
 
 HEADS, D_K = 3, 4
 FUNCTIONS: list[ScoreFunction] = [DOT_PRODUCT, Additive(random(HEADS, D_K)), Bilinear(random(HEADS, D_K, D_K))]
-by_name = pytest.mark.parametrize("job", FUNCTIONS, ids=lambda function: function.name)
+by_name = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.name)
 
 
 def by_hand(function: ScoreFunction, head: int, query: torch.Tensor, key: torch.Tensor) -> float:
