@@ -102,7 +102,7 @@ def test_the_model_page_shows_shape_record_and_translations(page: Page, url: str
     turned_to(page, "Model")
     expect(page.locator(".st-key-parameters .js-plotly-plot")).to_be_visible()
     page.get_by_text("Vocabulary: all tokens").click()
-    expect(page.get_by_role("region", name=re.compile("Pieces of the vocabulary"))).to_be_visible()
+    expect(page.get_by_role("region", name=re.compile("Tokens of the vocabulary"))).to_be_visible()
     page.get_by_role("tab", name="Data and training").click()
     expect(page.get_by_role("cell", name="1,200", exact=True)).to_be_visible()
     expect(page.locator(".st-key-training-curves .js-plotly-plot")).to_be_visible()

@@ -184,7 +184,7 @@ READ = """async (image, side) => {
 def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, app_as_shipped: str) -> None:
     presented(page, f"{app_as_shipped}/?present=1&screen=1&layer=1", ".st-key-open-head")
     for_visitors = f"{app_as_shipped}/?site=encoder.self&head=L2H1"
-    code = page.get_by_role("img", name=f"QR code of this view's address: {for_visitors}")
+    code = page.get_by_role("img", name=f"QR code of this view's URL: {for_visitors}")
     expect(code).to_be_visible()
     expected = segno.make(for_visitors, micro=False, error="l")
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]

@@ -35,8 +35,8 @@ SAID = {
     ("decoding", "Attribution"): "no self-attention",
     ("decoding", "Cost"): "which cache keys and values",
     ("coreference", "Measured"): "no self-attention",
-    ("paper", "Masks"): "a Transformer's three attentions",
-    ("atlas", "Table"): "No atlas of this model",
+    ("paper", "Masks"): "the three attentions of a Transformer",
+    ("atlas", "Table"): "There is no atlas of this model",
 }
 both = pytest.mark.parametrize("name", ["recurrent", "convolutional"])
 
