@@ -22,6 +22,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.patience import PATIENCE
+from viz.ui.tools import STORY_CLOSED, STORY_COOKIE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize
@@ -210,14 +211,22 @@ def is_local(url: str) -> bool:
 def profile(chromium: "Browser") -> "Iterator[BrowserContext]":
     """One profile for all tabs, so that a page's scripts are fetched and compiled once and not for every test.
 
-    It asks for reduced motion: drawing Streamlit's placeholders as they shimmer costs more than all the pages.
+    It asks for reduced motion: drawing Streamlit's placeholders as they shimmer costs more than all the pages. In it
+    the story "Start here" is closed: who clears the cookies comes for the first time.
     """
     context = chromium.new_context(viewport=VIEWPORT, reduced_motion="reduce")
     context.set_default_timeout(PATIENCE_MS)
+    context.add_cookies([STORY_IS_CLOSED])
     yield context
     context.close()
 
 
+STORY_IS_CLOSED: Any = {
+    "name": STORY_COOKIE,
+    "value": STORY_CLOSED,
+    "domain": "127.0.0.1",
+    "path": "/",
+}
 VIEWPORT: "ViewportSize" = {"width": 1400, "height": 1000}
 #: Emptied tabs. A page costs a third less processor time in a tab that had one before: its scripts are compiled there.
 IDLE: "list[Page]" = []
@@ -266,6 +275,7 @@ def _empty(tab: "Page", is_left_open: bool) -> None:
     devtools.send("Page.resetNavigationHistory")
     devtools.detach()
     tab.context.clear_cookies()
+    tab.context.add_cookies([STORY_IS_CLOSED])
     tab.context.clear_permissions()
 
 

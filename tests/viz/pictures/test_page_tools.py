@@ -38,11 +38,11 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
         head_tools(
             is_presented=False,
             is_pinned=False,
+            has_story=False,
             on_undo=lambda by: None,
             on_pin=lambda: None,
             on_present=lambda to: None,
-            has_story=False,
-            on_story=lambda: None,
+            on_story=lambda to: None,
         )
 
     ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
@@ -52,19 +52,20 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
 def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_button(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shown, steps, presented = caught(monkeypatch), list[int](), list[bool]()
+    shown, steps, presented, asked = caught(monkeypatch), list[int](), list[bool](), list[bool]()
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
         is_pinned=False,
+        has_story=True,
         on_undo=lambda by: None,
         on_pin=lambda: None,
         on_present=presented.append,
-        has_story=False,
-        on_story=lambda: None,
+        on_story=asked.append,
     )
     for number in (0, 2, 3, -1, True, "1", None, 1.0):
         shown[0].answers["step"]({"to": number})
         shown[1].answers["present"]({"to": number})
+        shown[1].answers["story"]({"to": number})
     assert steps == [0, 2]
-    assert presented == [False]
+    assert presented == asked == [False]

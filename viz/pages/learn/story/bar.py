@@ -26,7 +26,7 @@ from viz.selection.pages import PAGES, SECTIONS
 from viz.server import limits
 from viz.server.caches import cached
 from viz.text.messages import _
-from viz.ui import add_model, present, tools
+from viz.ui import present, tools
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -143,8 +143,5 @@ def _go(number: int) -> None:
 def _end(index: int) -> None:
     """Close the bar, and go where a person wants to go on."""
     state.change(story=0)
-    match _ENDS[index]:
-        case "learn":
-            tab.open_full_page(FullPage("learn", {"learn_tab": "Lessons"}))
-        case "model":
-            add_model.open_field()
+    if _ENDS[index] == "learn":
+        tab.open_full_page(FullPage("learn", {"learn_tab": "Lessons"}))

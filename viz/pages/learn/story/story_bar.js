@@ -23,6 +23,9 @@ const LOOKS = 80;
 /** What has keys of its own while it is open. */
 const OPEN = '[role="dialog"], [role="listbox"], [role="menu"]';
 
+/** What is to be opened before a model can be added. */
+const DOORS = '[data-testid="stExpandSidebarButton"], .st-key-add-model details:not([open]) summary';
+
 /** Whether a button led to another page, whose bar then takes the focus. */
 let takesFocus = false;
 
@@ -105,9 +108,9 @@ class StoryBar extends View {
   end(index) {
     // biome-ignore lint/suspicious/noDocumentCookie: as above.
     document.cookie = CLOSED;
-    // Below some width the field for a model lies in a sidebar that is closed.
-    const sidebar = document.querySelector('[data-testid="stExpandSidebarButton"]');
-    if (this.header.ends[index] === "model") /** @type {HTMLElement | null} */ (sidebar)?.click();
+    // Where the field for a model lies: in the sidebar, which may be closed.
+    const doors = this.header.ends[index] === "model" ? document.querySelectorAll(DOORS) : [];
+    for (const door of doors) /** @type {HTMLElement} */ (door).click();
     this.python.trigger("end", { to: index });
   }
 

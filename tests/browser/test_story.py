@@ -1,0 +1,112 @@
+"""The story "Start here": who comes for the first time is led through four steps on the real pages."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
+from viz.pages.learn.story.bar import story
+
+#: CSS pixels that the bar may take.
+HEIGHT = 56
+#: What each step rings, and the picture of its page.
+RINGED = (".st-key-words", ".st-key-words", ".st-key-cause-effects-decoder-cross", ".st-key-text")
+PICTURES = (".st-key-heads", ".st-key-heads", ".st-key-cause-effects-decoder-cross", ".st-key-heads")
+#: At 390 pixels the text is in the sidebar, which this opens.
+NARROW = (*RINGED[:3], "[data-testid='stExpandSidebarButton']")
+
+
+def bar_of(page: Page) -> Locator:
+    return page.locator(".st-key-story-bar .story-bar[data-ready]")
+
+
+def top(part: Locator) -> float:
+    return float(part.evaluate("(element) => element.getBoundingClientRect().top"))
+
+
+def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page: Page, app_as_shipped: str) -> None:
+    page.context.clear_cookies()
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(app_as_shipped)
+    bar = bar_of(page)
+    following = bar.get_by_role("button", name="Next", exact=True)
+    for number, (step, ringed, picture) in enumerate(zip(story().steps, RINGED, PICTURES, strict=True), 1):
+        expect(bar).to_contain_text(f"{number} {step.title}")
+        expect(page.locator(ringed)).to_have_css("outline-style", "solid")
+        expect(page.locator(ringed)).to_be_in_viewport(ratio=0.9)
+        expect(page.locator(picture)).to_be_visible()
+        expect(page).to_have_url(re.compile(f"story={number}(&|$)"))
+        assert bar.evaluate("(element) => element.offsetHeight") <= HEIGHT
+        assert top(page.locator(picture)) <= ROOM_ABOVE
+        if number == 1:
+            following.focus()
+        if number < len(story().steps):
+            # Whoever goes on by keyboard goes on from where they are, on another page too.
+            expect(following).to_be_focused()
+            page.keyboard.press("Enter")
+        if number == 2:
+            expect(page.locator(".word-picker .word.to")).to_have_text("street")
+            expect(bar).to_contain_text("“street”")
+        if number == 3:
+            expect(bar).to_contain_text("“sie”")
+
+
+def test_a_step_stays_after_a_reload_and_closed_is_closed_until_help_opens_it(page: Page, app_as_shipped: str) -> None:
+    page.context.clear_cookies()
+    page.goto(app_as_shipped)
+    bar = bar_of(page)
+    bar.get_by_role("button", name="2 Flip it").click()
+    expect(page.locator(".word-picker .word.to")).to_have_text("street")
+    page.reload()
+    expect(bar).to_contain_text("2 Flip it")
+    expect(page.locator(".word-picker .word.to")).to_have_text("street")
+    # A sentence of one's own is another one than the step's.
+    page.locator(".st-key-text textarea").fill("The dog slept because it was tired.")
+    page.locator(".st-key-text textarea").blur()
+    bar.get_by_role("button", name="Show it").click()
+    expect(page.locator(".word-picker .word.to")).to_have_text("street")
+    page.keyboard.press("Escape")
+    expect(bar).to_have_count(0)
+    page.goto(app_as_shipped)
+    expect(page.locator("[data-ready='1']").first).to_be_visible()
+    expect(page).not_to_have_url(re.compile("story="))
+    expect(bar).to_have_count(0)
+    # From any page, and with any model.
+    page.goto(f"{app_as_shipped}/model?checkpoint=experiments/full")
+    page.get_by_role("button", name="Help: the story").click()
+    expect(bar).to_contain_text("1 See it")
+    expect(page.locator(".word-picker .word.to")).to_have_text("animal")
+    expect(page.locator(".st-key-words")).to_have_css("outline-style", "solid")
+
+
+def test_the_story_ends_with_three_ways_on(page: Page, app_as_shipped: str) -> None:
+    page.goto(f"{app_as_shipped}/?story=4")
+    bar = bar_of(page)
+    bar.get_by_role("button", name="My model").click()
+    expect(page.get_by_role("textbox", name="Folder")).to_be_visible()
+    expect(bar).to_have_count(0)
+    page.get_by_role("button", name="Help: the story").click()
+    bar.get_by_role("button", name="4 Yours").click()
+    bar.get_by_role("button", name="Learn").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Learn")
+    expect(bar).to_have_count(0)
+
+
+def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(page: Page, app_as_shipped: str) -> None:
+    page.context.clear_cookies()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app_as_shipped}/?lang=zh")
+    bar, known = bar_of(page), known_english()
+    for number, ringed in enumerate(NARROW, 1):
+        expect(bar).to_contain_text(re.compile(f"^{number} "))
+        expect(page.locator(ringed)).to_have_css("outline-style", "solid")
+        expect(page.locator(ringed)).to_be_in_viewport(ratio=1)
+        expect(bar).to_be_in_viewport(ratio=1)
+        ring, own = page.locator(ringed).bounding_box(), bar.bounding_box()
+        assert ring is not None
+        assert own is not None
+        assert ring["y"] + ring["height"] <= own["y"]
+        page.wait_for_function(FITS)
+        assert [*english_in([bar.inner_text()], known)] == []
+        if number < len(NARROW):
+            bar.get_by_role("button", name="下一步", exact=True).click()

@@ -1,0 +1,121 @@
+"""The story "Start here": what its steps say is computed, and where its bar is seen."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.paths import ROOT
+from tests.viz.page_run import app_of, opened
+from tests.viz.sent import sent_to
+from viz.access import findings, models, traces
+from viz.pages.learn.lessons import data
+from viz.pages.learn.lessons.data.shipped import Shipped
+from viz.pages.learn.lessons.lesson import filled_plainly, holds
+from viz.pages.learn.story.bar import story
+from viz.selection import pins
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.model_choice import ModelChoice
+from viz.selection.pages import PAGES
+from viz.selection.selection import FIELDS, Selection
+from viz.selection.url import to_params
+from viz.text import messages
+from viz.text.sites import ENCODER
+
+STEPS = range(1, len(story().steps) + 1)
+
+
+@pytest.fixture
+def app(monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    """The app as it ships."""
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    return app_of()
+
+
+@pytest.mark.parametrize("number", STEPS)
+def test_the_shipped_model_bears_a_step_out_and_fills_it_in_every_language(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    step, choice = story().steps[number - 1], ModelChoice("en-de")
+    found = data.view(Shipped(choice, models.translator(choice)), story(), number).found
+    assert [claim for claim in step.claims if not holds(claim, found)] == []
+    # No number stands in the file, and each step has some that the model computes.
+    assert not re.search(r"\d", re.sub(r"\{[^}]*\}", "", step.text))
+    for language in messages.languages():
+        with messages.speaking(language):
+            text = filled_plainly(step.text, found)
+        assert "{" not in text
+        assert text.count("**") in (2, 4)
+
+
+def test_a_step_is_seen_on_a_page_that_exists_with_choices_that_can_be() -> None:
+    for step in story().steps:
+        choices = step.shown["choices"]
+        assert choices[PAGES[step.shown["page"]].tab] in FIELDS[PAGES[step.shown["page"]].tab].options
+        assert all(FIELDS[name].can_be(value) for name, value in choices.items())
+
+
+def test_the_weight_that_is_told_is_that_of_the_finding_on_which_the_page_opens(app: AppTest) -> None:
+    opened(app, story=1)
+    ((bar, _),) = sent_to(app, "story_bar")
+    assert (bar["step"], bar["isSeen"], bar["model"]) == (1, True, "")
+    reader = models.reader(ModelChoice())
+    trace = traces.trace(reader, Selection().common.text)
+    link = findings.finding(trace, reader, models.taught_head(ModelChoice(), ENCODER)).link
+    assert link is not None
+    assert f"{link.weight:.1%}" in bar["parts"]
+    assert bar["ends"] == ["learn", "explore", "model"]
+
+
+@pytest.mark.parametrize(
+    ("page", "address"),
+    [
+        ("attention", {"present": 1}),
+        ("attention", {"view": "QK and OV"}),
+        ("decoding", {}),
+        ("coreference", {}),
+        ("attention", {"story": 0}),
+    ],
+)
+def test_the_bar_is_seen_on_its_own_tab_alone_and_never_presented(
+    app: AppTest, page: str, address: dict[str, object]
+) -> None:
+    opened(app, page, **{"story": 1, **address})
+    assert sent_to(app, "story_bar") == []
+
+
+def test_with_another_sentence_or_model_the_bar_offers_its_own(app: AppTest) -> None:
+    opened(app, story=99, text="The dog barked.", checkpoint="experiments/full")
+    ((bar, _),) = sent_to(app, "story_bar")
+    # The last step is about any sentence, but not about any model.
+    assert (bar["step"], bar["isSeen"], bar["model"]) == (len(story().steps), False, "en-de")
+
+
+def test_a_model_without_the_word_of_a_step_says_so(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    app = opened(app_of(), story=1)
+    ((bar, _),) = sent_to(app, "story_bar")
+    assert "no word “es”" in bar["parts"][0]
+
+
+def test_what_the_model_does_not_bear_out_is_said_instead(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viz.pages.learn.story.bar.holds", lambda claim, found: claim != "weight > 0.5")
+    opened(app, story=1)
+    ((bar, _),) = sent_to(app, "story_bar")
+    assert bar["parts"] == ["This model does not bear out what is said here: weight > 0.5."]
+
+
+def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bert").symlink_to(folders / "bert")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    app = opened(app_of(), story=2)
+    assert sent_to(app, "story_bar") == []
+    assert "story" not in app.query_params
+
+
+def test_the_step_is_in_the_address_and_not_in_a_pin() -> None:
+    told = Selection().changed(story=2)
+    assert to_params(told)["story"] == "2"
+    assert pins.pin_of(told, "attention", {}) == pins.pin_of(Selection(), "attention", {})
