@@ -103,7 +103,8 @@ def show(room: "DeltaGenerator") -> None:
 def _is_on_page(number: int) -> bool:
     shown = story().steps[number - 1].shown
     field = PAGES[shown["page"]].tab
-    return bool(SECTIONS[state.page()] == shown["page"] and state.current().value(field) == shown["choices"][field])
+    open_view = SECTIONS[state.page()], state.current().value(field)
+    return open_view == (shown["page"], shown["choices"][field])
 
 
 def _is_seen(number: int) -> bool:
