@@ -47,7 +47,6 @@ def test_a_lesson_is_named_by_its_file_and_keeps_its_steps(tmp_path: Path) -> No
         ("weight > 0.5", "weight is large", "a claim is"),
         ('answer = "top"', "", "lacking ['answer']"),
         ('section = "§3"', "", "lacking ['section']"),
-        ('exercise = "Try it."', "", "lacking ['exercise']"),
     ],
 )
 def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -92,6 +91,7 @@ def test_the_lessons_follow_the_paper_and_have_four_to_nine_steps() -> None:
     assert all(any(step.question for step in lesson.steps) for lesson in known.values())
     assert all(step.claims for lesson in known.values() for step in lesson.steps)
     assert {name: len(lesson.summary) for name, lesson in known.items() if len(lesson.summary) != 3} == {}
+    assert [name for name, lesson in known.items() if not lesson.exercise] == []
 
 
 def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:
