@@ -111,13 +111,13 @@ test("what is seen is said in words, counted from one", () => {
   );
   assert.match(
     extentSentence(spans(view.wholeSpan(9), view.wholeSpan(9)), [2, 4]),
-    /largest of up to 2 × 4 numbers\.$/,
+    /maximum of up to 2 × 4 numbers\.$/,
   );
 });
 
 test("a cell says whose message looks at whose, and nothing of what is no chat", () => {
   const header = { rowRoles: [["user", 0, 2, "#111111"]], columnRoles: [["system", 1, 3, "#222222"]] };
-  assert.equal(readRoles(header, 1, 2), "user looks at system");
+  assert.equal(readRoles(header, 1, 2), "user attends to system");
   assert.equal(readRoles(header, 2, 0), "template looks at template");
   assert.equal(readRoles({ rowRoles: [], columnRoles: [] }, 1, 2), "");
 });

@@ -139,7 +139,7 @@ test("a head that opens is called what Python will call it", () => {
   const listening = new AbortController();
   onTold("preview", ({ title }) => heard.push(title), listening.signal);
   const tiles = { header: { heads: 2, rows: 1, columns: 1, queryTokens: [], keyTokens: [] }, weightsOf: () => [] };
-  const jobs = { short: [], said: ["", "", "", "follows antecedents 0.72"], intervals: [] };
+  const jobs = { signs: [], colours: [], said: ["", "", "", "follows antecedents 0.72"], intervals: [] };
   announceHead({ address: "a", jobs }, [1, 1], tiles);
   announceHead({ address: "a", jobs }, [1, 0], tiles);
   listening.abort();

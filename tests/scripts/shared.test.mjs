@@ -235,6 +235,6 @@ test("tiles have bars of roles where these can be told apart, and none in a long
 
 test("a sentence stands around its elements, wherever its language has them", () => {
   const elements = { query: "QUERY", key: "KEY" };
-  assert.deepEqual(sentenceParts("{query} attends to {key}", elements), ["", "QUERY", " looks at ", "KEY", ""]);
+  assert.deepEqual(sentenceParts("{query} attends to {key}", elements), ["", "QUERY", " attends to ", "KEY", ""]);
   assert.deepEqual(sentenceParts("对 {key}，{query} 看", elements), ["对 ", "KEY", "，", "QUERY", " 看"]);
 });

@@ -1,4 +1,4 @@
-"""What people read about the jobs of heads: names on tiles and in titles, numbers with their intervals."""
+"""What people read about the jobs of heads: signs under tiles, names in titles, numbers with their intervals."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -11,26 +11,39 @@ from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
 from viz.text import sites
-from viz.text.messages import Message, _, plural, said, with_commas
+from viz.text.messages import Message, _, plural, said
+from viz.theme import HEAD_COLOURS
 
 if TYPE_CHECKING:
     from model import Trace
     from model.analysis.metrics.head_jobs import HeadJob
 
-#: Metric → the name of the job, and the word that stands under a tile.
-NAMES: Final[dict[str, tuple[Message, Message]]] = {
-    "antecedent": (said("follows antecedents"), said("follows")),
-    "aer_word_out": (said("aligns token predicted"), said("al. pred.")),
-    "aer_word_in": (said("aligns token read"), said("al. read")),
-    "previous": (said("previous token"), said("previous")),
-    "same": (said("same token"), said("same")),
-    "next": (said("next token"), said("next")),
-    "induction": (said("induction"), said("induct.")),
-    "prefix_matching": (said("induction on repeated tokens"), said("induct.")),
-    "duplicate": (said("duplicate token"), said("duplic.")),
-    "first": (said("first token"), said("first")),
-    "last": (said("last token"), said("last")),
-    "punctuation": (said("punctuation"), said("punct.")),
+
+class JobName(NamedTuple):
+    """What a job is called, and the sign and colour that stand for it under a tile."""
+
+    name: Message
+    sign: str
+    colour: str
+
+
+#: Metric → its job.
+NAMES: Final[dict[str, JobName]] = {
+    metric: JobName(name, sign, HEAD_COLOURS[colour])
+    for metric, name, sign, colour in (
+        ("antecedent", said("follows antecedents"), "↪", 1),
+        ("aer_word_out", said("aligns token predicted"), "⇉", 2),
+        ("aer_word_in", said("aligns token read"), "⇇", 6),
+        ("previous", said("previous token"), "←", 0),
+        ("same", said("same token"), "=", 5),
+        ("next", said("next token"), "→", 3),
+        ("induction", said("induction"), "↻", 4),
+        ("prefix_matching", said("induction on repeated tokens"), "↻", 4),
+        ("duplicate", said("duplicate token"), "≡", 6),
+        ("first", said("first token"), "⇤", 7),
+        ("last", said("last token"), "⇥", 7),
+        ("punctuation", said("punctuation"), ".,", 5),
+    )
 }
 
 
@@ -54,8 +67,8 @@ def titles(site: str, shape: tuple[int, int]) -> tuple[str, ...]:
 
 
 def row_name(site: str, layer: int, head: int | None) -> str:
-    """The name of a head, and one word for its surest job: "L4 H2 · follows"."""
-    words = _known(site).words(layer, head, lambda job: _(NAMES[job.metric][1]))
+    """The name of a head, and the sign of its surest job: "L4 H2 · ↪"."""
+    words = _known(site).words(layer, head, lambda job: NAMES[job.metric].sign)
     return " · ".join([sites.head_label(layer, head), *words])
 
 
@@ -112,7 +125,7 @@ def sentence(measured: HeadJobs, layer: int, head: int) -> str:
     where = _where(measured)
     if any(job.metric == "antecedent" for job in jobs):
         where = _("{where}; “follows antecedents” over the curated pronoun sentences", where=where)
-    listed = "; ".join(f"**{_(NAMES[job.metric][0])}** {job.value:.2f}{_interval(job)}" for job in jobs)
+    listed = "; ".join(f"**{_(NAMES[job.metric].name)}** {job.value:.2f}{_interval(job)}" for job in jobs)
     if any(job.low is not None for job in jobs):
         return _("Job, measured {where}: {jobs}, in brackets the 95% interval.", where=where, jobs=listed)
     return _("Job, measured {where}: {jobs}.", where=where, jobs=listed)
@@ -132,21 +145,22 @@ def on_tiles(measured: HeadJobs | None, shape: tuple[int, int]) -> TileJobs | No
     layers, heads = shape
     surest = [measured.of_heads.get(divmod(index, heads), ())[:1] for index in range(layers * heads)]
     return TileJobs(
-        tuple("".join(_(NAMES[job.metric][1]) for job in jobs) for jobs in surest),
+        tuple("".join(NAMES[job.metric].sign for job in jobs) for jobs in surest),
+        tuple("".join(NAMES[job.metric].colour for job in jobs) for jobs in surest),
         tuple("".join(_named(job) for job in jobs) for jobs in surest),
         tuple("".join(_interval(job) for job in jobs) for jobs in surest),
     )
 
 
-def words_said(measured: HeadJobs | None) -> str:
-    """What the words under the tiles of a site stand for, those that are there; "" where there are none."""
+def signs_said(measured: HeadJobs | None) -> str:
+    """What the signs under the tiles of a site stand for, those that are there; "" where there are none."""
     surest = {} if measured is None else {jobs[0].metric: None for _head, jobs in sorted(measured.of_heads.items())}
-    listed = with_commas(f"*{_(NAMES[metric][1])}* ({_(NAMES[metric][0])})" for metric in surest)
-    return _("A word under a tile is the measured job of its head: {jobs}.", jobs=listed) if listed else ""
+    listed = " · ".join(f"{NAMES[metric].sign} {_(NAMES[metric].name)}" for metric in surest)
+    return _("The sign under a tile is the measured job of its head: {jobs}.", jobs=listed) if listed else ""
 
 
 def _named(job: "HeadJob") -> str:
-    return f"{_(NAMES[job.metric][0])} {job.value:.2f}"
+    return f"{_(NAMES[job.metric].name)} {job.value:.2f}"
 
 
 def _interval(job: "HeadJob") -> str:

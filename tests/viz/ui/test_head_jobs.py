@@ -9,7 +9,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.head_jobs import HeadJobs
 from viz.text.sites import CROSS
 from viz.ui import head_jobs
-from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, title, titles, words_said
+from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, signs_said, title, titles
 
 FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
 MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
@@ -24,7 +24,7 @@ def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: py
     monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
     assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
     assert title(CROSS, 0, 1, with_site=True) == "cross L1 H2 · follows antecedents 0.72"
-    assert row_name(CROSS, 0, 1) == "L1 H2 · follows"
+    assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"
     assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
     assert title(CROSS, 0, None) == "L1, all heads"
 
@@ -41,7 +41,7 @@ def test_the_sentence_has_all_jobs_with_their_intervals_and_says_what_was_measur
 def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
     tiles = on_tiles(MEASURED, (1, 2))
     assert tiles is not None
-    assert tiles.short == ("", "follows")
+    assert tiles.signs == ("", "↪")
     assert (tiles.said, tiles.intervals) == (("", "follows antecedents 0.72"), ("", " (0.65 to 0.79)"))
     assert on_tiles(HeadJobs({}, 200), (1, 2)) is None
     assert on_tiles(None, (1, 2)) is None
@@ -50,5 +50,5 @@ def test_tiles_carry_a_word_and_say_the_number_on_hover() -> None:
 def test_each_word_that_stands_under_a_tile_is_explained_once_and_no_other() -> None:
     aligns = (HeadJob("aer_word_in", 0.5),)
     measured = HeadJobs({(0, 1): MEASURED.of_heads[0, 1], (1, 0): aligns, (1, 1): aligns}, 200)
-    assert words_said(measured).endswith(": *follows* (follows antecedents), *al. read* (aligns token read).")
-    assert words_said(HeadJobs({}, 200)) == words_said(None) == ""
+    assert signs_said(measured).endswith(": ↪ follows antecedents · ⇇ aligns token read.")
+    assert signs_said(HeadJobs({}, 200)) == signs_said(None) == ""

@@ -77,15 +77,17 @@ class TileMetric:
 
 @dataclass(frozen=True)
 class TileJobs:
-    """What heads are for, layer by layer: a word under the tile, and on hover all of it; "" for a head without a job.
+    """What heads are for, layer by layer: a sign under the tile, and on hover all of it; "" for a head without a job.
 
     Attributes:
-        short: under the tile.
+        signs: under the tile.
+        colours: of the signs.
         said: the job with its number, as in the title of the open head.
         intervals: of that number, as it is said behind it.
     """
 
-    short: tuple[Text, ...]
+    signs: tuple[str, ...]
+    colours: tuple[str, ...]
     said: tuple[Text, ...]
     intervals: tuple[str, ...]
 
@@ -152,7 +154,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         assert self.metric is None or self.metric.values.shape == self.shape, "one metric for each head"
-        assert self.jobs is None or len(self.jobs.short) == prod(self.shape), "one job, or none, for each head"
+        assert self.jobs is None or len(self.jobs.signs) == prod(self.shape), "one job, or none, for each head"
 
     def derived(self) -> dict[str, object]:
         """The heads in the order of the ranking, counted layer by layer; what stands below the grid."""

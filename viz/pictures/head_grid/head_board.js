@@ -8,7 +8,7 @@ import { TileRoles } from "./tile_roles.js";
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
 /** @typedef {{ name: string, unit: string, texts: string[], bars: number[], best?: number[] }} TileMetric a number under every tile, and those to be framed */
-/** @typedef {{ short: string[], said: string[], intervals: string[] }} TileJobs what heads are for; "" for a head without a job */
+/** @typedef {{ signs: string[], colours: string[], said: string[], intervals: string[] }} TileJobs what heads are for; "" for a head without a job */
 /** @typedef {{ layers: number, heads: number, ranked: number[] | null, metric: TileMetric | null, jobs: TileJobs | null, isMean?: boolean }} Order which heads stand where; perhaps the mean of each layer's */
 /** @typedef {{ width: number, height: number }} Size */
 
@@ -115,7 +115,10 @@ export class HeadBoard {
       const bar = element("span", { className: "bar", style: `--part:${metric.bars[index]}` });
       cell.append(element("span", "cell-metric", bar, element("span", "number", metric.texts[index])));
     }
-    if (jobs?.short[index]) cell.append(element("span", "cell-job", jobs.short[index]));
+    if (jobs?.signs[index]) {
+      const sign = element("span", { style: `--job: ${jobs.colours[index]}` }, jobs.signs[index]);
+      cell.append(element("span", "cell-job", sign));
+    }
     this.describe(cell, false);
     return cell;
   }

@@ -12,7 +12,7 @@ import { escapeXml } from "./picture_file.js";
  * @typedef {Box & (
  *   | { kind: "drawing", markup: string }
  *   | { kind: "text" } & Words
- *   | { kind: "rotated", angle: number, across: number, down: number, length: number } & Words
+ *   | { kind: "turned", angle: number, across: number, down: number, length: number } & Words
  *   | { kind: "fill", colour: Colour }
  *   | { kind: "gradient", stops: string[] }
  *   | { kind: "cells", cells: Cell[], columns: number, rows: number }

@@ -103,8 +103,10 @@ def test_on_a_page_nothing_is_chosen_until_a_person_chooses() -> None:
 
 
 def test_jobs_are_sent_one_for_each_head() -> None:
-    jobs = TileJobs(("", "previous"), ("", "previous token 0.88"), ("", ""))
+    jobs = TileJobs(("", "←"), ("", "#0072b2"), ("", "previous token 0.88"), ("", ""))
     header = header_of(Grid(address="a", shape=(1, 2), jobs=jobs))
-    assert header["jobs"] == {"short": ["", "previous"], "said": ["", "previous token 0.88"], "intervals": ["", ""]}
+    assert header["jobs"] == {
+        "signs": ["", "←"], "colours": ["", "#0072b2"], "said": ["", "previous token 0.88"], "intervals": ["", ""],
+    }  # fmt: skip
     with pytest.raises(AssertionError, match="for each head"):
         Grid(address="a", shape=(2, 2), jobs=jobs)

@@ -106,9 +106,9 @@ def _jobs(trace: "Trace", site: str) -> TileJobs | None:
     return head_jobs.on_tiles(of_model(state.current().model, site), trace.shapes[site])
 
 
-def words_said(site: str) -> str:
-    """Explain the words under the tiles of a site; "" where there are none."""
-    return head_jobs.words_said(of_model(state.current().model, site))
+def signs_said(site: str) -> str:
+    """Explain the signs under the tiles of a site; "" where there are none."""
+    return head_jobs.signs_said(of_model(state.current().model, site))
 
 
 def _open(trace: "Trace", choice: HeadChoice) -> None:

@@ -109,7 +109,7 @@ def _show_pictures(
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
                 st.caption(_("A rollout combines the heads of a layer: one tile per layer, up to that layer."))
-            elif words := grid.words_said(site):
+            elif words := grid.signs_said(site):
                 st.caption(words)
             linked_heads.show(trace, site)
         with st.container():

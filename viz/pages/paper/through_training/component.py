@@ -233,10 +233,10 @@ def _jobs(of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]", heads: int)
     return [(layer * heads + head, of[0].metric, of[0].value) for (layer, head), of in of_heads.items()]
 
 
-def _job(index: int, metric: str, value: float) -> tuple[int, str, str]:
-    """Which head, the word under its tile, and all of the job."""
-    name, short = map(shown, head_jobs.NAMES[metric])
-    return index, short, f"{name} {value:.2f}"
+def _job(index: int, metric: str, value: float) -> tuple[int, str, str, str]:
+    """Which head, the sign under its tile, that sign's colour, and all of the job."""
+    job = head_jobs.NAMES[metric]
+    return index, job.sign, job.colour, f"{shown(job.name)} {value:.2f}"
 
 
 def _metric(metric: str, site: str) -> dict[str, object]:

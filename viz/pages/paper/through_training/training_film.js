@@ -20,7 +20,7 @@ import { TrainingTexts } from "./training_texts.js";
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /**
  * A job of a head: which head, the word under its tile, and all of it.
- * @typedef {[index: number, short: string, said: string]} Job
+ * @typedef {[index: number, sign: string, colour: string, said: string]} Job
  * @typedef {{ step: number, layer: number, head: number }} FilmState `step` is a frame
  * @typedef {{ name: string, unit: string, decimals: number, isShare: boolean, note: string }} Metric of each head
  * @typedef {{
@@ -215,7 +215,7 @@ class TrainingFilm extends PlayerView {
   drawGrid() {
     const { step, layer, head } = this.state;
     const { layers, heads, metric, jobs, stops, ticks, name } = this.header;
-    const [short, said] = [1, 2].map((part) => {
+    const [signs, colours, said] = [1, 2, 3].map((part) => {
       const texts = Array(layers * heads).fill("");
       for (const job of jobs[step]) texts[job[0]] = job[part];
       return texts;
@@ -224,7 +224,7 @@ class TrainingFilm extends PlayerView {
       {
         ...{ address: `training ${step}`, stops, ticks, name, caption: "", selected: [layer, head], ranked: null },
         ...{
-          jobs: jobs.some((frame) => frame.length) ? { short, said, intervals: said.map(() => "") } : null,
+          jobs: jobs.some((frame) => frame.length) ? { signs, colours, said, intervals: said.map(() => "") } : null,
           isMean: false,
           notes: [],
           followed: null,

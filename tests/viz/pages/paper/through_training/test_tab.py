@@ -15,6 +15,7 @@ from tests.viz.pages.paper.through_training.invented import HOSTILE, film, saved
 from tests.viz.sent import sent_to
 from viz.pages.paper.through_training import data
 from viz.selection.catalogue import ROOT_VARIABLE
+from viz.theme import HEAD_COLOURS
 
 TAB = "Through training"
 
@@ -65,7 +66,7 @@ def test_another_attention_shows_its_own_head_metric_and_job(filmed: AppTest) ->
     assert (shown["command"]["layer"], shown["command"]["head"]) == (1, 1)  # type: ignore[index]
     assert shown["threshold"] == 0.4
     assert filmed.selectbox(key="film_metric").value == "previous"
-    assert shown["jobs"][3] == [[3, "previous", "previous token 0.90"]]  # type: ignore[index]
+    assert shown["jobs"][3] == [[3, "←", HEAD_COLOURS[0], "previous token 0.90"]]  # type: ignore[index]
     assert filmed.query_params["film_site"] == "encoder.self"
 
 
