@@ -15,6 +15,7 @@ from tests.paths import ROOT
 #: What people who only use Headlight read; CONTRIBUTING and the benchmarks are for those who change it.
 READMES: Final = (
     ROOT / "README.md",
+    *sorted((ROOT / ".github" / "docs").glob("*.md")),
     ROOT / ".github" / "SHARED-SERVER.md",
     *sorted(path for folder in ("model", "viz", "checkpoints") for path in (ROOT / folder).rglob("README.md")),
 )

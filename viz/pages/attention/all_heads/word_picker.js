@@ -19,7 +19,9 @@ import { WordLinks } from "../../../pictures/shared/word_links.js";
  * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
  */
 
-const HOW = said("Point at a word to see what the open head attends to from it; click two words to find the heads that link them.");
+const HOW = said(
+  "Point at a word to see what the open head attends to from it; click two words to find the heads that link them.",
+);
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {

@@ -11,9 +11,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
-const GUESS = said(
-  "The noun shown is a guess: of the words with an article, the one with the largest weight.",
-);
+const GUESS = said("The noun shown is a guess: of the words with an article, the one with the largest weight.");
 
 /** A label without the signs of SentencePiece: a sentence has spaces of its own. @param {string} label */
 const worded = (label) => tokenElement(label.replaceAll("▁", "") || label);

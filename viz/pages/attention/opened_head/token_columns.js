@@ -20,10 +20,7 @@ export const isSameToken = (a, b) => a?.side === b?.side && a?.index === b?.inde
 const columnElement = (side, ariaLabel) => element("div", { className: `column ${side}`, role: "listbox", ariaLabel });
 
 export class TokenColumns {
-  query = columnElement(
-    "query",
-    _("Queries. Arrow keys move, Enter keeps a token, Escape releases it."),
-  );
+  query = columnElement("query", _("Queries. Arrow keys move, Enter keeps a token, Escape releases it."));
   key = columnElement("key", _("Keys. Arrow keys move, Enter keeps a token, Escape releases it."));
   /** Whose they are, beside each. */
   roles = { query: new RoleColumn("query"), key: new RoleColumn("key") };

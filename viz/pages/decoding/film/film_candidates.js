@@ -34,7 +34,10 @@ const NUMBERS = [
   [said("Rank"), said("Rank of the written token in the whole vocabulary")],
   [said("Probability"), said("Probability of the written token; in brackets its natural logarithm")],
   [said("Entropy"), said("How uncertain the model is, over its whole vocabulary")],
-  [said("Effective choices"), said("e to the power of the entropy: as many equally probable tokens would be equally uncertain")],
+  [
+    said("Effective choices"),
+    said("e to the power of the entropy: as many equally probable tokens would be equally uncertain"),
+  ],
 ];
 
 /** One candidate: its token, its probability as a bar, and the same after the filter. */
@@ -89,7 +92,11 @@ class CandidateRow {
   /** What a click does. @param {string} token @param {string} ratio of its probability @param {string} written to that of this one */
   wouldWrite(token, ratio, written) {
     if (!ratio) return _("Write {token} instead and continue decoding", { token });
-    return _("Write {token} instead and continue decoding: it is {ratio} likely than {written}", { token, ratio, written });
+    return _("Write {token} instead and continue decoding: it is {ratio} likely than {written}", {
+      token,
+      ratio,
+      written,
+    });
   }
 }
 

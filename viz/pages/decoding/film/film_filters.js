@@ -74,7 +74,9 @@ export class FilmFilters {
       new FilterSlider("topP", _("Top-p"), TOP_PS, formatTopP, act.filter),
     ];
     this.left = element("p", "left muted");
-    const title = _("Sample the token of this step and all that follow with these settings, and keep the result as a branch");
+    const title = _(
+      "Sample the token of this step and all that follow with these settings, and keep the result as a branch",
+    );
     const draw = button({ className: "button draw", title }, act.draw, _("Sample from here"));
     this.resetButton = button("button plain", () => act.filter(NO_FILTER), _("No filter"));
     const rows = this.sliders.map(({ row }) => row);
