@@ -375,11 +375,12 @@ def test_a_line_of_python_helps_against_what_was_wrong(line: str, tmp_path: Path
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    texts = [(ROOT / path).read_text(encoding="utf-8") for path in ("README.md", ".github/docs/commands.md")]
+    blocks = re.findall(r"```python\n(.*?)```", "\n".join(texts), re.DOTALL)
     shutil.copytree(ROOT / "checkpoints" / "en-de", tmp_path / "checkpoints" / "en-de")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"weights": numpy.full((3, 2, 2), 0.5)}
     for block in blocks:
         if not block.startswith("import headlight"):  # tests/test_package.py runs that one
-            exec(compile(block, "README.md", "exec"), names)
+            exec(compile(block, "commands.md", "exec"), names)
     assert (tmp_path / "film.html").stat().st_size > 100_000
