@@ -128,5 +128,5 @@ class Seen:
                 parts.append(f"<p>{literal(picture.title)}</p>")
             parts.append(picture)
         if not self.pictures:
-            parts.append(f"<p>{literal(_('Open the view to see it: it is not drawn this small.'))}</p>")
+            parts.append(f"<p>{literal(_('Open the view to see it: there is no small picture of it.'))}</p>")
         return parts
