@@ -3,7 +3,7 @@
 A pair or a word that a link asks for and that does not exist is answered with a sentence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +17,7 @@ from viz.selection.coreference import MARKS, OTHER_MARKS
 from viz.selection.examples import EXAMPLES, known_marks
 from viz.server.widgets import sent
 from viz.text.marks import Marks, guessed, last_word, word_spans
-from viz.text.messages import Message, _, said
+from viz.text.messages import Message, _, in_a_row, said
 from viz.ui import controls, frame
 from viz.ui.controls import plain
 
@@ -37,6 +37,8 @@ GROUPS: Final = {
     "control": said("Control: no coreference"),
     "zero": said("Control: no pronoun, subject left out"),
 }
+#: Groups whose pairs swap a whole predicate.
+_PREDICATES: Final = frozenset({"他", "她"})
 #: The two, within a sentence.
 NAMES: Final = (said("first sentence"), said("second sentence"))
 #: With more words than this a list is easier to read than a field of buttons.
@@ -51,6 +53,17 @@ class OwnMarks:
 
     marks: Marks
     is_guess: bool
+
+
+def _about(pairs: Mapping[str, Pair]) -> str:
+    """Say what the curated pairs are, and of Chinese people that more than a word differs."""
+    about = _("{num_pairs} pairs written for Headlight. The model was not trained on them.", num_pairs=len(pairs))
+    if not any(pair.group in _PREDICATES for pair in pairs.values()):
+        return about
+    swapped = _(
+        "In most pairs the two sentences differ in one word; in those with 他 and 她, nearly always in the whole predicate."
+    )
+    return in_a_row((about, swapped))
 
 
 def chosen_pair(row: "DeltaGenerator") -> Pair | None:
@@ -76,7 +89,7 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
         key=_GROUP,
         format_func=groups.__getitem__,
         width=180,
-        help=_("{num_pairs} pairs written for Headlight. The model was not trained on them.", num_pairs=len(pairs)),
+        help=_about(pairs),
         on_change=_take_group,
     )
     if pair is None:
