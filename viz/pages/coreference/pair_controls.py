@@ -61,7 +61,8 @@ def _about(pairs: Mapping[str, Pair]) -> str:
     if not any(pair.group in _PREDICATES for pair in pairs.values()):
         return about
     swapped = _(
-        "In most pairs the two sentences differ in one word; in those with 他 and 她, nearly always in the whole predicate."
+        "In most pairs the two sentences differ in one word; in those with 他 and 她, nearly always in the whole "
+        "predicate."
     )
     return in_a_row((about, swapped))
 

@@ -25,7 +25,7 @@ with frame.errors_shown():
     if learn.learn_tab == "The Transformer":
         with frame.in_line_of_tabs():
             labels = {"Whole model": _("Whole model"), "One token": _("One token")}
-            controls.segmented("transformer_view", _("What is shown of the Transformer"), labels, has_label=False)
+            controls.segmented("transformer_view", _("Part of the Transformer"), labels, has_label=False)
     the_transformer = {"Whole model": architecture.show, "One token": follow_token.show}[learn.transformer_view]
     every_tab: list[frame.Tab[LearnTab]] = [
         ("Lessons", lessons.show),

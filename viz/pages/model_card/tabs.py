@@ -175,7 +175,7 @@ def scores(selection: Selection) -> None:
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
             st.subheader(_("Other measurements"), anchor=False)
-            st.caption(_("Shares lie between 0 and 1. An error rate is better the lower it is."))
+            st.caption(_("Shares are between 0 and 1. For an error rate, lower is better."))
         for number, measurement in enumerate(metrics.measurements):
             with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
                 _measurement(measurement)
