@@ -40,6 +40,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP headlight.test 127.0.0.1",
 )
 SERVER_OPTIONS = (
     "--server.headless=true",
@@ -50,8 +51,10 @@ SERVER_OPTIONS = (
 HERE = Path(__file__).parent
 #: So long a test waits for one thing that it expects.
 PATIENCE_MS = 1_000 * PATIENCE / 2
+#: A name by which others could reach a server, as far as it and its pages know.
+REACHABLE = "headlight.test"
 #: Streamlit asks for these below the address of a page first, and finds them at the root second.
-ASKED_BELOW_A_PAGE = re.compile(r"^http://127\.0\.0\.1:\d+/\w+/_stcore/(health|host-config)$")
+ASKED_BELOW_A_PAGE = re.compile(rf"^http://(127\.0\.0\.1|{REACHABLE}):\d+/\w+/_stcore/(health|host-config)$")
 HOW_TO_GET_IT = (
     f"The browser tests need Chromium and Playwright: `apt-get install {HEADLESS_SHELL}`, `pip install playwright`."
 )
@@ -199,12 +202,19 @@ def shipped_url(url: str, shipped: str) -> str:
 def app_as_shipped(serve: Serve) -> str:
     """The whole app with all that ships, experiments too."""
     # Servers with the same options are shared; this one is no other's.
-    return serve(ROOT / "app.py", "--server.maxUploadSize=201")
+    hosts = ("127.0.0.1", REACHABLE)
+    return serve(ROOT / "app.py", "--server.maxUploadSize=201", *(f"--server.allowedHosts={host}" for host in hosts))
+
+
+@pytest.fixture(scope="session")
+def app_for_others(app_as_shipped: str) -> str:
+    """The same server by a name that others could open."""
+    return app_as_shipped.replace("127.0.0.1", REACHABLE)
 
 
 def is_local(url: str) -> bool:
     parts = urlsplit(url)
-    return parts.scheme in {"data", "blob", "about"} or parts.hostname == "127.0.0.1"
+    return parts.scheme in {"data", "blob", "about"} or parts.hostname in {"127.0.0.1", REACHABLE}
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ import segno
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.pointing import box_of
 
 SIZES = ((1024, 768), (1920, 1080))
 SMALLEST = 18
@@ -54,7 +55,7 @@ def settled(page: Page, picture: str) -> Locator:
     expect(shown).to_be_visible()
     if picture != ".st-key-lesson-step":
         expect(shown.locator("[data-ready='1']")).to_be_visible()
-    expect(page.locator(".st-key-address-code img")).to_be_visible()
+    expect(page.locator(".st-key-address-code")).to_be_attached()
     if picture != ".st-key-player":
         expect(page.locator(".present-steps[data-ready='1']")).to_be_visible()
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
@@ -68,7 +69,7 @@ def present(page: Page, is_presented: bool, size: tuple[int, int]) -> None:
     page.keyboard.press("p")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     expect(page.locator(".present-steps[data-ready='1']")).to_have_count(int(is_presented))
-    expect(page.locator(".st-key-address-code img")).to_have_count(int(is_presented))
+    expect(page.locator(".st-key-address-code")).to_have_count(int(is_presented))
     expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
 
 
@@ -118,6 +119,19 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
     page: Page, app_as_shipped: str
 ) -> None:
     assert_fits(page, presented(page, f"{app_as_shipped}/?present=1", HEADS))
+    assert_fits(page, settled(page, HEATMAP))
+    for size in SIZES:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        fitted(page)
+        grid, head = box_of(page.locator(HEADS)), box_of(page.locator(HEATMAP))
+        # Beside each other, and every word whole.
+        assert grid["x"] + grid["width"] <= head["x"]
+        assert grid["width"] + head["width"] > 0.95 * size[0]
+        expect(page.locator(f"{HEATMAP} .row-label")).to_have_count(15)
+        expect(page.locator(f"{HEATMAP} .column-label")).to_have_count(16)
+        jobs = page.locator(f"{HEADS} .cell-job")
+        assert jobs.evaluate_all("(words) => words.filter((word) => word.scrollWidth > word.clientWidth).length") == 0
+        assert "follows" in jobs.all_inner_texts()
     for picture in SCREENS[1:]:
         page.keyboard.press("PageDown")
         assert_fits(page, settled(page, picture))
@@ -149,8 +163,8 @@ def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, a
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_a_film_fits_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_as_shipped: str) -> None:
-    shown = presented(page, f"{app_as_shipped}/decode?present=1", ".st-key-player")
+def test_a_film_fits_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_for_others: str) -> None:
+    shown = presented(page, f"{app_for_others}/decode?present=1", ".st-key-player")
     assert_fits(page, shown)
     player = shown.locator(".decode-player")
     first = int(player.get_attribute("data-step") or "-1")
@@ -163,8 +177,8 @@ def test_a_film_fits_a_screen_page_down_goes_a_step_and_the_code_follows(page: P
     expect(page.locator(".st-key-address-code img")).to_have_count(1)
 
 
-def test_a_lesson_fits_a_screen_and_page_down_goes_a_step(page: Page, app_as_shipped: str) -> None:
-    assert_fits(page, presented(page, f"{app_as_shipped}/learn?present=1&lesson_step=1", ".st-key-lesson-step"))
+def test_a_lesson_fits_a_screen_and_page_down_goes_a_step(page: Page, app_for_others: str) -> None:
+    assert_fits(page, presented(page, f"{app_for_others}/learn?present=1&lesson_step=1", ".st-key-lesson-step"))
     page.keyboard.press("PageDown")
     expect(page).to_have_url(re.compile("step_of_lesson=2"))
 
@@ -181,12 +195,16 @@ READ = """async (image, side) => {
 }"""
 
 
-def test_the_code_is_of_the_address_that_a_visitor_should_open(page: Page, app_as_shipped: str) -> None:
-    presented(page, f"{app_as_shipped}/?present=1&screen=1&layer=1", ".st-key-open-head")
-    for_visitors = f"{app_as_shipped}/?site=encoder.self&head=L2H1"
+def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_shipped: str, app_for_others: str) -> None:
+    presented(page, f"{app_as_shipped}/?present=1", HEADS)
+    expect(page.get_by_text("Opens only on this computer.")).to_be_visible()
+    expect(page.locator(".st-key-address-code img")).to_have_count(0)
+    assert_fits(page, presented(page, f"{app_for_others}/?present=1&screen=1&layer=1", HEATMAP))
+    for_visitors = f"{app_for_others}/?site=encoder.self&head=L2H1"
     code = page.get_by_role("img", name=f"QR code of this view's URL: {for_visitors}")
     expect(code).to_be_visible()
     expected = segno.make(for_visitors, micro=False, error="l")
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
     assert code.evaluate(READ, len(rows)) == rows
-    expect(page.get_by_text("Opens only on this computer.")).to_be_visible()
+    page.keyboard.press("PageUp")
+    assert_fits(page, settled(page, HEADS))

@@ -64,9 +64,9 @@ def draw() -> None:
         return
     address = for_visitors(page)
     is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
-    code = picture(address)
-    too_long = _("The URL is too long for a code.")
-    caution = too_long if not code else _("Opens only on this computer.") if is_local else ""
+    code = "" if is_local else picture(address)
+    too_long = "" if code else _("The URL is too long for a code.")
+    caution = _("Opens only on this computer.") if is_local else too_long
     label = literal(_("QR code of this view's URL: {address}", address=address))
     shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
     room.html(f'{shown}<span title="{literal(_HOW_TO_OPEN) if is_local else ""}">{literal(caution)}</span>')

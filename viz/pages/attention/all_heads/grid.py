@@ -3,7 +3,8 @@
 Of a long text the layers are sent as they are computed, with progress and a way to stop.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
@@ -63,23 +64,17 @@ def draw(
     measure: Measure,
     metric: TileMetric | None = None,
     ranking: Ranking | None = None,
-    on_open: Callable[[], None] = lambda: None,
 ) -> Mapping[str, str]:
     """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions.
 
     Args:
         trace, site, measure: what is shown.
         metric, ranking: of the tiles.
-        on_open: what happens after a person has opened a head, besides that it is open.
     """
     selection = state.current()
     addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
     layers, heads = trace.shapes[site]
     is_mean = not MEASURES[measure].is_per_head
-
-    def open_head(choice: HeadChoice) -> None:
-        _open(trace, choice)
-        on_open()
 
     jobs = {other: _jobs(trace, other) for other in trace.sites} if not is_mean else {}
     grid = Grid(
@@ -98,7 +93,7 @@ def draw(
             "{site}, {measure} of every head", site=sites.label(site), measure=shown(MEASURES[measure].label).lower()
         ),
     )
-    head_grid(grid, on_open=open_head, key="heads")
+    head_grid(grid, on_open=partial(_open, trace), key="heads")
     return addresses
 
 

@@ -127,7 +127,12 @@ def _show_presented(trace: "Trace") -> None:
             panel.picture(trace, site, DRAWN_AS[screen - 1])
             return
         measure = grid.measure_of(trace, site)
-        grid.draw(trace, site, measure, on_open=lambda: state.choose(screen=1))
+        with st.container(key="beside-each-other"):
+            heads, head = st.columns((11, 13), gap="xsmall")
+        with heads:
+            grid.draw(trace, site, measure)
+        with head:
+            panel.picture(trace, site, DRAWN_AS[0])
     with st.container(gap=None):
         if long_texts.is_long(trace, site):
             grid.send_long(trace, site)
