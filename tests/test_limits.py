@@ -29,11 +29,10 @@ from model.writer import LARGEST_ALPHA
 from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
-from viz.pages.decoding import branch_codes
 from viz.pages.model_card import figures
 from viz.pages.paper import masks, wording
 from viz.pages.paper.through_training import component
-from viz.selection import pins, url
+from viz.selection import branch_codes, pins, url
 from viz.selection.selection import Selection
 from viz.server import limits
 
@@ -291,8 +290,8 @@ def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
 
 
 WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
-    ("viz.pages.decoding.branch_codes", "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
-    ("viz.pages.decoding.branch_codes", "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
+    ("viz.selection.branch_codes", "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
+    ("viz.selection.branch_codes", "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
     ("viz.selection.pins", "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
     ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
     ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),

@@ -29,6 +29,8 @@ class Common:
         further_heads: heads drawn beside it.
         token: the query that is looked at; None leaves that to the page.
         key_token: the key that is looked at; None leaves that to the page.
+        step: which token of what the model writes is looked at.
+        step_chosen: whether a person chose the step; else the page proposes the one most worth seeing.
         measure: what the numbers of an open head are.
         whole_words: whether the pieces of a word are joined.
         special_tokens: whether special tokens are shown.
@@ -51,6 +53,8 @@ class Common:
         None
     )
     key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat")] = None
+    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
+    step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "checkpoint", "chat")] = False
     measure: Measure = "weights"
     whole_words: Annotated[bool, Param("words")] = False
     special_tokens: Annotated[bool, Param("special")] = True

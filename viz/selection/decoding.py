@@ -37,9 +37,7 @@ class DecodingChoices:
         decoding_tab: the open tab.
         search: how the translation is found.
         inside: what is read inside the model at each step.
-        step: the step of decoding that is looked at.
-        step_chosen: whether a person chose the step; else the page proposes the one most worth seeing.
-        branches: what made other translations, as codes of `viz.pages.decoding.branch_codes`.
+        branches: what made other translations, as codes of `viz.selection.branch_codes`.
         branch: the one that is shown; 0 is the model's own translation.
         compared_branch: the one that it is compared with, if any.
         num_candidates: how many candidates are listed.
@@ -60,8 +58,6 @@ class DecodingChoices:
     decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
     search: Search = "Greedy"
     inside: Inside = "Logit lens"
-    step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "site", "checkpoint", "chat")] = 0
-    step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "site", "checkpoint", "chat")] = False
     branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint", "chat")] = ()
     branch: Annotated[int, ResetBy("text", "checkpoint", "chat")] = 0
     compared_branch: Annotated[int | None, Param("against"), ResetBy("text", "checkpoint", "chat")] = None

@@ -39,7 +39,7 @@ def test_a_choice_is_found_by_its_name() -> None:
             {"checkpoint": "other"},
             "token key_token window_start step step_chosen branches branch compared_branch beam_node other_token",
         ),
-        ({"site": "decoder.cross"}, "token key_token window_start step step_chosen other_token"),
+        ({"site": "decoder.cross"}, "token key_token window_start other_token"),
         ({"other_text": "It is late."}, "other_token pair other_pronoun other_antecedent other_distractor"),
         ({"pair": "it-04"}, "token other_token"),
         ({"pronoun": 2}, "token"),
@@ -71,8 +71,8 @@ def test_a_page_proposes_a_head_until_a_person_chooses_any_part_of_one() -> None
 
 def test_a_step_is_proposed_anew_for_another_text() -> None:
     chosen = Selection().chosen(step=4)
-    assert chosen.proposed(step=9).decoding.step == 4
-    assert chosen.chosen(text="It is late.").proposed(step=9).decoding.step == 9
+    assert chosen.proposed(step=9).common.step == 4
+    assert chosen.chosen(text="It is late.").proposed(step=9).common.step == 9
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import models, trace_files
 from viz.pages.decoding import translations
-from viz.pages.decoding.branch_codes import Action, Choice, Draw, EditHead, write_code
 from viz.pages.decoding.data import searches
 from viz.selection import state
+from viz.selection.branch_codes import Action, Choice, Draw, EditHead, write_code
 from viz.selection.selection import Selection
 from viz.text.messages import _, plural
 from viz.text.sites import file_name

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from viz.access import long_texts, models, traces
-from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import effects
 from viz.selection import state
+from viz.selection.branch_codes import EditHead
 from viz.text.sites import CROSS, DECODER
 from viz.ui import finding
 

@@ -8,9 +8,9 @@ import streamlit as st
 from model.errors import TokenError
 from viz.access import models
 from viz.pages.decoding import notices, translations
-from viz.pages.decoding.branch_codes import ORIGINAL, Choice, summary
 from viz.pages.decoding.data import branches
 from viz.selection import state
+from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.text.token_text import display_token
@@ -70,7 +70,7 @@ def names_of(made: Sequence[Choice], trace: "Trace") -> list[str]:
 def type_word(trace: "Trace") -> None:
     """A field for the word to write at the step that is chosen, in place of its token."""
     key = "write-in-film"
-    step = min(state.current().decoding.step, len(trace.steps) - 1)
+    step = min(state.current().common.step, len(trace.steps) - 1)
     writer = models.writer(state.current().model)
     ends = _(" or ").join(f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids)))
     st.text_input(
@@ -134,5 +134,5 @@ def _write(key: str) -> None:
         notices.tell(error.message)
     else:
         st.session_state[key] = ""
-        translations.write(state.current().decoding.step, token_ids)
+        translations.write(state.current().common.step, token_ids)
     st.rerun()

@@ -15,10 +15,10 @@ import streamlit as st
 
 from model.errors import CancelledError, HeadlightError, SessionError
 from viz.access import models
-from viz.pages.decoding import branch_codes, notices
-from viz.pages.decoding.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
+from viz.pages.decoding import notices
 from viz.pages.decoding.data import branches
-from viz.selection import state
+from viz.selection import branch_codes, state
+from viz.selection.branch_codes import Action, Choice, Draw, Path, Write, path_of, write_code
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.server.background_jobs import Task
 from viz.text.messages import said
@@ -60,7 +60,7 @@ def shown(head: "DeltaGenerator") -> "Trace":
     trace = _shown()
     sentence.show(trace, head)
     branches.check_probabilities(trace)
-    if (step := state.current().decoding.step) >= len(trace.steps):
+    if (step := state.current().common.step) >= len(trace.steps):
         last = len(trace.steps)
         notices.tell(notices.no_step(step, last))
         state.change(step=last - 1)
@@ -193,7 +193,7 @@ def show(number: int) -> None:
     if 0 < number <= len(made):
         go(number, made[number - 1].step)
     elif number == 0:
-        go(0, min(state.current().decoding.step, len(trace_of(0).steps) - 1))
+        go(0, min(state.current().common.step, len(trace_of(0).steps) - 1))
 
 
 def compare(number: int | None) -> None:

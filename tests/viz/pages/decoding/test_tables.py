@@ -13,9 +13,9 @@ from tests.viz.pages.decoding.sampling.drawing import drawn, samples_of
 from tests.viz.reading import traced
 from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.branch_codes import Write
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.searches import logit_lens, step_costs
+from viz.selection.branch_codes import Write
 from viz.selection.selection import Selection
 
 

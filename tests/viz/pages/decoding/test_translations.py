@@ -14,8 +14,8 @@ from model.decoding.session import DecodingSession
 from model.nn.edits import HeadEdit
 from tests.viz.pages.decoding.viewer import TEXT, Viewer
 from viz.pages.decoding import translations
-from viz.pages.decoding.branch_codes import MAX_BRANCHES, EditHead, Write
 from viz.selection import state
+from viz.selection.branch_codes import MAX_BRANCHES, EditHead, Write
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_a_new_branch_is_shown_at_the_step_that_was_changed() -> None:
     token_id = unlike(viewer, 4)
     viewer.run(lambda: translations.write(4, (token_id,)))
     assert viewer.selection.decoding.branches == (f"0-4-t{token_id}",)
-    assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (1, 4)
+    assert (viewer.selection.decoding.branch, viewer.selection.common.step) == (1, 4)
     assert viewer.notices == []
 
 
@@ -199,7 +199,7 @@ def test_a_branch_that_cannot_be_is_left_out_with_a_sentence(branches: str, kept
 def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
     assert viewer.selection.decoding.branches == ("0-4-t40",)
-    assert (viewer.selection.decoding.branch, viewer.selection.decoding.step) == (0, len(viewer.ids) - 1)
+    assert (viewer.selection.decoding.branch, viewer.selection.common.step) == (0, len(viewer.ids) - 1)
     assert [notice.split(",")[0] for notice in viewer.notices] == [
         "The URL names branch 7",
         "The URL names step 5001",

@@ -123,8 +123,8 @@ def _settings() -> None:
 def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     """The node that is open: the closest rival of the winner at the chosen step, unless another one was chosen."""
     decoding = state.current().decoding
-    rival = opening.rival(trace, decoding.step)
-    closest = beam_story.closest_rival(tree, decoding.step, None if rival is None else rival.token_id)
+    rival = opening.rival(trace, state.current().common.step)
+    closest = beam_story.closest_rival(tree, state.current().common.step, None if rival is None else rival.token_id)
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(

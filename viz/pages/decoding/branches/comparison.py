@@ -8,11 +8,11 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.pages.decoding import notices, translation_controls, translations
-from viz.pages.decoding.branch_codes import without
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pictures.figures.comparison import align
 from viz.selection import state
+from viz.selection.branch_codes import without
 from viz.text.html import word_changes
 from viz.text.messages import _, plural, said, said_plural
 from viz.text.sites import ENCODER, file_name, head_name
@@ -134,7 +134,7 @@ def remove(number: int) -> None:
     made = translations.choices()
     if not 1 <= number <= len(made):
         return
-    before = state.current().decoding
+    before, at = state.current().decoding, state.current().common.step
     kept, number_of = without(made, number)
     shown = before.branch
     while shown not in number_of:
@@ -142,7 +142,7 @@ def remove(number: int) -> None:
     against = None if before.compared_branch is None else number_of.get(before.compared_branch)
     state.change(branches=translations.codes_of(kept), compared_branch=against)
     # Where the branch left the other one, that one has a step as well.
-    step = before.step if shown == before.branch else min(before.step, made[number - 1].step)
+    step = at if shown == before.branch else min(at, made[number - 1].step)
     translations.go(number_of[shown], step)
     others = len(made) - len(kept) - 1
     notices.tell(

@@ -9,13 +9,13 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.pages.decoding import opening, translation_controls, translations
-from viz.pages.decoding.branch_codes import ORIGINAL, Choice, Write, deed, path_of
 from viz.pages.decoding.branches import comparison
 from viz.pages.decoding.branches.comparison import Translation
 from viz.pages.decoding.notices import percent
 from viz.pictures.component import Component
 from viz.pictures.payload import LOCAL, LogProb, encoded, hear
 from viz.selection import state
+from viz.selection.branch_codes import ORIGINAL, Choice, Write, deed, path_of
 from viz.text import token_text
 from viz.text.messages import _
 from viz.text.numbers import times_less
@@ -61,7 +61,7 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
         branches=tree_rows(made, traces, models.vocabulary(models.reader(selection.model)), source_tokens),
         shown=selection.decoding.branch,
         against=translations.compared(made),
-        step=selection.decoding.step,
+        step=selection.common.step,
         name=file_name("branches", sentence=selection.common.text),
         text_language=models.target_language(selection.model),
     )
@@ -160,7 +160,7 @@ def _compare(ours: "Trace", other: int) -> None:
 
 def _offer(trace: "Trace") -> None:
     """What the model would write from the chosen step on if it wrote another token there."""
-    step = state.current().decoding.step
+    step = state.current().common.step
     rival = opening.rival(trace, step)
     if rival is None:
         return

@@ -20,7 +20,7 @@ from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.trace.steps import check_probabilities as model_check_probabilities
 from model.writer import Writer
 from viz.access import traces
-from viz.pages.decoding.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
+from viz.selection.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers
 from viz.server.caches import ViewedCache, share_of_memory
 from viz.text.messages import Message, _, said

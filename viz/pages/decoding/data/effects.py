@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Float
 
 from viz.access import traces
-from viz.pages.decoding.branch_codes import EditHead, Path
 from viz.pages.decoding.data import branches
+from viz.selection.branch_codes import EditHead, Path
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said

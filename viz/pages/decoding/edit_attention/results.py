@@ -6,11 +6,11 @@ import streamlit as st
 from viz.access import head_verdict as stated
 from viz.access import long_texts, models, texts, twins
 from viz.pages.decoding import translations
-from viz.pages.decoding.branch_codes import ORIGINAL, EditHead
 from viz.pages.decoding.data import effects
 from viz.pages.decoding.edit_attention.tried import Tried
 from viz.pages.decoding.figures import effects_map, row_before_after
 from viz.selection import state
+from viz.selection.branch_codes import ORIGINAL, EditHead
 from viz.text.html import word_changes
 from viz.text.messages import _
 from viz.text.numbers import decimal, signed

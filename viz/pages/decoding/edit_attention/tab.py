@@ -6,11 +6,11 @@ import streamlit as st
 
 from viz.access import models
 from viz.pages.decoding import opening, translation_controls, translations
-from viz.pages.decoding.branch_codes import Choice, EditHead
 from viz.pages.decoding.data import effects
 from viz.pages.decoding.edit_attention.results import show_all_heads, show_numbers, show_row, show_verdict
 from viz.pages.decoding.edit_attention.tried import Tried, try_edit
 from viz.selection import state
+from viz.selection.branch_codes import Choice, EditHead
 from viz.selection.decoding import EDITS
 from viz.text.messages import _, said
 from viz.text.sites import DECODER, ENCODER, NAMES, head_label
@@ -72,7 +72,7 @@ def _propose(trace: "Trace") -> EditHead | None:
         state.propose(edit=EDITS[0])
         return None
     with st.spinner(_("Trying edits …"), show_time=True):
-        strongest = opening.strongest_edit(min(selection.decoding.step, len(trace.steps) - 1))
+        strongest = opening.strongest_edit(min(selection.common.step, len(trace.steps) - 1))
     if strongest is not None:
         state.propose(site=strongest.site, layer=strongest.layer, head=strongest.head, edit=strongest.edit)
     return strongest

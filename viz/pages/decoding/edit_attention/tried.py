@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from viz.pages.decoding import translations
-from viz.pages.decoding.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.pages.decoding.data import branches
+from viz.selection.branch_codes import Choice, EditHead, Path, origin_of, path_of
 from viz.text.messages import _
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.access import long_texts, models, texts
 from viz.pages.decoding import translation_controls, translations
-from viz.pages.decoding.branch_codes import ORIGINAL
 from viz.pages.decoding.branches import tab as branches
 from viz.pages.decoding.film import data
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerState, Wished, decode_player, wished
 from viz.pages.decoding.notices import label_smoothing_note
 from viz.selection import state
+from viz.selection.branch_codes import ORIGINAL
 from viz.selection.decoding import NO_FILTER
 from viz.text.html import word_changes
 from viz.text.messages import _, plural
@@ -151,7 +151,7 @@ def _with_player(selection: "Selection", shown: PlayerState | None) -> "Selectio
 def _player_state(selection: "Selection") -> PlayerState:
     decoding = selection.decoding
     return PlayerState(
-        step=decoding.step,
+        step=selection.common.step,
         layer=selection.common.layer,
         head=selection.common.head,
         also=selection.common.further_heads,

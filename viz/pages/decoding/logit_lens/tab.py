@@ -80,7 +80,7 @@ def show(trace: "Trace") -> None:
     )
     lens = searches.logit_lens(trace, models.writer(state.current().model))
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
-    table = LensTable.of(lens, read, step=state.current().decoding.step, name=name)
+    table = LensTable.of(lens, read, step=state.current().common.step, name=name)
     lens_table(table, on_choose=_choose, key="lens")
     _badge(trace, lens)
     if note := label_smoothing_note():

@@ -132,7 +132,7 @@ def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
 def _step(trace: Trace, selection: "Selection") -> Seen:
     if not trace.steps:
         return Seen(said("{page}: {tab}", page=PAGES["decoding"].title, tab=said("Film")), trace.text, ())
-    number = min(selection.decoding.step, len(trace.steps) - 1)
+    number = min(selection.common.step, len(trace.steps) - 1)
     step = trace.steps[number]
     candidates = tuple((each.token, float(np.exp(each.log_prob))) for each in step.candidates[:_CANDIDATES])
     written = tuple(each.token for each in trace.steps[: number + 1])

@@ -14,11 +14,11 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.pages.decoding import translations
-from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches, effects
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pictures.figures.comparison import align
 from viz.selection import catalogue
+from viz.selection.branch_codes import EditHead
 from viz.selection.selection import Selection
 from viz.text.token_text import display_token
 

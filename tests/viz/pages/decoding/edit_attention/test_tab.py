@@ -18,9 +18,9 @@ from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
-from viz.pages.decoding.branch_codes import EditHead
 from viz.pages.decoding.data import branches, effects
 from viz.pages.decoding.edit_attention import tab as edit_attention
+from viz.selection.branch_codes import EditHead
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
 from viz.text.numbers import signed

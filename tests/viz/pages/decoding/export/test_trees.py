@@ -8,9 +8,9 @@ from tests.viz.pages.decoding.branches.opening import TEXT
 from tests.viz.reading import tree_of
 from viz.access import models
 from viz.pages.decoding import export
-from viz.pages.decoding.branch_codes import Choice, Write
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.searches import beam_settings
+from viz.selection.branch_codes import Choice, Write
 from viz.selection.selection import Selection
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from model.errors import SessionError
-from viz.pages.decoding.branch_codes import (
+from viz.selection.branch_codes import (
     MAX_BRANCHES,
     MAX_PIECES,
     Choice,
