@@ -8,11 +8,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.coreference.cases import GermanChoice, PronounCase
+from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
 from model.decoding.logit_lens import log_probs_of
 from model.decoding.search import greedy_search
-from model.messages import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
 from model.sequence_translator import SequenceTranslator
@@ -42,22 +41,6 @@ class PronounChoice:
     translation: str
     pronoun: WrittenPronoun | str
     probabilities: Mapping[str, float]
-
-    def against(self, preferred: str = "") -> GermanChoice | str:
-        """The model's own translation as the right one, against the same with another pronoun; or why there is none.
-
-        Args:
-            preferred: the other pronoun, whatever its capitals, if it is one of the forms; else the most probable.
-        """
-        if isinstance(self.pronoun, str):
-            return self.pronoun
-        others = {form: value for form, value in self.probabilities.items() if form != self.pronoun.text}
-        if not others:
-            return said("German requires “{pronoun}” here, so there is no choice", pronoun=self.pronoun.text)
-        alike = (form for form in others if form.lower() == preferred.lower())
-        other = next(alike, max(others, key=others.__getitem__))
-        begin, end = self.pronoun.span
-        return GermanChoice(self.translation, self.translation[:begin] + other + self.translation[end:])
 
 
 def find_pronoun(translator: SequenceTranslator, case: PronounCase, token_ids: Sequence[int]) -> WrittenPronoun | str:

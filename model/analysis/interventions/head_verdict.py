@@ -11,17 +11,18 @@ Each puts another output in place of the head's own, in every row, and asks what
 The answers differ: a choice that survives the loss of a head may still be changed through it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.analysis.attribution.choice import TokenChoice
+from model.analysis.corpus import Progress
 from model.analysis.interventions.head_effects import TOKENS_AT_ONCE, of_rows, outputs_at
 from model.analysis.interventions.patching import at_rows_of
-from model.analysis.metrics.head_names import HeadName, check_heads
+from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
 from model.errors import TraceError
 from model.trace.trace import Trace
 from model.word_choice import Chooser, TokenPlace, output_hook
@@ -116,20 +117,38 @@ def head_verdict(
     )
 
 
-@torch.inference_mode()
-def against_other(reader: Chooser, choice: TokenChoice, text: str, other: str) -> tuple[TokenChoice, TokenPlace]:
-    """A written token against the one that the model says in its place after another text, and where that is.
+@dataclass(frozen=True, eq=False)
+class Pointed:
+    """Every head in turn pointed at the key that costs a choice most, in the order of `all_heads`.
 
-    The same tokens have been written before; where both are the same token, it stays alone.
-
-    Raises:
-        InputTextError: a text is blank or too long.
+    Attributes:
+        changes: what is added to the choice (nats); NaN where a head cannot be pointed.
+        keys: that key's position; −1 there.
     """
-    own, begun = reader.place(text), reader.place(other)
-    target = (*begun.target, *choice.place.target[len(own.target) :])
-    place = TokenPlace(begun.source, target, len(target) - 1)
-    said = int(reader.place_logits(place)[0].argmax())
-    return replace(choice, against=None if said == choice.token else said), place
+
+    changes: Float[Tensor, "head"]
+    keys: Int[Tensor, "head"]
+
+
+@torch.inference_mode()
+def point_heads(reader: Chooser, choice: TokenChoice, trace: Trace, progress: Progress = lambda done: None) -> Pointed:
+    """The intervention "pointed" of `head_verdict` on each head; arguments as there.
+
+    `progress` is called with the number of heads done since the last call.
+    """
+    logits, outputs = outputs_at(reader, choice.place)
+    before = float(choice.of_logits(logits[None]))
+    changes, keys = [], []
+    for head in all_heads(reader.abilities.heads):
+        own = outputs[head.site, head.layer][0, head.head]
+        pointed = _pointed(trace, head, own, choice.place.row)
+        found = _under(reader, choice, head, torch.stack([*pointed.values()]), before) if pointed else []
+        costs = [(each.change, key) for each, key in zip(found, pointed, strict=True)]
+        change, key = min(costs, default=(torch.nan, -1))
+        changes.append(change)
+        keys.append(key)
+        progress(1)
+    return Pointed(torch.tensor(changes), torch.tensor(keys))
 
 
 def _under(

@@ -6,13 +6,17 @@ the Wild"). In the other sentence of a pair the giver is the other one. The sent
 between the first tokens in which both names differ.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from model.analysis.interventions.patching import ChoicePair
 from model.errors import InputTextError
-from model.word_choice import Chooser, TokenPlace, WordChoice
+from model.word_choice import Chooser, WordChoice
 
 #: {x} and {y} are two people, and {giver} one of them.
 FRAMES: Final = (
@@ -60,6 +64,8 @@ def indirect_object_pairs() -> tuple[AskedPair, ...]:
 
 
 MASK: Final = "[MASK]"
+#: Of so many likeliest tokens one is the second choice.
+CANDIDATES: Final = 10
 
 
 class WordPair(NamedTuple):
@@ -69,13 +75,11 @@ class WordPair(NamedTuple):
         pair: both choices.
         texts: A and B as the model reads them.
         words: the right token and the wrong one, as the model spells them.
-        before: what is written before the word; "" of all but encoder–decoders.
     """
 
     pair: ChoicePair[WordChoice]
     texts: tuple[str, str]
     words: tuple[str, str]
-    before: str = ""
 
 
 def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
@@ -93,26 +97,41 @@ def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
 
 
 @torch.inference_mode()
-def own_pair(reader: Chooser, a: str, b: str) -> WordPair:
-    """Two texts, with what the model says in A against what it says in B.
+def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) -> WordPair:
+    """What a model says after a text, against what it says in its place after another one.
 
-    Of a decoder that is the next token, of an encoder the masked one ([MASK] in each text; the last word, where there
-    is none), of an encoder–decoder the first token in which both of its texts differ. Where it says the same in both,
-    the second choice in A is the wrong word.
+    Of a decoder that is the next token, of an encoder–decoder one that it writes, of an encoder the masked one ([MASK]
+    in each text; the last word, where there is none). Where it says the same in both, or there is no other text, its
+    second choice in A is the wrong word.
+
+    Args:
+        reader: the model.
+        a: the text.
+        b: the other text; "" for none: the pair then holds A twice.
+        written: token ids that were written after A, the last of which is asked about; by default the first.
 
     Raises:
         InputTextError: a text is blank or too long, or has several masks.
     """
-    if reader.abilities.kind == "encoder-decoder":
-        return _written_pair(reader, a, b)
-    texts = (a, b) if reader.abilities.kind == "decoder" else (masked(a), masked(b))
-    places = [reader.place(text) for text in texts]
+    texts = (a, b or a) if reader.abilities.kind != "encoder" else (masked(a), masked(b or a))
+    begun = [reader.place(text) for text in texts]
+    before = tuple(written[:-1])
+    places = [replace(place, target=(*place.target, *before), row=place.row + len(before)) for place in begun]
     first, second = (reader.place_logits(place)[0] for place in places)
-    right, other = first.topk(2).indices.tolist()
+    right = written[-1] if written else int(first.argmax())
     wrong = int(second.argmax())
-    wrong = other if wrong == right else wrong
+    if wrong == right:
+        wrong = _runner_up(reader, first, right)
     of_a, of_b = (WordChoice(place, right, wrong) for place in places)
-    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1]), spelled(reader, of_a))
+    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1] if b else ""), spelled(reader, of_a))
+
+
+def _runner_up(reader: Chooser, logits: Float[Tensor, "vocab"], token: int) -> int:
+    """The likeliest token beside one that is not the same word in capitals."""
+    likeliest: list[int] = logits.topk(min(CANDIDATES, len(logits))).indices.tolist()
+    others = [i for i in likeliest if i != token]
+    said, *names = reader.vocabulary.tokens([token, *others])
+    return next((i for i, name in zip(others, names, strict=True) if name.casefold() != said.casefold()), others[0])
 
 
 def masked(text: str) -> str:
@@ -134,22 +153,3 @@ def spelled(reader: Chooser, choice: WordChoice) -> tuple[str, str]:
     """Both tokens of a choice, as the model spells them."""
     right, wrong = reader.vocabulary.tokens([choice.right, choice.wrong])
     return right, wrong
-
-
-def _written_pair(reader: Chooser, a: str, b: str) -> WordPair:
-    """What an encoder–decoder writes for both texts, where it first differs; else where it is least sure."""
-    of_a, of_b = (reader.trace(text) for text in (a, b))
-    written_a, written_b = ([step.token_id for step in trace.steps] for trace in (of_a, of_b))
-    both = zip(written_a, written_b, strict=False)
-    at = next((i for i, (first, second) in enumerate(both) if first != second), None)
-    if at is None:
-        at = min(range(len(of_a.steps)), key=lambda step: of_a.steps[step].log_prob)
-    target = of_a.target_ids[: of_a.rows_before + at + 1]
-    places = [TokenPlace(tuple(trace.source_ids), tuple(target), len(target) - 1) for trace in (of_a, of_b)]
-    right = written_a[at]
-    wrong = written_b[at] if at < len(written_b) else right
-    if wrong == right:
-        wrong = next(i for i in reader.place_logits(places[0])[0].topk(2).indices.tolist() if i != right)
-    choices = [WordChoice(place, right, wrong) for place in places]
-    before = reader.vocabulary.decode(written_a[:at])
-    return WordPair(ChoicePair(choices[0], choices[1]), (a, b), spelled(reader, choices[0]), before)

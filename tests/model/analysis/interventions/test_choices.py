@@ -270,6 +270,24 @@ def test_of_two_texts_the_words_are_those_that_the_model_would_say(model_type: s
     assert same.wrong in reader.place_logits(same.place)[0].topk(2).indices.tolist()
 
 
+@pytest.mark.parametrize("model_type", ["gpt2", "bart"])
+def test_a_written_word_is_asked_about_after_the_same_words_behind_both_texts(model_type: str) -> None:
+    reader = reader_of(model_type)
+    pair = own_pair(reader, A, B, [11, 12, 13]).pair
+    begun = reader.place(A), reader.place(B)
+    for choice, place in zip((pair.a, pair.b), begun, strict=True):
+        assert choice.place.source == place.source
+        assert choice.place.target == (*place.target, 11, 12)
+        assert choice.place.row == len(choice.place.target) - 1
+    there = int(reader.place_logits(pair.b.place)[0].argmax())
+    assert pair.a.right == 13
+    assert pair.a.wrong == there != 13
+    alone = own_pair(reader, A, written=[11, there])
+    assert alone.texts == (A, "")
+    assert alone.pair.a == alone.pair.b
+    assert alone.pair.a.wrong != there
+
+
 def test_a_masked_word_stands_for_one_token() -> None:
     reader = reader_of("bert")
     asked = AskedPair("x", "Tom gave it to", "She gave it to", " Tom", " tired")

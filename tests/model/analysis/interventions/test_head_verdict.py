@@ -6,16 +6,15 @@ import pytest
 import torch
 
 from model import Translator
-from model.adapters.text_reader import TextReader
-from model.analysis.attribution.choice import TokenChoice, choice_at
+from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import run_of
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import (
     Dependence,
     HeadVerdict,
     Intervention,
-    against_other,
     head_verdict,
+    point_heads,
 )
 from model.analysis.interventions.patching import ChoicePair, patch_heads
 from model.analysis.metrics.head_names import HeadName, all_heads
@@ -99,6 +98,8 @@ def test_a_head_whose_output_is_not_weights_times_values_is_pointed_nowhere(
     verdict = verdict_of(translator, pair, text, HEADS[2])
     assert verdict.pointed is None
     assert verdict.key is None
+    choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
+    assert point_heads(translator, choice, run_of(translator, choice, text).trace).changes.isnan().all()
 
 
 RIGHT, WRONG = Intervention(-1.0, 5), Intervention(-9.0, 6)
@@ -123,26 +124,18 @@ def test_a_choice_needs_a_head_whose_loss_changes_it_and_not_one_that_only_could
     assert verdict.dependence == dependence
 
 
-def test_the_other_token_is_what_is_said_after_the_other_text(translator: Translator) -> None:
-    trace, other = translator.trace(SENTENCES[0]), SENTENCES[4]
-    for step in range(len(trace.steps)):
-        choice, place = against_other(translator, choice_at(trace, step), SENTENCES[0], other)
-        assert place.source == tuple(translator.source_ids(other))
-        assert place.target == choice.place.target
-        there = int(translator.place_logits(place)[0].argmax())
-        assert choice.against == (None if there == choice.token else there)
-
-
-def test_a_decoder_reads_the_other_text_before_the_same_written_tokens() -> None:
-    reader = reader_of("gpt2")
-    assert isinstance(reader, TextReader)
-    own = reader.place(SENTENCES[0])
-    written = (11, 12)
-    place = own.__class__((), (*own.target, *written), len(own.target) + 1)
-    choice, other = against_other(reader, TokenChoice(place, 13), SENTENCES[0], SENTENCES[4])
-    assert other.target == (*reader.place(SENTENCES[4]).target, *written)
-    assert other.row == len(other.target) - 1
-    assert choice.token == 13
+@pytest.mark.parametrize("name", ["ours", "gpt2", "t5"])
+def test_pointing_all_heads_says_of_each_what_its_verdict_says(name: str, translator: Translator) -> None:
+    reader, pair, text = ours(translator) if name == "ours" else (reader_of(name), pair_of(name), SENTENCES[0])
+    choice = TokenChoice(pair.a.place, pair.a.right, pair.a.wrong)
+    heads, counted = all_heads(reader.abilities.heads), list[int]()
+    found = point_heads(reader, choice, run_of(reader, choice, text).trace, counted.append)
+    assert sum(counted) == len(heads)
+    for number in range(0, len(heads), 3):
+        verdict = verdict_of(reader, pair, text, heads[number])
+        assert verdict.pointed is not None
+        assert float(found.changes[number]) == pytest.approx(verdict.pointed.change, abs=2e-4)
+        assert int(found.keys[number]) == verdict.key
 
 
 def test_a_head_that_is_not_is_refused(translator: Translator) -> None:
