@@ -54,7 +54,9 @@ OWN: Final = {
 }  # fmt: skip
 #: Where `open` is of what a person opens on a page.
 NO_FILES: Final = {
-    "viz/pages/coreference/cause/effects.py": {"opened.open"},
+    "viz/pages/coreference/cause.py": {"opened.open"},
+    "viz/pages/coreference/heads_ranked.py": {"opened.open"},
+    "viz/pages/coreference/heads_together.py": {"opened.open"},
     "viz/pages/coreference/measured/tab.py": {"opened.open"},
     "viz/pages/decoding/sampling.py": {"steps.open"},
     "viz/ui/frame.py": {"slot.open"},

@@ -46,7 +46,7 @@ GREEDY: Final[tuple[tuple[str, dict[str, str]], ...]] = (
     ("paper", {"claim": "Table 1", "text": sentence(6)}),
     ("paper", {"claim": "Ablations", "text": LONG}),
     ("decode", {"studio": "Attribution", "text": LONG}),
-    ("decode", {"studio": "Edit attention", "text": LONG}),
+    ("compare", {"lab": "Cause", "text": LONG}),
     ("decode", {"studio": "Beam search", "text": LONG}),
     ("model", {"about": "Scores", "text": LONG}),
 )

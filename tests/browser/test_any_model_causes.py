@@ -14,13 +14,13 @@ def test_the_cause_of_an_induction_heads_choice_is_shown_and_a_head_switched_off
         page,
         f"{app_as_shipped}/compare?checkpoint=induction&lab=Cause&text=qsxk%20wnvb.%20qsx&other=qsxb%20wnvk.%20qsx&asked=own",
     )
-    for part in ("effects", "patching", "paths"):
-        chart = page.locator(f"[class*='st-key-cause-{part}-decoder'] .js-plotly-plot").first
-        expect(chart).to_be_visible()
-    expect(page.get_by_text("“k” against “b”")).to_be_visible()
-    expect(page.get_by_text(re.compile("The choice (flips|does not flip)"))).to_be_visible()
+    for part in ("off", "point", "swap"):
+        expect(page.locator(f".st-key-cause-{part}-map .js-plotly-plot")).to_be_visible()
+    expect(page.get_by_text("“k” rather than “b”").first).to_be_visible()
+    page.get_by_text("Switch several heads off together").click()
     page.get_by_role("button", name="The five strongest").click()
     expect(page.get_by_text("5 of 8 heads")).to_be_visible()
+    expect(page.get_by_text(re.compile("The choice (flips|does not flip)"))).to_be_visible()
     expect(page).to_have_url(re.compile("off="))
 
 

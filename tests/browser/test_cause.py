@@ -7,15 +7,34 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import visit
 
 
-def test_which_head_is_the_cause_takes_two_clicks_and_a_single_head_a_layer_a_third(page: Page, url: str) -> None:
+def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
     visit(page, url)
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("tab", name="Cause").click()
-    verdict = re.compile(r"Switched off alone, .* flips the choice")
-    expect(page.get_by_text(verdict).first).to_be_visible()
-    for site in ("encoder", "decoder"):
-        expect(page.locator(f"[class*='st-key-cause-effects-{site}'] .js-plotly-plot").first).to_be_visible()
-    expect(page.get_by_text(re.compile("The pronoun (flips|does not flip):")).first).to_be_visible()
+    verdict = page.get_by_text(re.compile("rather than .*: switched off, .*; pointed at .*; with its output from"))
+    expect(verdict).to_be_in_viewport()
+    for title in ("Switched off", "Swapped from the other sentence"):
+        expect(page.get_by_text(title, exact=True).first).to_be_in_viewport()
+    expect(page.get_by_text(re.compile("^Pointed at “")).first).to_be_in_viewport()
+    chart = page.locator(".st-key-cause-off-map .js-plotly-plot")
+    expect(chart).to_be_visible()
+    for name in ("point", "swap"):
+        expect(page.locator(f".st-key-cause-{name}-map .js-plotly-plot")).to_be_visible()
+    # What is written comes last, and moves the maps down.
+    expect(page.get_by_text("Written so from the first word on:").first).to_be_visible()
+    chart.scroll_into_view_if_needed()
+    box = chart.locator(".nsewdrag").last.bounding_box()
+    assert box is not None
+    # The last of the three attentions, its last layer and head.
+    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
+    expect(page).to_have_url(re.compile("site=decoder.cross&layer=1&head=3"))
+    expect(page.get_by_text(re.compile("cross L2 H4 .*: switched off"))).to_be_visible()
+
+
+def test_a_single_head_a_layer_is_another_two_clicks(page: Page, url: str) -> None:
+    visit(page, f"{url}/compare?lab=Cause")
+    page.get_by_text("Switch several heads off together").click()
     page.get_by_role("button", name="One head a layer").click()
     expect(page.get_by_text("18 of 24 heads are off")).to_be_visible()
     expect(page.get_by_text(re.compile("without these|the translation stays")).first).to_be_visible()

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from model.analysis.attribution.deletion import Deletion, HiddenAlone
     from model.analysis.attribution.gradients import Integration
     from model.analysis.attribution.methods import Method
-    from model.word_choice import Chooser, WordChoice
+    from model.word_choice import Chooser
+    from viz.access.head_verdict import Question
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +71,11 @@ def explaining_step(reader: "Chooser", trace: "Trace", step: int, against: int |
     return _explaining(reader, choice_at(trace, step, against), trace.text)
 
 
-def explaining_words(reader: "Chooser", choice: "WordChoice", text: str) -> Task[Explained]:
-    """Every method on the right word rather than the wrong one, in a text that holds the choice."""
+def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
+    """Every method on what a model says in A rather than the other token."""
     from model.analysis.attribution.choice import TokenChoice
 
-    return _explaining(reader, TokenChoice(choice.place, choice.right, choice.wrong), text)
+    return _explaining(reader, TokenChoice(asked.a.place, asked.a.right, asked.a.wrong), asked.texts[0])
 
 
 def _explaining(reader: "Chooser", choice: "TokenChoice", text: str) -> Task[Explained]:

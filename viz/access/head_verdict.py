@@ -1,28 +1,105 @@
-"""Three interventions on one head, as a job: whether a choice between tokens depends on it, with the words for it."""
+"""Is a head the cause of a word? Three interventions on one head, or on each in turn, as jobs.
 
-from collections.abc import Callable
+A question is a choice between two tokens at one place of a text, made by any model that says words. The interventions
+are those of `model.analysis.interventions`: switched off, swapped from the other text of a pair, pointed at a token.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from jaxtyping import Bool, Float
+
+from viz.selection.branch_codes import EditHead
 from viz.server.background_jobs import Progress, Task
+from viz.server.caches import cached
 from viz.text.messages import said
+from viz.text.sites import DECODER, ENCODER
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Reader, Trace
     from model.analysis.attribution.choice import TokenChoice
+    from model.analysis.interventions.edit_comparison import EditComparison
     from model.analysis.interventions.head_verdict import HeadVerdict
-    from model.word_choice import Chooser, TokenPlace, WordChoice
+    from model.analysis.interventions.word_pairs import WordPair
+    from model.analysis.metrics.head_names import HeadName
+    from model.nn.edits import HeadEdit
+    from model.word_choice import Chooser, WordChoice
+    from model.writer import Writer
+
+MAX_QUESTIONS: Final = 200
+
+
+@dataclass(frozen=True)
+class Question:
+    """Why a model says one token in a text, and not another.
+
+    Attributes:
+        name: of the pair, if it is one of a set; "" of a person's own text.
+        texts: A, and B, the other text of the pair; "" where there is none.
+        a: the choice in A: what is right there, or what the model says, against what it says in B.
+        b: the same choice in the same place of B; None without one.
+        tokens: both, as the model spells them.
+    """
+
+    name: str
+    texts: tuple[str, str]
+    a: "WordChoice"
+    b: "WordChoice | None"
+    tokens: tuple[str, str]
+
+
+def question(pair: "WordPair", name: str = "") -> Question:
+    """A pair of choices as what is asked."""
+    return Question(name, pair.texts, pair.pair.a, pair.pair.b if pair.texts[1] else None, pair.words)
+
+
+@cached(max_entries=MAX_QUESTIONS)
+def own_question(reader: "Chooser", text: str, other: str, written: tuple[int, ...] = ()) -> Question:
+    """What is asked of a person's own text; arguments as of `own_pair`. Raises what the model does."""
+    from model.analysis.interventions.word_pairs import own_pair
+
+    return question(own_pair(reader, text, other, written))
+
+
+def at_step(reader: "Chooser", trace: "Trace", step: int, other: str) -> Question:
+    """What is asked of the token that a model wrote at a step, from 0. Raises what the model does."""
+    return own_question(reader, trace.text, other, tuple(each.token_id for each in trace.steps[: step + 1]))
+
+
+def asked_step(trace: "Trace", other: "Trace | None") -> int:
+    """The first step at which two translations differ; else the one at which the first is least sure."""
+    if other is not None:
+        both = zip(trace.steps, other.steps, strict=False)
+        differs = next((number for number, (a, b) in enumerate(both) if a.token_id != b.token_id), None)
+        if differs is not None:
+            return differs
+    return least_sure_step(trace)
+
+
+def least_sure_step(trace: "Trace") -> int:
+    """The step at which the best other token comes closest to the one that was written."""
+
+    def lead(step: int) -> float:
+        of = trace.steps[step]
+        others = [candidate.log_prob for candidate in of.candidates if candidate.token_id != of.token_id]
+        return of.log_prob - max(others) if others else float("inf")
+
+    return min(range(len(trace.steps)), key=lead)
 
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """A verdict with its tokens.
+    """What three interventions on one head do, with their tokens.
 
     Attributes:
-        verdict: of one head.
-        token, against: between which the model chooses; `against` is "" where it is the token alone.
+        verdict: of the head.
+        token, against: between which the model chooses; the first is the one that it prefers.
         off, swapped, pointed: what the model says under each intervention; "" where there is none.
         key: at which it points; "" where it cannot.
+        looks_at: where the head looks by itself while a decoder says the token, and with which weight; "" and 0 of an
+            encoder's head.
     """
 
     verdict: "HeadVerdict"
@@ -32,79 +109,180 @@ class Stated:
     swapped: str
     pointed: str
     key: str
+    looks_at: tuple[str, float] = ("", 0.0)
 
 
-def on_step(reader: "Chooser", trace: "Trace", step: int, head: tuple[str, int, int], other: str) -> Task[Stated]:
-    """The token of a step, from 0, against the one that the model says there after another sentence.
+def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Task[Stated]:
+    """Three interventions on a head: site, layer, head."""
+
+    def compute(progress: Progress) -> Stated:
+        from model.analysis.interventions.head_verdict import head_verdict
+        from model.analysis.metrics.head_names import HeadName
+
+        choice = _preferred(reader, asked)
+        trace = _trace(reader, asked.texts[0], choice)
+        other = None if asked.b is None else asked.b.place
+        verdict = head_verdict(reader, choice, HeadName(*head), trace, other)
+
+        def spelled(token_id: int | None) -> str:
+            return "" if token_id is None else reader.vocabulary.tokens([token_id])[0]
+
+        off, swapped, pointed = (
+            spelled(None if each is None else each.said) for each in (verdict.off, verdict.swapped, verdict.pointed)
+        )
+        keys = trace.axis_tokens(head[0])[1]
+        key, looks_at = "" if verdict.key is None else keys[verdict.key], ("", 0.0)
+        if head[0] != ENCODER:
+            row = trace.weights(head[0], head[1], [head[2]], [choice.place.row])[0, 0]
+            looks_at = keys[int(row.argmax())], float(row.max())
+        progress(1)
+        return Stated(verdict, spelled(choice.token), spelled(choice.against), off, swapped, pointed, key, looks_at)
+
+    return Task(("head verdict", reader.key, asked, tuple(head)), 1, said("heads"), compute)
+
+
+@dataclass(frozen=True, eq=False)
+class EveryHead:
+    """What switching off, and swapping, each head in turn adds to a choice (nats), in the order of `all_heads`.
+
+    Attributes:
+        before: the choice as the model makes it, at least 0: of what it prefers against the other token.
+        prefers_right: whether that is the right token of the question.
+        in_b: the same choice in B; None without one.
+        off, swapped: the changes; `swapped` is None without B.
+    """
+
+    before: float
+    prefers_right: bool
+    in_b: float | None
+    off: Float[np.ndarray, "head"]
+    swapped: Float[np.ndarray, "head"] | None
+
+    def flips(self, changes: Float[np.ndarray, "head"]) -> Bool[np.ndarray, "head"]:
+        """Whether the model then prefers the other token."""
+        return self.before + changes < 0
+
+    @property
+    def strongest(self) -> int:
+        """The number of the head most worth seeing: whose loss flips the choice, else whose output of B does; of these,
+        the one that moves it most."""
+        swapped = self.off if self.swapped is None else self.swapped
+        return int(np.lexsort((np.minimum(self.off, swapped), ~self.flips(swapped), ~self.flips(self.off)))[0])
+
+
+def every_head(reader: "Chooser", asked: Question) -> Task[EveryHead]:
+    """Each head switched off, and swapped, in turn."""
+    heads, runs = all_heads(reader), 1 if asked.b is None else 2
+
+    def compute(progress: Progress) -> EveryHead:
+        from model.analysis.interventions.head_effects import measure_effects
+        from model.analysis.interventions.patching import ChoicePair, patch_heads
+
+        off, swapped = measure_effects(reader, [asked.a], progress=progress), None
+        before = float(off.intact[0])
+        sign = 1.0 if before >= 0 else -1.0
+        if asked.b is not None:
+            swapped = patch_heads(reader, [ChoicePair(asked.a, asked.b)], progress)
+        return EveryHead(
+            before=sign * before,
+            prefers_right=before >= 0,
+            in_b=None if swapped is None else sign * float(swapped.b[0]),
+            off=sign * off.changes[0].double().numpy(),
+            swapped=None if swapped is None else sign * swapped.changes[0].double().numpy(),
+        )
+
+    return Task(("every head", reader.key, asked), len(heads) * runs, said("runs"), compute)
+
+
+@dataclass(frozen=True, eq=False)
+class PointedHeads:
+    """Each head pointed at the token that costs the choice most: what that adds (nats), and which token it is.
+
+    NaN and "" where a head cannot be pointed. In the order of `all_heads`.
+    """
+
+    changes: Float[np.ndarray, "head"]
+    keys: tuple[str, ...]
+
+
+def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]:
+    """Each head in turn pointed at each token that it may look at."""
+    heads = all_heads(reader)
+
+    def compute(progress: Progress) -> PointedHeads:
+        from model.analysis.interventions.head_verdict import point_heads
+
+        choice = _preferred(reader, asked)
+        trace = _trace(reader, asked.texts[0], choice)
+        found = point_heads(reader, choice, trace, progress)
+        keys = zip(heads, found.keys.tolist(), strict=True)
+        names = tuple("" if key < 0 else trace.axis_tokens(head.site)[1][key] for head, key in keys)
+        return PointedHeads(found.changes.double().numpy(), names)
+
+    return Task(("every head pointed", reader.key, asked), len(heads), said("heads"), compute)
+
+
+def edited(
+    writer: "Writer", text: str, edits: Sequence[tuple[int, EditHead]], rows_before: int
+) -> Task[tuple["EditComparison", ...]]:
+    """What is written under each of some edits of a head, each from its step on; beside what is written without.
 
     Args:
-        reader: the model.
-        trace: what it wrote, without edits.
-        step: of that trace.
-        head: site, layer and head.
-        other: the other sentence of the pair; "" where there is none.
+        writer, text: the model and what it reads.
+        edits: the step, from 0, and the edit.
+        rows_before: rows of the decoder that come before what is written, as of `Trace`.
     """
 
-    def compute(progress: Progress) -> Stated:
-        from model.analysis.attribution.choice import choice_at
-        from model.analysis.interventions.head_verdict import against_other
+    def compute(progress: Progress) -> tuple["EditComparison", ...]:
+        from model.analysis.interventions.edit_comparison import compare_edit
 
-        choice, place = choice_at(trace, step), None
-        if other:
-            choice, place = against_other(reader, choice, trace.text, other)
-        return _stated(reader, choice, trace.text, head, place)
+        found = []
+        for step, edit in edits:
+            found.append(compare_edit(writer, text, step, [head_edit(rows_before + step, edit)]))
+            progress(1)
+        return tuple(found)
 
-    return _task(("step", trace.key, step, other), reader, head, compute)
-
-
-def on_words(
-    reader: "Chooser", a: "WordChoice", b: "WordChoice", text: str, head: tuple[str, int, int]
-) -> Task[Stated]:
-    """The word of A that the model prefers, rather than the other one, in `text`; B is the same place in the other text
-    of the pair.
-    """
-
-    def compute(progress: Progress) -> Stated:
-        from model.analysis.attribution.choice import TokenChoice
-
-        choice = TokenChoice(a.place, a.right, a.wrong)
-        if int(choice.said(reader.place_logits(a.place))) != a.right:
-            choice = TokenChoice(a.place, a.wrong, a.right)
-        return _stated(reader, choice, text, head, b.place)
-
-    return _task(("words", a, b.place), reader, head, compute)
+    return Task(("edited", writer.key, text, tuple(edits)), len(edits), said("texts"), compute)
 
 
-def _task(
-    key: tuple[object, ...], reader: "Chooser", head: tuple[str, int, int], compute: Callable[[Progress], Stated]
-) -> Task[Stated]:
-    def counted(progress: Progress) -> Stated:
-        stated = compute(progress)
-        progress(1)
-        return stated
-
-    return Task(("head verdict", reader.key, tuple(head), *key), 1, said("heads"), counted)
+def first_step(edit: EditHead, rows_before: int) -> int:
+    """The first step at which a head can be pointed at its key: a row of the decoder sees no token after itself."""
+    return max(0, (edit.key or 0) - rows_before) if edit.site == DECODER else 0
 
 
-def _stated(
-    reader: "Chooser", choice: "TokenChoice", text: str, head: tuple[str, int, int], other: "TokenPlace | None"
-) -> Stated:
+def head_edit(row: int, edit: EditHead) -> "HeadEdit":
+    """An edit as the model makes it, from a row of the decoder on, or in that row alone."""
+    from model.nn.edits import MakeUniform, PointAt, SwitchOff
+
+    head = (edit.site, edit.layer, edit.head)
+    only, since = (row, 0) if edit.once else (None, 0 if edit.is_of_encoder else row)
+    if edit.key is not None:
+        return PointAt(*head, edit.key, row=only, since=since)
+    return (SwitchOff if edit.edit == "off" else MakeUniform)(*head, row=only, since=since)
+
+
+def all_heads(reader: "Reader") -> "tuple[HeadName, ...]":
+    """Every head of a model, in the order of tables [site, layer, head]."""
+    from model.analysis.metrics.head_names import all_heads
+
+    return all_heads(reader.abilities.heads)
+
+
+def _preferred(reader: "Chooser", asked: Question) -> "TokenChoice":
+    """What the model itself prefers in A, against the other token."""
+    from model.analysis.attribution.choice import TokenChoice
+
+    choice = TokenChoice(asked.a.place, asked.a.right, asked.a.wrong)
+    if int(choice.said(reader.place_logits(asked.a.place))) == choice.token:
+        return choice
+    return TokenChoice(asked.a.place, asked.a.wrong, asked.a.right)
+
+
+def _trace(reader: "Chooser", text: str, choice: "TokenChoice") -> "Trace":
+    """A run of the model in which the choice is made."""
     from model.analysis.attribution.methods import run_of
-    from model.analysis.interventions.head_verdict import head_verdict
-    from model.analysis.metrics.head_names import HeadName
     from model.sequence_translator import SequenceTranslator
 
     if isinstance(reader, SequenceTranslator):
-        trace = reader.trace_tokens(text, [*choice.prefix[1:], choice.token])
-    else:
-        trace = run_of(reader, choice, text).trace
-    verdict = head_verdict(reader, choice, HeadName(*head), trace, other)
-
-    def spelled(token_id: int | None) -> str:
-        return "" if token_id is None else reader.vocabulary.tokens([token_id])[0]
-
-    off, swapped, pointed = (
-        spelled(None if each is None else each.said) for each in (verdict.off, verdict.swapped, verdict.pointed)
-    )
-    key = "" if verdict.key is None else trace.axis_tokens(head[0])[1][verdict.key]
-    return Stated(verdict, spelled(choice.token), spelled(choice.against), off, swapped, pointed, key)
+        return reader.trace_tokens(text, [*choice.prefix[1:], choice.token])
+    return run_of(reader, choice, text).trace

@@ -139,6 +139,13 @@ def chooser(choice: ModelChoice) -> "Chooser":
     return as_chooser(reader(choice))
 
 
+def text_chooser(choice: ModelChoice) -> "Chooser":
+    """The same as it reads a person's text. Raises as `text_reader`."""
+    from model.opening import as_chooser
+
+    return as_chooser(text_reader(choice))
+
+
 def any_translator(choice: ModelChoice) -> "SequenceTranslator":
     """The chosen model, where it is a Transformer that Headlight runs, or one from before it. Raises as `reader`.
 

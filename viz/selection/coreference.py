@@ -3,14 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, get_args
 
-from viz.selection.fields import MaxLength, Param, ResetBy
+from viz.selection.decoding import Edit
+from viz.selection.fields import MaxLength, Param, Proposed, ResetBy, SessionOnly
 
 CoreferenceTab = Literal["Side by side", "Measured", "Cause", "Two models"]
 TextsOfBoth = Literal["text", "corpus"]
 PairSet = Literal["curated", "file"]
 Replacement = Literal["zero", "mean"]
 CauseScope = Literal["pair", "set"]
-CauseText = Literal["A", "B"]
+CauseBy = Literal["off", "estimate", "swapped", "direct"]
 OthersOf = Literal["model", "attention", "layer"]
 
 PAIR_SETS: Final[tuple[PairSet, ...]] = get_args(PairSet)
@@ -45,7 +46,10 @@ class CoreferenceChoices:
         second_model: the name of the model that the chosen one is compared with; "" leaves that to the page.
         texts_of_both: over what the heads of two models are compared: the open text, or our own sentences.
         cause_scope: whether a cause is looked for in one pair or in all of them.
-        cause_text: which sentence of the pair is explained word by word.
+        cause_by: by which intervention heads are ranked there.
+        edit: what happens to the weights of the chosen head.
+        edit_chosen: whether a person chose that; else the page proposes it.
+        edit_once: whether that holds in this step only, and not from it on.
     """
 
     coreference_tab: Annotated[CoreferenceTab, Param("lab")] = "Side by side"
@@ -69,4 +73,7 @@ class CoreferenceChoices:
     second_model: Annotated[str, MaxLength(200), Param("beside")] = ""
     texts_of_both: Annotated[TextsOfBoth, Param("over")] = "text"
     cause_scope: Annotated[CauseScope, Param("scope")] = "pair"
-    cause_text: Annotated[CauseText, Param("explain")] = "A"
+    cause_by: Annotated[CauseBy, Param("by")] = "off"
+    edit: Annotated[Edit, Proposed("edit_chosen")] = "off"
+    edit_chosen: Annotated[bool, SessionOnly()] = False
+    edit_once: Annotated[bool, Param("once")] = False

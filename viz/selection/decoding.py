@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 from viz.selection.fields import Param, Proposed, ResetBy, SessionOnly
 
-DecodingTab = Literal["Film", "Edit attention", "Inside", "Cost"]
+DecodingTab = Literal["Film", "Inside", "Cost"]
 Search = Literal["Greedy", "Beam search", "Sampling"]
 Inside = Literal["Logit lens", "Attribution"]
 Edit = Literal["off", "uniform", "point"]
@@ -48,11 +48,8 @@ class DecodingChoices:
         beam_size: how many hypotheses beam search keeps.
         length_penalty: by which they compete, in hundredths.
         beam_node: the hypothesis that is open; None for the winner.
-        edit: what happens to the weights of the chosen head.
-        edit_chosen: whether a person chose that; else the page proposes it.
         rival: 1 + the id of the token that the written one is compared with, where it is explained; or `ALONE`.
         rival_chosen: whether a person chose that; else the page proposes it.
-        edit_once: whether that holds in this step only, and not from it on.
     """
 
     decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
@@ -73,9 +70,6 @@ class DecodingChoices:
     beam_node: Annotated[
         int | None, Param("node"), ResetBy("text", "checkpoint", "chat", "beam_size", "length_penalty")
     ] = None
-    edit: Annotated[Edit, Proposed("edit_chosen")] = "off"
-    edit_chosen: Annotated[bool, SessionOnly()] = False
-    edit_once: Annotated[bool, Param("once")] = False
     rival: Annotated[int, Param("than"), Proposed("rival_chosen"), ResetBy("text", "step", "checkpoint", "chat")] = (
         ALONE
     )

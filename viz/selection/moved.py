@@ -34,6 +34,7 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("masks", "part", "Masks"): ("paper", {"claim": "Masks"}),
     ("masks", "part", "Positional encodings"): ("paper", {"claim": "Positions"}),
     ("why", "", ""): ("paper", {}),
+    ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
 }
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.

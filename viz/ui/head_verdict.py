@@ -3,28 +3,24 @@
 Every page that states what a head does to a choice states it by this sentence, so that no two disagree.
 """
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-import streamlit as st
-
-from viz.server.background_jobs import Task
-from viz.text.messages import Message, _, said
+from viz.text.messages import Message, said
 from viz.text.numbers import signed
 from viz.text.sites import NAMES, head_label
 from viz.text.token_text import spoken
-from viz.ui import long_work
-from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model.analysis.interventions.head_verdict import Dependence, Intervention
     from viz.access.head_verdict import Stated
 
 _VERDICTS: "Final[dict[Dependence, str]]" = {
-    "needs": said("The choice of {choice} needs {head}: {off}; {swapped}; {pointed}."),
+    "needs": said("The choice of {choice} needs {head}: {off}; {pointed}; {swapped}."),
     "can change": said(
-        "{head} can change the choice of {choice}, but the choice does not need it: {off}; {swapped}; {pointed}."
+        "{head} can change the choice of {choice}, but the choice does not need it: {off}; {pointed}; {swapped}."
     ),
-    "stays": said("{head} alone does not change the choice of {choice}: {off}; {swapped}; {pointed}."),
+    "stays": said("{head} alone does not change the choice of {choice}: {off}; {pointed}; {swapped}."),
 }
 #: Whether the choice stays → what is said of it under each intervention.
 _OFF: Final = {
@@ -41,42 +37,65 @@ _POINTED: Final = {
 }
 
 
-def sentence(stated: "Stated") -> Message:
-    """The verdict, in any language and without Markdown."""
-    verdict = stated.verdict
-    site, layer, head = verdict.head
-    token, against = spoken(stated.token), spoken(stated.against)
-    choice = said("“{token}” rather than “{other}”", token=token, other=against) if against else f"“{token}”"
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An intervention, in words.
 
-    def of(found: "Intervention", texts: dict[bool, Message], said_then: str, key: str = "") -> Message:
-        stays = found.said == verdict.said
-        values = {"key": spoken(key)} if key else {}
-        return said(texts[stays], token=spoken(said_then), change=signed(found.change, 1), **values)
+    Attributes:
+        title: what is done to the head.
+        token: what the model then says; "" where the intervention cannot be made.
+        stays: whether it says that without the intervention, too.
+        change: of the choice, in nats.
+        how: what the head does then.
+        why_not: where it cannot be made, why.
+    """
 
-    return said(
-        _VERDICTS[verdict.dependence],
-        head=said("{site} {head}", site=NAMES[site].short, head=head_label(layer, head)),
-        choice=choice,
-        off=of(verdict.off, _OFF, stated.off),
-        swapped=said("there is no other sentence to take its output from")
-        if verdict.swapped is None
-        else of(verdict.swapped, _SWAPPED, stated.swapped),
-        pointed=said("it cannot be pointed at a word")
-        if verdict.pointed is None
-        else of(verdict.pointed, _POINTED, stated.pointed, stated.key),
+    title: Message
+    token: str = ""
+    stays: bool = True
+    change: float = 0.0
+    how: str = ""
+    why_not: str = ""
+
+
+def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
+    """Switched off, pointed at a token, swapped from the other sentence."""
+
+    def of(title: Message, found: "Intervention | None", token: str, how: str, why_not: str = "") -> Tried:
+        if found is None:
+            return Tried(title, why_not=why_not)
+        return Tried(title, spoken(token), found.said == stated.verdict.said, found.change, how)
+
+    verdict, (looks_at, weight) = stated.verdict, stated.looks_at
+    point, how = said("Pointed at a token"), said("All its weight goes there.")
+    if stated.key:
+        point = said("Pointed at “{key}”", key=spoken(stated.key))
+    if looks_at:
+        how = said("By itself it attends to “{token}” ({weight:.2f}).", token=spoken(looks_at), weight=weight)
+    swap, no_b = said("Swapped from the other sentence"), said("there is no other sentence to take its output from")
+    return (
+        of(said("Switched off"), verdict.off, stated.off, said("It adds nothing.")),
+        of(point, verdict.pointed, stated.pointed, how, said("it cannot be pointed at a word")),
+        of(swap, verdict.swapped, stated.swapped, said("It adds what it added reading B."), no_b),
     )
 
 
-def show(task: Task["Stated"], *, key: str, start: bool = True) -> None:
-    """The sentence, once it is computed, and what was measured; `key` is of the widgets."""
-    stated = long_work.outcome(task, _("Test this head"), key=key, start=start)
-    if stated is None:
-        return
-    st.markdown(f"**{plain(_(sentence(stated)))}**")
-    st.caption(
-        _(
-            "Three interventions on this head only, in every row. Nats: the change of log p of the first token − log "
-            "p of the second (for one token alone, of its log p). Of all tokens that it could be pointed at, the one "
-            "that costs most is used."
-        )
+def sentence(stated: "Stated") -> Message:
+    """The verdict, in any language and without Markdown."""
+    site, layer, head = stated.verdict.head
+
+    def of(found: Tried, texts: dict[bool, Message]) -> str:
+        if found.why_not:
+            return found.why_not
+        values = {"key": spoken(stated.key)} if texts is _POINTED else {}
+        return said(texts[found.stays], token=found.token, change=signed(found.change, 1), **values)
+
+    off, pointed, swapped = map(of, tried(stated), (_OFF, _POINTED, _SWAPPED))
+    return said(
+        _VERDICTS[stated.verdict.dependence],
+        head=said("{site} {head}", site=NAMES[site].short, head=head_label(layer, head)),
+        choice=said("“{token}” rather than “{other}”", token=spoken(stated.token), other=spoken(stated.against)),
+        off=off,
+        pointed=pointed,
+        swapped=swapped,
     )

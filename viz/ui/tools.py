@@ -77,10 +77,8 @@ def _undo(by: int) -> None:
 def _view() -> pins.Pin:
     """The view that is open; a head or a step that a page only proposed is part of it where it is what is seen."""
     selection, page = state.current(), SECTIONS[state.page()]
-    if page == "decoding":
+    if page in ("decoding", "coreference"):
         selection = selection.changed(step=selection.common.step, head=selection.common.head)
-    if page == "coreference":
-        selection = selection.changed(head=selection.common.head)
     return pins.pin_of(selection, page, downloads.link_needs(selection)[0])
 
 

@@ -38,7 +38,7 @@ FIELDS: Final = (
     Field("atlas/pairs-file", "atlas", {"corpus": "file", "checkpoint": "en-de"}),
     Field("training-film-file", "paper", {"claim": "Through training"}),
     Field("measured-file", "coreference", {"lab": "Measured", "given": "file"}),
-    Field("cause-pairs", "coreference", {"lab": "Cause", "checkpoint": "en-de"}),
+    Field("cause-pairs", "coreference", {"lab": "Cause", "checkpoint": "en-de", "off": "c-0-0"}),
 )
 
 

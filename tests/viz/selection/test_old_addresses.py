@@ -51,8 +51,8 @@ KEPT: dict[str, dict[str, object]] = {
         "text": "It is late.", "step": 6,
         "branches": ("0-2-t40", "0-4-t41-t90", "1-3-point-c-0-0-2"), "branch": 3, "compared_branch": 0,
     },
-    "key_token=1&step=3&studio=Edit+attention&edit=point&once=True": {
-        "key_token": 1, "step": 3, "decoding_tab": "Edit attention", "edit": "point", "edit_once": True,
+    "key_token=1&step=3&lab=Cause&edit=point&once=True": {
+        "key_token": 1, "step": 3, "coreference_tab": "Cause", "edit": "point", "edit_once": True,
     },
     "studio=Logit+lens&step=2": {"decoding_tab": "Inside", "step": 2},
     "studio=Beam+search&beam=6&penalty=130&node=11": {

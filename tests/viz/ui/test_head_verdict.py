@@ -5,17 +5,13 @@ import pytest
 from model import Translator
 from model.analysis.interventions.head_verdict import HeadVerdict, Intervention
 from model.analysis.metrics.head_names import HeadName
-from model.word_choice import WordChoice
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
-from viz.access import head_verdict as stated
+from viz.access import head_verdict as access
 from viz.access.head_verdict import Stated
-from viz.pages.coreference.cause.data import pronouns
-from viz.pages.coreference.data import Pair, marked_case
 from viz.pages.learn.lessons.data.outputs import three_interventions
 from viz.pages.learn.lessons.data.shipped import Shipped
-from viz.selection.examples import known_marks
 from viz.selection.model_choice import ModelChoice
-from viz.server.background_jobs import Progress, Task
+from viz.server.background_jobs import Progress
 from viz.text.messages import _, speaking
 from viz.ui.head_verdict import sentence
 
@@ -34,8 +30,8 @@ def of(off: Intervention, swapped: Intervention | None, pointed: Intervention | 
 def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_them() -> None:
     assert of(STAYS, CHANGES, CHANGES) == (
         "cross L5 H2 can change the choice of “es” rather than “sie”, but the choice does not need it: switched off, "
-        "“es” stays (−1.3 nats); with its output from the other sentence, it becomes “sie” (−9.0 nats); pointed at "
-        "“street”, it becomes “sie” (−9.0 nats)."
+        "“es” stays (−1.3 nats); pointed at “street”, it becomes “sie” (−9.0 nats); with its output from the other "
+        "sentence, it becomes “sie” (−9.0 nats)."
     )
     needed, unmoved = of(CHANGES, STAYS, STAYS), of(STAYS, STAYS, STAYS)
     assert needed.startswith("The choice of “es” rather than “sie” needs cross L5 H2: switched off, it becomes “sie”")
@@ -44,7 +40,7 @@ def test_the_three_interventions_stand_side_by_side_behind_what_follows_from_the
 
 def test_an_intervention_that_cannot_be_made_is_named() -> None:
     said = of(STAYS, None, None)
-    assert said.endswith("; there is no other sentence to take its output from; it cannot be pointed at a word.")
+    assert said.endswith("; it cannot be pointed at a word; there is no other sentence to take its output from.")
 
 
 def test_it_is_whole_in_chinese() -> None:
@@ -59,34 +55,31 @@ def translator() -> Translator:
     return Translator.load(FOLDER, device="cpu")
 
 
-def test_edit_attention_cause_and_the_lesson_say_the_same_of_the_pronouns_head(translator: Translator) -> None:
-    def said(task: Task[Stated]) -> str:
-        return sentence(task.compute(Progress(task.total, task.unit)))
-
+def test_the_page_and_the_lesson_say_the_same_of_the_pronouns_head(translator: Translator) -> None:
     link, trace = link_of(), translator.trace(TIRED)
-    head = HeadName(link.site, link.layer, link.head)
     step = next(number for number, step in enumerate(trace.steps) if step.token == "▁es")
-    a, b = (marked_case(text, marks) for text in (TIRED, WIDE) if (marks := known_marks(text)) is not None)
-    assert a is not None
-    assert b is not None
-    pair = pronouns.own_pair(translator, (a, b))
-    assert isinstance(pair, Pair)
-    tested = pronouns.asked(translator, [pair], "zero").tested
-    assert tested is not None
+    asked = access.at_step(translator, trace, step, WIDE)
+    known = access.every_head(translator, asked).compute(Progress(0, "runs"))
+    assert access.all_heads(translator)[known.strongest] == HeadName(link.site, link.layer, link.head)
+    said = sentence(access.tested(translator, asked, (link.site, link.layer, link.head)).compute(Progress(1, "heads")))
     lesson = three_interventions(Shipped(ModelChoice(), translator), text=TIRED, other=WIDE, head="finding", word="es")
-    by_edit = said(stated.on_step(translator, trace, step, head, WIDE))
-    assert by_edit == said(tested(head)) == lesson.found["verdict"]
-    assert "“es” rather than “sie”" in by_edit
+    assert said == lesson.found["verdict"]
+    assert "“es” rather than “sie”" in said
 
 
 def test_the_verdict_is_of_the_word_that_the_model_prefers_whichever_is_right(translator: Translator) -> None:
     es, sie = (f"Das Tier überquerte die Straße nicht, weil {word} zu müde war." for word in ("es", "sie"))
     a, b = (translator.word_choice(text, es, sie) for text in (TIRED, WIDE))
+    asked = access.Question("", (TIRED, WIDE), a, b, ("▁es", "▁sie"))
+    turned = access.Question("", (TIRED, WIDE), a.turned, b.turned, ("▁sie", "▁es"))
     link = link_of()
 
-    def said(choice: WordChoice) -> str:
-        task = stated.on_words(translator, choice, b, TIRED, HeadName(link.site, link.layer, link.head))
-        return sentence(task.compute(Progress(task.total, task.unit)))
+    def said(asked: access.Question) -> str:
+        task = access.tested(translator, asked, (link.site, link.layer, link.head))
+        return sentence(task.compute(Progress(1, "heads")))
 
-    assert said(a) == said(a.turned)
-    assert "“es” rather than “sie”" in said(a)
+    assert said(asked) == said(turned)
+    assert "“es” rather than “sie”" in said(asked)
+    found = [access.every_head(translator, each).compute(Progress(0, "runs")) for each in (asked, turned)]
+    assert [each.prefers_right for each in found] == [True, False]
+    assert found[0].off.tolist() == pytest.approx(found[1].off.tolist(), abs=1e-4)

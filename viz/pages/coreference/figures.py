@@ -6,19 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from viz import theme
 from viz.pages.coreference.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
 from viz.pictures.figures.head_map import frame_cells
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
-from viz.text.messages import _
+from viz.text.messages import _, shown
 from viz.text.numbers import signed
-from viz.text.sites import head_label, head_numbers, layer_labels
+from viz.text.sites import NAMES, head_label, head_numbers, layer_labels
+from viz.text.token_text import display_token
 
 if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
 
+#: Pixels of a layer where all attentions are in one map, and of the largest such map.
+EVERY_LAYER_HEIGHT, MAX_EVERY_HEAD = 17, 720
 #: Pixels of a layer, of the smallest map, and of a bar.
 LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
 #: With more heads than this, numbers no longer fit into the cells.
@@ -113,6 +116,66 @@ def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, si
         yaxis="y2",
         hovertemplate=f"{hover}<extra></extra>",
     )
+
+
+def every_head_map(
+    values: Float[np.ndarray, "head"],
+    heads: "Sequence[HeadName]",
+    *,
+    title: str,
+    bound: float,
+    flips: Bool[np.ndarray, "head"] | None = None,
+    keys: Sequence[str] = (),
+    framed: tuple[str, int, int] | None = None,
+) -> go.Figure:
+    """A number of every head of every attention in one map, the layers of one below those of another. Cells can be
+    clicked.
+
+    Args:
+        values: NaN where a head has none.
+        heads: these.
+        title: what the number is called.
+        bound: the scale reaches at least this far from 0.
+        flips: which are marked by a cross.
+        keys: of each head, the token that it points at, on hover.
+        framed: site, layer and head that are framed.
+    """
+    rows = list(dict.fromkeys((head.site, head.layer) for head in heads))
+    table = np.full((len(rows), 1 + max(head.head for head in heads)), np.nan)
+    custom: list[list[object]] = [[] for _cell in range(table.size)]
+    crosses = np.full(table.shape, "", dtype=object)
+    for number, head in enumerate(heads):
+        cell = rows.index((head.site, head.layer)), head.head
+        table[cell] = values[number]
+        crosses[cell] = "×" if flips is not None and flips[number] else ""
+        name, key = head_label(head.layer, head.head, head.site), keys[number] if keys else ""
+        custom[cell[0] * table.shape[1] + cell[1]] = [
+            *head, name, signed(float(values[number]), 2), f" → {escape(display_token(key))}" if key else "",
+        ]  # fmt: skip
+    begins = [number for number, (site, _layer) in enumerate(rows) if number == 0 or rows[number - 1][0] != site]
+    labels = [
+        f"{_(NAMES[site].short)} L{layer + 1}" if number in begins and len(begins) > 1 else f"L{layer + 1}"
+        for number, (site, layer) in enumerate(rows)
+    ]
+    figure = matrix(
+        table,
+        table,
+        labels,
+        [str(number + 1) for number in range(table.shape[1])],
+        scale=signed_scale(title, table[~np.isnan(table)], floor=bound),
+        hover="",
+    )
+    figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
+    hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
+    figure.add_trace(_marks(table.shape, custom, hover, size=14))
+    for begin in begins[1:]:
+        figure.add_hline(begin - 0.5, line={"color": theme.CHART_TEXT, "width": 1})
+    if framed is not None:
+        row = rows.index(framed[:2])
+        frame_cells(figure, (row, row), (framed[2], framed[2]), {"color": theme.HEAD_COLOURS[2], "width": 3})
+    height = min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, len(rows) * EVERY_LAYER_HEIGHT + 50))
+    figure.update_layout(height=height, xaxis={"tickangle": 0, "title": {"text": _("head"), "standoff": 2}})
+    return figure
 
 
 def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:

@@ -22,8 +22,7 @@ with frame.errors_shown():
         )
     else:
         # After the title, which waits for no library.
-        from viz.pages.coreference import side_by_side, two_models
-        from viz.pages.coreference.cause import tab as cause
+        from viz.pages.coreference import cause, side_by_side, two_models
         from viz.pages.coreference.measured import tab as measured
 
         tabs: list[frame.Tab[CoreferenceTab]] = [

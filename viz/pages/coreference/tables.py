@@ -1,6 +1,6 @@
 """A pair, heads measured on pronouns, distances of two models as CSV; all counts from 0, a rollout has no head."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from viz.ui.trace_tables import Row, cell, digits, table
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.metrics.bootstrap import Estimate
+    from model.analysis.metrics.head_names import HeadName
     from model.analysis.two_models import HeadDistances
     from viz.pages.coreference import data
 
@@ -102,3 +103,9 @@ def distances(found: "HeadDistances") -> bytes:
     rows, columns = ([f"{head.layer}.{head.head}" for head in heads] for heads in (found.first, found.second))
     numbers = digits(found.distances.numpy())
     return table(("layer.head", *columns), ((name, *line) for name, line in zip(rows, numbers, strict=True)))
+
+
+def heads_and(heads: "Sequence[HeadName]", metrics: "Mapping[str, Float[np.ndarray, 'head']]") -> bytes:
+    """A row for each head and a column for each of these metrics, by their names in English; NaN where not known."""
+    numbers = digits(np.stack([*metrics.values()], axis=1))
+    return table(("site", "layer", "head", *metrics), ((*head, *row) for head, row in zip(heads, numbers, strict=True)))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from viz.access import attribution, models
+from viz.access import attribution, head_verdict, models
 from viz.pages.decoding import notices, opening
 from viz.selection import state
 from viz.selection.decoding import ALONE
@@ -39,6 +39,16 @@ def show(trace: "Trace") -> None:
     task = attribution.explaining_step(models.chooser(model), trace, step, against)
     name = file_name("attribution", f"step{step + 1}", sentence=trace.text)
     pictures.show(task, _choice(trace, step, against), key="attribution", name=name)
+
+
+@frame.fragment
+def show_masked() -> None:
+    """The same of an encoder, which writes nothing: of the word that it says in place of [MASK], else of the last."""
+    reader = models.chooser(state.current().model)
+    asked = head_verdict.own_question(reader, state.current().common.text, "")
+    choice = pictures.choice_in_words(*asked.tokens)
+    name = file_name("attribution", sentence=asked.texts[0])
+    pictures.show(attribution.explaining(reader, asked), choice, key="attribution", name=name)
 
 
 def _rival(trace: "Trace", step: int) -> int | None:

@@ -10,12 +10,11 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int, UInt8
 
 from viz import theme
-from viz.pictures.figures.axes import column_axis, full_axis, token_labels, whole_numbers
+from viz.pictures.figures.axes import token_labels, whole_numbers
 from viz.pictures.figures.charts import LEGEND, upright
 from viz.pictures.figures.comparison import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
 from viz.text.messages import _, said, shown
-from viz.text.sites import head_numbers, layer_labels
 
 if TYPE_CHECKING:
     from model import StepCost
@@ -101,55 +100,6 @@ def common_difference(
     ours = shown[np.ix_(rows.first, columns.first)]
     difference: np.ndarray = ours - other[np.ix_(rows.second, columns.second)]
     return difference
-
-
-def row_before_after(
-    before: Float[np.ndarray, "key"], after: Float[np.ndarray, "key"], key_tokens: Sequence[str]
-) -> go.Figure:
-    """One row of a head as two bars for each token: as it was, and as it is under the edit."""
-    labels = token_labels(key_tokens)
-    figure = go.Figure(layout=theme.figure_layout(BARS_HEIGHT))
-    for name, weight, values, colour in (
-        (_("before"), _("weight before {weight}", weight="%{y:.4f}"), before, theme.HEAD_COLOURS[1]),
-        (_("after"), _("weight after {weight}", weight="%{y:.4f}"), after, theme.HEAD_COLOURS[0]),
-    ):
-        figure.add_trace(
-            go.Bar(
-                x=list(range(len(labels))),
-                y=values.tolist(),
-                name=name,
-                marker={"color": colour},
-                xaxis="x2",
-                hovertemplate=f"<b>%{{x}}</b><br>{weight}<extra></extra>",
-            )
-        )
-    # An axis without a trace is not drawn.
-    figure.add_trace(go.Scatter(x=[None], y=[None], hoverinfo="skip", showlegend=False))
-    top = max(float(before.max(initial=0)), float(after.max(initial=0)), 0.05)
-    figure.update_layout(
-        barmode="group",
-        bargap=0.25,
-        xaxis=column_axis(labels),
-        xaxis2=full_axis(labels, shares="x"),
-        yaxis={"title": {"text": _("weight")}, "range": [0, top * 1.06], "zeroline": False},
-        showlegend=True,
-        legend=LEGEND,
-    )
-    return figure
-
-
-def effects_map(changes: Float[np.ndarray, "layer head"]) -> go.Figure:
-    """What switching off each single head does to the log-probability of a token: cold where it falls."""
-    layers, heads = changes.shape
-    figure = matrix(
-        changes,
-        changes,
-        layer_labels(layers),
-        head_numbers(heads),
-        scale=signed_scale("Δ log p", changes, floor=CHANGE_FLOOR),
-        hover=_("{head} switched off", head="<b>%{y} %{x}</b>") + "<br>Δ log p %{customdata:+.4f}",
-    )
-    return figure.update_layout(xaxis_tickangle=0)
 
 
 def ancestor_heatmap(

@@ -30,12 +30,14 @@ with frame.errors_shown():
             export as decoding_export,
         )
         from viz.pages.decoding.beam import tab as beam
-        from viz.pages.decoding.edit_attention import tab as edit_attention
         from viz.pages.decoding.film import tab as film
         from viz.pages.decoding.logit_lens import tab as logit_lens
 
         abilities = models.abilities(state.current().model)
-    if not frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
+    if frame.lacking(abilities, "decoding", _("The Attention page shows what its heads attend to.")):
+        if abilities.has("word choice"):
+            attribution.show_masked()
+    else:
         trace = translations.shown(head)
         opening.propose(trace)
         translation_controls.above(trace)
@@ -44,7 +46,6 @@ with frame.errors_shown():
         inside = {"Logit lens": logit_lens.show, "Attribution": attribution.show}
         tabs: list[frame.Tab[DecodingTab]] = [
             ("Film", film_of[decoding.search]),
-            ("Edit attention", edit_attention.show),
             ("Inside", inside[decoding.inside]),
             ("Cost", cost.show),
         ]

@@ -165,16 +165,10 @@ def draw(step: int, temperature: int, top_k: int, top_p: int) -> None:
         add(step, Draw(temperature, top_k, top_p, state.current().decoding.sampling_seed))
 
 
-def add(step: int, action: Action, *, parent: int | None = None) -> None:
-    """Make a branch and show it, at the step that was changed; one that is there already is only shown.
-
-    Args:
-        step: where it begins.
-        action: what is done.
-        parent: the branch that it leaves; by default the one that is shown.
-    """
+def add(step: int, action: Action) -> None:
+    """Make a branch of the one that is shown, at a step, and show it there; one that is there already is only shown."""
     made = choices()
-    origin = branch_codes.origin_of(made, state.current().decoding.branch if parent is None else parent, step, action)
+    origin = branch_codes.origin_of(made, state.current().decoding.branch, step, action)
     choice = Choice(origin, step, action)
     if choice not in made:
         try:

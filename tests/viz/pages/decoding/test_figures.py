@@ -6,24 +6,9 @@ from viz.pages.decoding.figures import (
     Written,
     attention_difference,
     common_difference,
-    effects_map,
     probability_curves,
-    row_before_after,
 )
 from viz.pictures.figures.comparison import align
-
-
-def test_bars_stand_side_by_side_over_tokens_drawn_literally() -> None:
-    figure = row_before_after(np.array([0.25, 0.75]), np.array([1.0, 0.0]), ["<b>", "x"])
-    assert [list(bars.y) for bars in figure.data[:2]] == [[0.25, 0.75], [1.0, 0.0]]
-    assert figure.layout.xaxis2.ticktext == ("&lt;b&gt;", "x")
-
-
-def test_the_map_counts_layers_and_heads_from_one() -> None:
-    figure = effects_map(np.array([[0.5, -0.25]], np.float32))
-    assert figure.layout.yaxis2.ticktext == ("L1",)
-    assert figure.layout.xaxis2.ticktext == ("H1", "H2")
-    assert (figure.data[0].zmin, figure.data[0].zmax) == (-0.5, 0.5)
 
 
 def test_the_difference_is_taken_between_the_tokens_that_both_have() -> None:

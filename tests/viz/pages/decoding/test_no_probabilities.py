@@ -32,7 +32,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("checkpoint", ["mute", "nan"])
-@pytest.mark.parametrize("tab", ["Film", "Branches", "Edit attention", "Logit lens", "Beam search", "Sampling"])
+@pytest.mark.parametrize("tab", ["Film", "Branches", "Logit lens", "Beam search", "Sampling"])
 def test_a_sentence_says_so_on_every_tab(
     broken: Path, monkeypatch: pytest.MonkeyPatch, checkpoint: str, tab: str
 ) -> None:

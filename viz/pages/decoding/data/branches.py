@@ -16,10 +16,9 @@ from model import Trace
 from model.decoding.sampling import Draws, Sampling
 from model.decoding.session import Session
 from model.errors import SessionError, TokenError
-from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.trace.steps import check_probabilities as model_check_probabilities
 from model.writer import Writer
-from viz.access import traces
+from viz.access import head_verdict, traces
 from viz.selection.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers
 from viz.server.caches import ViewedCache, share_of_memory
@@ -98,13 +97,6 @@ def grow(
 def is_grown(sessions: Sessions, writer: Writer, text: str, path: Path) -> bool:
     """Whether the trace of a branch is known, so that `grow` computes nothing."""
     return not path or _kept().get((text, writer.key, path), sessions.viewer) is not None
-
-
-def log_prob(sessions: Sessions, writer: Writer, text: str, path: Path, step: int, token_id: int) -> float:
-    """What a token would have at a step of a branch, in nats, whatever is written there."""
-    with sessions.lock:
-        session = _standing_at(finished(sessions, writer, text, path), step)
-        return session.force(token_id).log_prob
 
 
 def check_probabilities(trace: Trace) -> None:
@@ -243,7 +235,7 @@ def edited(writer: Writer, text: str, origin: Session, path: Path) -> Session:
     """A session that stands at the step of the last action of the path, an edit, with all edits of the path."""
     step, action = path[-1]
     before = len(origin.target_ids) - len(origin.steps) - 1
-    edits = [_head_edit(before + since, edit) for since, edit in path if isinstance(edit, EditHead)]
+    edits = [head_verdict.head_edit(before + since, edit) for since, edit in path if isinstance(edit, EditHead)]
     if isinstance(action, EditHead) and action.is_of_encoder:
         session = writer.decode(text, extras=traces.extras(writer, text), edits=edits)
         for done in origin.steps[:step]:
@@ -259,15 +251,6 @@ def _standing_at(origin: Session, step: int) -> Session:
     while len(session.steps) > step:
         session.back()
     return session
-
-
-def _head_edit(step: int, edit: EditHead) -> HeadEdit:
-    head = (edit.site, edit.layer, edit.head)
-    row, since = (step, 0) if edit.once else (None, 0 if edit.is_of_encoder else step)
-    if edit.key is not None:
-        return PointAt(*head, edit.key, row=row, since=since)
-    made = SwitchOff if edit.edit == "off" else MakeUniform
-    return made(*head, row=row, since=since)
 
 
 def _draws(action: Action) -> Draws | None:

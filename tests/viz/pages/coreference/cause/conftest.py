@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from model import Translator
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 
@@ -19,3 +20,9 @@ def nothing_computed_before() -> None:
 def chosen(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Selection:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return Selection()
+
+
+@pytest.fixture
+def saved(chosen: Selection, tiny_checkpoints: Path) -> Translator:
+    """The translator as the page loads it: a checkpoint is rounded when it is saved."""
+    return Translator.load(tiny_checkpoints / "en-de", device="cpu")

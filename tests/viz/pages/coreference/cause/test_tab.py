@@ -1,46 +1,40 @@
-"""Heads switched off and patched on the page, by widget and by address."""
+"""One head put to three interventions, all heads by each of them, and edits of attention, by widget and by address."""
+
+import csv
+import re
+from html import unescape
 
 import numpy as np
 import pytest
-import torch
 from streamlit.testing.v1 import AppTest
 
-from model import Translator
-from model.analysis.interventions.head_effects import measure_effects, remove_heads
-from model.analysis.interventions.patching import Patching
-from model.analysis.metrics.head_names import HeadName
-from model.word_choice import TextChoice
-from tests.paths import ROOT
+from model import SwitchOff, Trace, Translator
+from model.analysis.attribution.choice import TokenChoice
+from model.analysis.interventions.edit_comparison import compare_edit
+from model.analysis.interventions.head_effects import measure_effects
+from model.analysis.interventions.head_verdict import head_verdict, point_heads
+from model.analysis.interventions.patching import patch_heads
+from model.analysis.interventions.word_pairs import own_pair
+from model.analysis.metrics.head_names import HeadName, all_heads
 from tests.patience import PATIENCE
-from tests.viz import page_run
+from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
-from viz.access import models
-from viz.pages.coreference.cause import switched_heads, tab, verdicts
-from viz.pages.coreference.cause.data import pronouns
-from viz.pages.coreference.cause.data.asked import all_heads
-from viz.pages.coreference.data import Pair
+from viz.access import head_verdict as access
+from viz.pages.coreference import cause, tables
+from viz.pages.coreference.data import causes
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress
 from viz.text.numbers import signed
 from viz.text.sites import SITES
 from viz.ui.controls import plain
-from viz.ui.head_verdict import sentence
+from viz.ui.head_verdict import sentence, tried
 
-
-@pytest.fixture
-def app(chosen: Selection) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["lab"] = "Cause"
-    return app
-
-
-def opened(app: AppTest, **params: str) -> AppTest:
-    return settled(page_run.opened(app, "coreference", **params))
+TEXT, OTHER = "Tom was late again.", "Tom was here again."
 
 
 def jobs_of(app: AppTest) -> list[Job[object]]:
-    names = ("removal", "effects", "patching", "paths", "verdict", "patched-verdict", "attribution")
+    names = ("every", "verdict", "written", "pointed", "edited", "effects", "swapped", "direct", "removal")
     keys = [f"long-work/cause-{name}" for name in names]
     return [app.session_state[key] for key in keys if key in app.session_state]
 
@@ -56,101 +50,179 @@ def settled(app: AppTest) -> AppTest:
     return app
 
 
+def asked_of(**params: str) -> AppTest:
+    app = run_page(app_of(**{"lab": "Cause", "text": TEXT, "other": OTHER, "step": "5"} | params), "coreference")
+    return settled(healthy(app))
+
+
 def html(app: AppTest) -> str:
     return "".join(one.proto.body for one in app.get("html"))
 
 
-def of_pair(translator: Translator, pair: Pair) -> list[TextChoice]:
-    choices = [(case.sentence, case.german) for case in pair.cases]
-    return [translator.text_choice(text, german.right, german.wrong) for text, german in choices if german is not None]
+@pytest.fixture
+def trace(saved: Translator) -> Trace:
+    return saved.trace(TEXT)
 
 
-def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says(
-    app: AppTest, translator: Translator
+def question(translator: Translator, trace: Trace, other: str = OTHER) -> access.Question:
+    return access.at_step(translator, trace, 5, other)
+
+
+def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, trace: Trace) -> None:
+    app = asked_of(site="decoder.cross", layer="1", head="2")
+    asked = question(saved, trace)
+    assert asked.a.right == trace.steps[5].token_id
+    stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
+    assert f"**{plain(sentence(stated))}**" in [one.value for one in app.markdown]
+    assert stated.verdict.swapped is not None
+    for each in tried(stated):
+        assert f"{signed(each.change, 1)} nats" in html(app)
+    written = compare_edit(saved, TEXT, 0, [SwitchOff("decoder.cross", 1, 2)])
+    assert "Under the edit" in html(app) or written.original_text == written.edited_text
+
+
+def test_it_opens_on_the_head_that_moves_the_choice_most(saved: Translator, trace: Trace) -> None:
+    app, asked, heads = asked_of(), question(saved, trace), all_heads(saved.abilities.heads)
+    pair = own_pair(saved, TEXT, OTHER, [step.token_id for step in trace.steps[:6]]).pair
+    off, swapped = measure_effects(saved, [pair.a]), patch_heads(saved, [pair])
+    known = access.every_head(saved, asked).compute(Progress(0, "runs"))
+    sign = 1 if float(off.intact[0]) >= 0 else -1
+    np.testing.assert_allclose(known.off, sign * off.changes[0].numpy(), atol=1e-5)
+    assert known.swapped is not None
+    np.testing.assert_allclose(known.swapped, sign * swapped.changes[0].numpy(), atol=1e-5)
+    head = heads[known.strongest]
+    shown = app.selectbox(key="site").value, app.selectbox(key="layer").value, app.selectbox(key="head").value
+    assert shown == tuple(head)
+    # What the page proposes is in no address.
+    assert not {"site", "layer", "head"} & set(app.query_params)
+
+
+def every(off: list[float], swapped: list[float] | None) -> access.EveryHead:
+    both = [None if changes is None else np.array(changes) for changes in (off, swapped)]
+    assert both[0] is not None
+    return access.EveryHead(before=2.0, prefers_right=True, in_b=None, off=both[0], swapped=both[1])
+
+
+def test_a_head_whose_loss_flips_the_choice_is_worth_more_than_one_whose_swap_does() -> None:
+    assert every([-3.0, -0.1, -1.0], [-3.0, -9.0, -1.9]).strongest == 0
+    assert every([-1.5, -0.1, -1.9], [-1.9, -2.1, -1.0]).strongest == 1
+    assert every([-0.1, -1.5, -0.5], [-0.1, -0.3, -1.0]).strongest == 1
+    assert every([-0.1, 0.5, -0.5], None).strongest == 2
+
+
+def test_the_maps_show_all_heads_by_each_intervention_on_one_scale(saved: Translator, trace: Trace) -> None:
+    app, asked = asked_of(), question(saved, trace)
+    maps = [chart["data"][0] for chart in charts(app)]
+    assert len(maps) == 3
+    assert len({(one["zmin"], one["zmax"]) for one in maps}) == 1
+    known = access.every_head(saved, asked).compute(Progress(0, "runs"))
+    token, other = (asked.a.right, asked.a.wrong) if known.prefers_right else (asked.a.wrong, asked.a.right)
+    choice = TokenChoice(asked.a.place, token, other)
+    run = saved.trace_tokens(TEXT, [*choice.prefix[1:], choice.token])
+    pointed = point_heads(saved, choice, run)
+    for shown, expected in zip(maps, (known.off, pointed.changes.numpy(), known.swapped), strict=True):
+        assert expected is not None
+        np.testing.assert_allclose(numbers_of(shown).ravel(), -expected, atol=1e-4)
+    verdict = head_verdict(saved, choice, HeadName("decoder.self", 0, 3), run)
+    assert verdict.pointed is not None
+    assert float(pointed.changes[8 + 3]) == pytest.approx(verdict.pointed.change, abs=1e-4)
+
+
+def test_a_sentence_alone_is_asked_too_and_what_cannot_be_done_is_said(chosen: Selection) -> None:
+    app = asked_of(other=TEXT)
+    assert "There is no other sentence to take its output from." in html(app)
+    assert len(charts(app)) == 2
+
+
+def test_a_pair_of_the_set_is_asked_by_its_address_and_one_that_is_not_does_no_harm(chosen: Selection) -> None:
+    app = asked_of(pair="it-03")
+    pair = next(each for each in causes.pronoun_pairs() if each.name == "it-03")
+    assert pair.cases[1].sentence in unescape(re.sub("<[^>]+>", "", html(app)))
+    assert len(charts(app)) == 3
+    assert asked_of(pair="no-such-pair").selectbox(key="pair").value == ""
+
+
+def test_every_pair_of_the_set_asks_one_question_with_opposite_answers(saved: Translator) -> None:
+    asked = causes.pronoun_questions(saved)
+    assert len(asked) == len(causes.pronoun_pairs()) == 38
+    for each, pair in zip(asked, causes.pronoun_pairs(), strict=True):
+        assert each.texts == tuple(case.sentence for case in pair.cases)
+        assert each.b is not None
+        assert (each.a.right, each.a.wrong) == (each.b.right, each.b.wrong)
+        answers = []
+        for case in pair.cases:
+            assert case.german is not None
+            both = zip(case.german.right.split(), case.german.wrong.split(), strict=True)
+            # Two letters tell er, es, sie, sein and ihr apart, whatever the ending.
+            answers.append(next([right[:2], wrong[:2]] for right, wrong in both if right != wrong))
+        assert answers[0] == answers[1][::-1]
+
+
+def editing(**params: str) -> AppTest:
+    chosen = {"site": "decoder.cross", "layer": "1", "head": "2", "edit": "off"}
+    return asked_of(**chosen | params)
+
+
+def test_an_edit_changes_what_is_written_as_the_models_own_comparison_says(saved: Translator) -> None:
+    compared = compare_edit(saved, TEXT, 5, [SwitchOff("decoder.cross", 1, 2, since=5)])
+    shown = next(one.value for one in editing().markdown if one.value.startswith("Log-probability"))
+    shown = shown.replace("−", "-")
+    assert f"{compared.log_prob_before:.3f} → **{compared.log_prob_after:.3f}**" in shown
+    assert f"**{compared.log_prob_change:+.3f}** nats" in shown or abs(compared.log_prob_change) < 0.0005
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        ({"edit": "off"}, "0-5-off-c-1-2"),
+        ({"edit": "uniform", "once": "True"}, "0-5-uniform-c-1-2-once"),
+        ({"edit": "point", "key_token": "3"}, "0-5-point-c-1-2-3"),
+        ({"edit": "point", "key_token": "3", "site": "decoder.self"}, "0-5-point-d-1-2-3"),
+        ({"edit": "off", "once": "True", "site": "encoder.self"}, "0-5-off-e-1-2"),
+    ],
+)
+def test_every_edit_can_be_kept_as_a_branch_of_the_page_that_decodes(
+    chosen: Selection, params: dict[str, str], code: str
 ) -> None:
-    opened(app, off="c-1-2.e-0-1")
-    heads = {HeadName("decoder.cross", 1, 2), HeadName("encoder.self", 0, 1)}
-    effect = remove_heads(translator, of_pair(translator, pronouns.choice_pairs()[0]), heads)
-    for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
-        assert signed(intact) in html(app)
-        assert signed(without - intact) in html(app)
-    assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in one.value for one in app.markdown)
+    app = editing(**params)
+    healthy(app.button(key="keep-edit").click().run())
+    assert app.title[0].value == "Decode"
+    assert (app.query_params["branches"], app.query_params["branch"]) == (code, "1")
+    assert (app.query_params["studio"], app.query_params["step"]) == ("Branches", "5")
 
 
-def test_each_head_switched_off_and_patched_is_there_at_once_with_one_scale_for_three_maps(app: AppTest) -> None:
-    maps = charts(opened(app))
-    assert len(maps) == 6 + 2  # the last two explain the words
-    for three in (maps[:3], maps[3:6]):
-        assert len({(one["data"][0]["zmin"], one["data"][0]["zmax"]) for one in three}) == 1
+def test_a_row_points_at_keys_that_the_mask_allows_only(chosen: Selection) -> None:
+    assert len(editing(edit="point", site="decoder.self").selectbox(key="key_token").options) == 6
 
 
-def test_a_head_that_helps_is_as_warm_as_one_that_carries_the_choice(app: AppTest, translator: Translator) -> None:
-    shown = np.array([numbers_of(one["data"][0]) for one in charts(opened(app))[:3]])
-    measured = measure_effects(translator, of_pair(translator, pronouns.choice_pairs()[0]))
-    assert shown.ravel() == pytest.approx(-measured.mean_changes.numpy(), abs=1e-3)
+def test_an_older_address_of_the_tab_that_edited_attention_opens_this_one(chosen: Selection) -> None:
+    old = {"studio": "Edit attention", "edit": "point", "key_token": "3", "site": "decoder.cross", "layer": "1"}
+    app = run_page(app_of(text=TEXT, head="2", step="5", **old), "decoding")
+    assert app.title[0].value == "Compare"
+    settled(healthy(run_page(app, "coreference")))
+    assert (app.query_params["lab"], app.query_params["text"], app.query_params["step"]) == ("Cause", TEXT, "5")
+    assert app.segmented_control(key="edit").value == "point"
+    assert app.selectbox(key="key_token").value == 3
+    assert any(one.value.startswith("Log-probability") for one in app.markdown)
 
 
-def test_what_the_strongest_head_does_is_there_before_one_is_chosen_and_a_click_chooses_five(
-    app: AppTest, translator: Translator
-) -> None:
-    opened(app)
-    settled(app)
-    assert any("1 of 24 heads** is off" in one.value for one in app.markdown)
-    measured = measure_effects(translator, of_pair(translator, pronouns.choice_pairs()[0]))
-    order = np.argsort(-measured.importance.numpy())[:5]
-    app.button(key="cause-strongest").click().run()
-    settled(app)
-    heads = all_heads(models.translator(Selection().model))
-    assert app.session_state["selection"].coreference.heads_off == tuple(switched_heads.code(heads[i]) for i in order)
+def test_attribution_of_the_same_word_is_one_press_away(chosen: Selection) -> None:
+    app = asked_of()
+    healthy(app.button(key="cause-attribution").click().run())
+    assert app.title[0].value == "Decode"
+    assert (app.query_params["studio"], app.query_params["step"]) == ("Attribution", "5")
 
 
-def test_the_head_that_a_sentence_names_is_put_to_all_three_tests(app: AppTest, chosen: Selection) -> None:
-    settled(opened(app))
-    asked = pronouns.asked(models.translator(chosen.model), [pronouns.choice_pairs()[0]], "zero")
-    measured, _ = asked.effects.compute(Progress(0, "runs"))
-    carried = asked.patching.compute(Progress(0, "runs"))
-    named = verdicts.strongest(measured), int(np.nanargmax(carried.overall.numpy()))
-    for head in (asked.heads[number] for number in named):
-        stated = asked.tested(head).compute(Progress(1, "heads"))
-        assert f"**{plain(sentence(stated))}**" in [one.value for one in app.markdown]
+def test_the_table_holds_the_numbers_of_every_head() -> None:
+    heads = tuple(HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4))
+    columns = {"off": np.arange(24.0), "swapped": np.full(24, 0.1)}
+    rows = list(csv.DictReader(tables.heads_and(heads, columns).decode("utf-8-sig").splitlines()))
+    assert [float(row["off"]) for row in rows] == list(range(24))
+    assert {row["swapped"] for row in rows} == {"0.1"}
+    assert (rows[-1]["site"], rows[-1]["layer"], rows[-1]["head"]) == ("decoder.cross", "1", "3")
 
 
-def test_one_head_a_layer_leaves_six_of_24_on_and_shows_what_is_written_then(app: AppTest) -> None:
-    opened(app)
-    settled(app).button(key="cause-single").click().run()
-    settled(app)
-    assert app.query_params["of"] == "layer"
-    assert any("18 of 24 heads** are off: all but" in one.value for one in app.markdown)
-    assert "without these" in html(app) or any("the translation stays" in one.value for one in app.caption)
-
-
-def test_a_head_of_the_grid_is_switched_off_and_on_again(app: AppTest) -> None:
-    opened(app)
-    pills = app.pills(key="off-e-0")
-    pills.set_value([HeadName("encoder.self", 0, 3)]).run()
-    assert app.session_state["selection"].coreference.heads_off == ("e-0-3",)
-    app.button(key="off-none").click().run()
-    assert app.session_state["selection"].coreference.heads_off == ()
-
-
-def test_a_head_that_the_model_lacks_and_a_pair_that_there_is_not_do_no_harm(app: AppTest) -> None:
-    opened(app, off="c-99-1.x-0-0.e-0-0.--", pair="no-such-pair", scope="all", instead="nothing")
-    assert not app.error
-    assert any("1 of 24 heads** is off: encoder L1 H1." in one.value for one in app.markdown)
-    assert app.selectbox(key="pair").value == pronouns.choice_pairs()[0].name
-
-
-def test_of_a_translator_of_another_language_what_it_writes_itself_is_asked(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(models, "languages", lambda _: ("en", "fr"))
-    opened(app, other="The animal didn't cross the street because it was too wide.")
-    settled(app)
-    assert "against" in html(app)
-    assert len(charts(app)) == 9 + 2
-
-
-def test_the_address_keeps_what_is_switched_off() -> None:
+def test_the_address_keeps_what_is_asked() -> None:
     selection = Selection().changed(
         coreference_tab="Cause",
         pair="it-03",
@@ -159,37 +231,9 @@ def test_the_address_keeps_what_is_switched_off() -> None:
         others_of="layer",
         replacement="mean",
         cause_scope="set",
+        cause_by="direct",
+        edit="point",
+        edit_once=True,
     )
     assert parse(to_params(selection), Selection()) == selection
-
-
-def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
-    table = a + torch.tensor(values) * (b - a)
-    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table.flatten()[None])
-
-
-HEADS = [HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4)]
-
-
-def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
-    values = np.zeros((3, 2, 4), dtype=np.float32)
-    values[2, 1, 3] = 0.75
-    sentence = tab.patching_sentence(patched(values), HEADS)
-    assert "cross L2 H4: 75\N{NO-BREAK SPACE}%" in sentence
-    assert "+2.00 reading A, −2.00 reading B" in sentence
-
-
-def test_the_sentence_says_when_nothing_is_carried() -> None:
-    none = np.full((3, 2, 4), -0.5, dtype=np.float32)
-    assert "No single head" in tab.patching_sentence(patched(none), HEADS)
-    assert "too close together" in tab.patching_sentence(patched(none, a=1.0, b=1.0), HEADS)
-
-
-@pytest.mark.parametrize("off", ["", "c-1-2"])
-def test_bleu_on_pairs_of_ones_own_needs_heads_that_are_chosen(app: AppTest, off: str) -> None:
-    opened(app, **({"off": off} if off else {}))
-    lines = "Tom was late.\tTom war spät.\nShe reads.\tSie liest.\n".encode()
-    app.file_uploader(key="cause-pairs").set_value(("pairs.tsv", lines, "text/plain"))
-    page_run.healthy(app.run())
-    assert ("Choose heads to switch off first." in [one.value for one in app.info]) == (not off)
-    assert ("Translate 2 sentences twice" in [one.label for one in app.button]) == bool(off)
+    assert cause.EDIT_LABELS.keys() == {"off", "uniform", "point"}

@@ -14,7 +14,7 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts
 from viz.access import models
 from viz.pages.decoding import translations
-from viz.pages.decoding.data import branches, effects
+from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.head_changes import most_changed_head
 from viz.pictures.figures.comparison import align
 from viz.selection import catalogue
@@ -121,17 +121,13 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() 
     assert "Both read the same encoded sentence" in app.info[-1].value
 
 
-def test_without_branches_what_the_strongest_edit_writes_is_offered_or_the_best_other_token() -> None:
+def test_without_branches_the_best_token_that_is_another_word_is_offered() -> None:
     app = decoding(step="3")
     app.session_state["film-branches-False"] = True
     healthy(app.run())
     writer = models.writer(Selection().changed(checkpoint="en-de").model)
-    edit = effects.strongest_edit(writer, TEXT, 3, "decoder.cross")
-    assert edit is not None
-    own, edited = (branches.grow(branches.Sessions(), writer, TEXT, path) for path in ((), ((3, edit),)))
-    wanted = [edited.steps[3].token_id, *(each.token_id for each in own.steps[3].candidates)]
-    of = {each.token_id: each for each in own.steps[3].candidates}
-    rival = next(of[each] for each in wanted if each in of and each != own.steps[3].token_id)
+    written, *others = branches.grow(branches.Sessions(), writer, TEXT, ()).steps[3].candidates
+    rival = next(each for each in others if each.token.casefold() != written.token.casefold())
     assert display_token(rival.token) in app.subheader[0].value.replace("\\", "")
     curves = charts(app)[0]
     names = [unescape(curve["name"]) for curve in curves["data"]]

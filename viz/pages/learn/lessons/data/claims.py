@@ -64,8 +64,8 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     caption = said(
         "For each row, the cross-attention head with the largest weight is switched off; all tokens before are kept."
     )
-    choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
+    choices = {"text": text, "site": CROSS, "layer": layer, "head": head, "step": most, "coreference_tab": "Cause"}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("coreference", choices))
 
 
 def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> View:

@@ -18,13 +18,14 @@ from viz.text.messages import said
 from viz.text.numbers import signed
 from viz.text.sites import DECODER, head_label
 from viz.text.token_text import spoken
-from viz.ui.head_verdict import sentence
+from viz.ui.head_verdict import sentence, tried
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 _GERMAN: Final = "de"
+_CAUSE: Final = {"coreference_tab": "Cause"}
 #: Characters of a translation without an end that are shown.
 _LONGEST: Final = 120
 #: Part → the model without it.
@@ -64,8 +65,8 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
     columns = (Column(said("switched off")), Column(said("German"), language=_GERMAN), Column(said("changed")))
     caption = said("Each row is a whole translation, written again without that head. Differences are **marked**.")
     site, layer, head = shipped.head(trace, heads[0])
-    choices = {"text": text, "site": site, "layer": layer, "head": head, "decoding_tab": "Edit attention"}
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("decoding", choices))
+    choices = {"text": text, "site": site, "layer": layer, "head": head}
+    return View(Rows(columns, tuple(rows)), found, caption, FullPage("coreference", choices | _CAUSE))
 
 
 def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
@@ -99,8 +100,8 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
         "heads.",
         layer=layer + 1, word=word,
     )  # fmt: skip
-    choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
-    return View(picture, found, caption, FullPage("decoding", choices))
+    choices = {"text": text, "site": site, "layer": layer, "head": number, "step": step}
+    return View(picture, found, caption, FullPage("coreference", choices | _CAUSE))
 
 
 def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str, word: str) -> View:
@@ -108,23 +109,15 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     trace = shipped.trace(text)
     site, layer, number = shipped.head(trace, head)
     step = shipped.row(trace, DECODER, word)
-    task = head_verdict.on_step(shipped.translator, trace, step, (site, layer, number), other)
+    asked = head_verdict.at_step(shipped.translator, trace, step, other)
+    task = head_verdict.tested(shipped.translator, asked, (site, layer, number))
     stated = task.compute(Progress(task.total, task.unit))
-    verdict = stated.verdict
-    tried = [each for each in (verdict.off, verdict.swapped, verdict.pointed) if each is not None]
-    assert len(tried) == 3, "own Transformers allow all three"
-    tokens = [spoken(token) for token in (stated.off, stated.swapped, stated.pointed)]
+    all_three = off, pointed, swapped = tried(stated)
     found: dict[str, float | str] = {
         "head": head_of(site, layer, number), "word": word, "verdict": sentence(stated),
-        "dependence": verdict.dependence, "off": tokens[0], "swapped": tokens[1], "pointed": tokens[2],
+        "dependence": stated.verdict.dependence, "off": off.token, "swapped": swapped.token, "pointed": pointed.token,
         "key": spoken(stated.key),
     }  # fmt: skip
-    names = (
-        said("switched off"),
-        said("its output from the other sentence"),
-        said("pointed at “{key}”", key=spoken(stated.key)),
-    )
-    changes = [signed(each.change, 1) for each in tried]
     columns = (
         Column(said("intervention")), Column(said("log-odds change (nats)"), is_number=True),
         Column(said("resulting choice"), language=_GERMAN),
@@ -132,11 +125,11 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     caption = said(
         "Each acts in every row. The change is that of log p of “{word}” − log p of “{other}”, which is {before} "
         "nats in the unchanged model.",
-        word=word, other=spoken(stated.against), before=signed(verdict.before, 1),
+        word=word, other=spoken(stated.against), before=signed(stated.verdict.before, 1),
     )  # fmt: skip
-    choices = {"text": text, "site": site, "layer": layer, "head": number, "decoding_tab": "Edit attention"}
-    rows = tuple(zip(names, changes, tokens, strict=True))
-    return View(Rows(columns, rows), found, caption, FullPage("decoding", choices))
+    rows = tuple((each.title, signed(each.change, 1), each.token) for each in all_three)
+    choices = {"text": text, "other_text": other, "site": site, "layer": layer, "head": number, "step": step}
+    return View(Rows(columns, rows), found, caption, FullPage("coreference", choices | _CAUSE))
 
 
 def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:

@@ -1,10 +1,10 @@
-"""Which step the decoding page opens on."""
+"""Which word of a translation is asked about."""
 
 import pytest
 
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import traced
-from viz.pages.decoding.opening import least_sure_step
+from viz.access.head_verdict import least_sure_step
 from viz.selection.selection import Selection
 
 

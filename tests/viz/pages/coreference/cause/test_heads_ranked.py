@@ -1,0 +1,100 @@
+"""All heads ranked over a pair or a set: by their loss, by gradients, by what they carry."""
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model import Translator
+from model.analysis.interventions.head_effects import HeadEffects, measure_effects
+from model.analysis.interventions.patching import ChoicePair, Patching, patch_paths
+from model.analysis.metrics.head_names import HeadName
+from tests.viz.page_run import app_of, run_page
+from tests.viz.pages.coreference.cause.test_tab import OTHER, TEXT, question, settled
+from tests.viz.sent import charts, numbers_of
+from viz.pages.coreference import heads_ranked
+from viz.pages.coreference.data import causes
+from viz.text.sites import SITES
+
+HEADS = tuple(HeadName(site, layer, head) for site in SITES for layer in range(2) for head in range(4))
+ES, SIE = ("▁es", "▁sie"), ("▁sie", "▁es")
+
+
+def ranked(by: str, **params: str) -> AppTest:
+    app = app_of(lab="Cause", text=TEXT, other=OTHER, step="5", by=by, **params)
+    app.session_state["cause-ranked"] = True
+    return settled(run_page(app, "coreference"))
+
+
+def test_a_map_of_each_ranking_is_what_the_model_says(saved: Translator) -> None:
+    asked = question(saved, saved.trace(TEXT))
+    measured = -measure_effects(saved, causes.choices([asked])).mean_changes.numpy()
+    assert asked.b is not None
+    direct = patch_paths(saved, [ChoicePair(asked.a, asked.b)]).overall.numpy()
+    for by, expected in (("off", measured), ("direct", direct)):
+        app = ranked(by)
+        shown = numbers_of(charts(app)[-1]["data"][0]).ravel()
+        np.testing.assert_allclose(shown, expected, atol=2e-3, rtol=1e-3)
+    assert app.query_params["by"] == "direct"
+
+
+def test_over_the_whole_set_it_waits_for_a_press(saved: Translator) -> None:
+    app = ranked("off", scope="set")
+    assert any(button.label == "Switch off each head in turn" for button in app.button)
+
+
+def effects(changes: dict[tuple[int, int], float], intact: tuple[float, ...] = (4.0, 2.0)) -> HeadEffects:
+    table = torch.zeros(len(intact), 24)
+    for (case, head), change in changes.items():
+        table[case, head] = change
+    return HeadEffects(intact=torch.tensor(intact), changes=table)
+
+
+def test_the_head_that_flips_a_choice_is_named_with_both_words() -> None:
+    said = heads_ranked.sweep_sentence(effects({(0, 21): -4.5, (1, 21): -1.0, (0, 1): -3.0}), HEADS, [ES, SIE])
+    assert "cross L2 H2 flips the choice: A from “es” to “sie”" in said
+    assert "B from" not in said
+    assert "No other head does" in said
+
+
+def test_that_no_head_flips_the_choice_is_said_with_the_one_that_moves_it_most() -> None:
+    said = heads_ranked.sweep_sentence(effects({(0, 4): -3.0, (1, 4): -1.0}), HEADS, [ES, SIE])
+    assert "Switched off alone, no head of 24 flips the choice" in said
+    assert "−2.00" in said
+
+
+def test_of_many_sentences_the_flips_are_counted() -> None:
+    table = effects({(0, 2): -9.0, (1, 2): -9.0, (2, 3): -9.0}, intact=(1.0, 1.0, 1.0, 1.0))
+    said = heads_ranked.sweep_sentence(table, HEADS, [ES, SIE, ES, SIE])
+    assert "flips most choices: 2 of 4" in said
+    assert "2 of 24 heads flip at least one" in said
+
+
+def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
+    table = a + torch.tensor(values) * (b - a)
+    return Patching(a=torch.tensor([a]), b=torch.tensor([b]), patched=table.flatten()[None])
+
+
+def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
+    values = np.zeros((3, 2, 4), dtype=np.float32)
+    values[2, 1, 3] = 0.75
+    sentence = heads_ranked.patching_sentence(patched(values), HEADS)
+    assert "cross L2 H4: 75\N{NO-BREAK SPACE}%" in sentence
+    assert "+2.00 reading A, −2.00 reading B" in sentence
+
+
+@pytest.mark.parametrize(("a", "said"), [(2.0, "No single head"), (-2.0, "too close together")])
+def test_the_sentence_says_when_nothing_is_carried(a: float, said: str) -> None:
+    none = np.full((3, 2, 4), -0.5, dtype=np.float32)
+    assert said in heads_ranked.patching_sentence(patched(none, a=a), HEADS)
+
+
+def test_rankings_that_agree_correlate_and_sites_are_told_apart() -> None:
+    first = np.arange(24, dtype=float).reshape(3, 8)
+    second, attention = first.copy(), np.full_like(first, np.nan)
+    second[1], attention[0] = -first[1], first[0]
+    columns = {"importance": first.ravel(), "estimated_importance": second.ravel()}
+    _, rows = heads_ranked.correlations(columns, HEADS)
+    assert rows[0][2:] == ("+1.00", "−1.00", "+1.00")
+    _, rows = heads_ranked.correlations(columns | {"attention_accuracy": attention.ravel()}, HEADS)
+    assert rows[1][1:] == ("+1.00", "+1.00", "–", "–")

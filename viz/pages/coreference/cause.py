@@ -1,0 +1,411 @@
+"""Is this head the cause? Three interventions on one head of any sentence, then all heads by each of them."""
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+
+from viz.access import head_verdict as access
+from viz.access import models, traces
+from viz.access.head_verdict import EveryHead, Question, Stated
+from viz.pages.coreference import heads_ranked, heads_together, pair_controls, tables
+from viz.pages.coreference.data import causes, marked_case
+from viz.pages.coreference.figures import every_head_map
+from viz.pages.coreference.marked_sentence import marked_line
+from viz.selection import state
+from viz.selection.branch_codes import Choice, EditHead, write_code
+from viz.selection.coreference import MARKS, OWN_TEXTS, Replacement
+from viz.server.widgets import sent
+from viz.text import html
+from viz.text.messages import _, in_a_row, said, shown
+from viz.text.numbers import decimal, signed
+from viz.text.sites import DECODER, ENCODER, NAMES, file_name
+from viz.text.token_text import display_token, display_tokens, spoken
+from viz.ui import controls, finding, formulas, frame, head_verdict, long_work, number_controls, sentence, tools
+from viz.ui.controls import plain
+from viz.ui.head_verdict import Tried
+from viz.ui.sentence import Line
+from viz.ui.token_labels import step_labels
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+    from model import Trace
+    from model.analysis.interventions.edit_comparison import EditComparison
+    from model.word_choice import Chooser
+
+LETTERS: Final = "AB"
+_CARD: Final = (
+    '<div style="line-height:1.45"><div style="font-weight:600">{title}</div>'
+    '<div style="font-size:1.35rem;font-weight:600;margin:0.25rem 0">{says}</div><div>{change}</div>'
+    '<div style="font-size:0.85rem;opacity:0.75">{how}</div></div>'
+)
+EDIT_LABELS: Final = {"off": said("Switch off"), "uniform": said("Make uniform"), "point": said("Point at a token")}
+INSTEAD_LABELS: Final[dict[Replacement, str]] = {"zero": said("Nothing (zero)"), "mean": said("Its mean")}
+
+
+@frame.fragment
+def show() -> None:
+    """The question, the verdict on one head, and all heads; what is rarely wanted is behind a line each."""
+    model = state.current().model
+    with frame.loading():
+        abilities = models.abilities(model)
+    instead = _("“Side by side” and “Measured” show which heads follow the antecedent.")
+    if frame.lacking(abilities, "word choice", instead):
+        return
+    is_pronoun = models.is_english_german(model)
+    of_set = (causes.pronoun_questions if is_pronoun else causes.gift_questions)(models.chooser(model))
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    chosen = _chosen(of_set, row, "pair" if is_pronoun else "word_pair")
+    # Sets are read as they are, a person's own text as a chat where that is chosen.
+    reader = models.text_chooser(model) if chosen is None else models.chooser(model)
+    trace = None
+    if chosen is None:
+        chosen, trace = _own(reader, row)
+    task = access.every_head(reader, chosen)
+    known = long_work.known(task)
+    if known is None and not state.current().common.head_chosen:
+        known = _every_head(reader, chosen)
+        if known is None:
+            return
+    head = _head(reader, known, row)
+    stated = long_work.outcome(
+        access.tested(reader, chosen, head), _("Put this head to the test"), key="cause-verdict", start=True
+    )
+    if stated is not None:
+        st.markdown(f"**{plain(_(head_verdict.sentence(stated)))}**")
+        _interventions(stated, chosen.texts[0])
+    known = known or _every_head(reader, chosen)
+    if known is not None:
+        _texts(chosen, known)
+        _maps(reader, chosen, known, head)
+    if stated is not None and trace is not None:
+        _edit(trace, stated)
+    _many(reader, chosen, of_set, known)
+    with st.expander(_("Formulas and sources"), key="cause-formulas"):
+        formulas.show(Path(__file__).with_name("cause_formulas.md"))
+    _to_attribution(chosen)
+
+
+def _chosen(of_set: tuple[Question, ...], row: "DeltaGenerator", field: str) -> Question | None:
+    """The pair of the set that is chosen; None for a person's own sentence."""
+    if not of_set:
+        return None
+    own = "" if field == "pair" else OWN_TEXTS
+    labels = {own: _("Your sentence")} | {each.name: f"{each.name}: {each.texts[0]}" for each in of_set}
+    asked = state.value(field, str)
+    with row:
+        name = controls.dropdown(field, _("Sentence"), labels, shown=asked if asked in labels else own, width=190)
+    return next((each for each in of_set if each.name == name), None)
+
+
+def _own(reader: "Chooser", row: "DeltaGenerator") -> tuple[Question, "Trace | None"]:
+    """What is asked of the person's own sentence, and what the model wrote; of one that only reads, nothing."""
+    text, other = pair_controls.own_texts()
+    row.text_input(
+        _("Other sentence"),
+        key=state.bind("other_text", other),
+        placeholder=_("None"),
+        width="stretch",
+        on_change=state.take,
+        args=("other_text",),
+    )
+    other = "" if other == text else other
+    if not reader.abilities.generates:
+        return access.own_question(reader, text, other), None
+    trace = _written(text, "cause-written-a")
+    link = finding.of(trace).link
+    step = None if link is None else link.step
+    if step is None or step >= len(trace.steps):
+        step = access.asked_step(trace, _written(other, "cause-written-b") if other else None)
+    state.propose(step=step)
+    labels = dict(enumerate(step_labels(trace)))
+    with row:
+        # One beyond the end, from a link, becomes the last.
+        shown_step = None if state.current().common.step in labels else len(labels) - 1
+        step = controls.dropdown("step", _("Word"), labels, shown=shown_step, width=170)
+    return access.at_step(reader, trace, step, other), trace
+
+
+def _written(text: str, key: str) -> "Trace":
+    model = state.current().model
+    return sentence.computed(
+        ("written", text, ()), lambda progress: traces.written(models.writer(model), text, progress), key
+    )
+
+
+def _every_head(reader: "Chooser", asked: Question) -> EveryHead | None:
+    task = access.every_head(reader, asked)
+    return long_work.outcome(task, _("Switch off each head in turn"), key="cause-every", start=True)
+
+
+def _head(reader: "Chooser", known: EveryHead | None, row: "DeltaGenerator") -> tuple[str, int, int]:
+    """Site, layer and head; where a person chose none, that which is most worth seeing."""
+    if known is not None:
+        site, layer, head = access.all_heads(reader)[known.strongest]
+        state.propose(site=site, layer=layer, head=head)
+    of_sites = reader.abilities.heads
+    state.put(state.current().for_model(reader.abilities.shapes))
+    with row:
+        site = controls.site_list(list(of_sites))
+        layer = controls.layer(len(of_sites[site]))
+        return site, layer, controls.head(max(of_sites[site]))
+
+
+def _interventions(stated: Stated, text: str) -> None:
+    """The three interventions side by side, with what is written under the two that can be written under."""
+    off, pointed, swapped = head_verdict.tried(stated)
+    written = _written_under(stated, text)
+    with st.grid(3, min_column_width=230, gap="small"):
+        _card(off, stated, written[0] if written else None)
+        _card(pointed, stated, written[1] if len(written) > 1 else None)
+        _card(swapped, stated, None)
+    st.caption(
+        _(
+            "Each acts on this head alone, in every row. Nats: log p(“{token}”) − log p(“{other}”). Of all tokens that "
+            "the head could point at, the one named costs most.",
+            token=plain(spoken(stated.token)),
+            other=plain(spoken(stated.against)),
+        )
+    )
+
+
+def _written_under(stated: Stated, text: str) -> "tuple[EditComparison, ...]":
+    """What the model writes with the head off, and pointed, from the first word on; nothing where it cannot."""
+    abilities, model = models.abilities(state.current().model), state.current().model
+    if not (abilities.generates and abilities.has("edits")):
+        return ()
+    trace, head, key = _written(text, "cause-written-a"), stated.verdict.head, stated.verdict.key
+    edits = [EditHead("off", *head), *([] if key is None else [EditHead("point", *head, key)])]
+    # Of a set, the German that is asked about may be longer than what the model writes itself.
+    begins = [(step, edit) for edit in edits if (step := access.first_step(edit, trace.rows_before)) < len(trace.steps)]
+    task = access.edited(models.writer(model), text, begins, trace.rows_before)
+    return long_work.outcome(task, _("Write under each"), key="cause-written", start=True) or ()
+
+
+def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> None:
+    with st.container(border=True, height="stretch", gap="small"):
+        title, before = html.literal(shown(tried.title)), stated.verdict.before
+        if tried.why_not:
+            reason = shown(tried.why_not)
+            st.html(
+                _CARD.format(title=title, says="–", change="", how=html.literal(f"{reason[0].upper()}{reason[1:]}."))
+            )
+            return
+        says = _("“{token}” stays", token=tried.token)
+        if not tried.stays:
+            says = _("“{token}” instead of “{other}”", token=tried.token, other=spoken(stated.token))
+        change = _(
+            "{change} nats: {before} → {after}",
+            change=signed(tried.change, 1),
+            before=signed(before, 1),
+            after=signed(before + tried.change, 1),
+        )
+        how = in_a_row((shown(tried.how), _("Written so from the first word on:") if written else ""))
+        st.html(_CARD.format(title=title, says=html.literal(says), change=html.literal(change), how=html.literal(how)))
+        if written is not None:
+            _show_written(written)
+
+
+def _show_written(written: "EditComparison") -> None:
+    """What is written under an edit, with what changed marked."""
+    if all(span.is_same for span in written.text_diff):
+        is_same = written.first_difference is None
+        st.caption(_("The translation stays the same.") if is_same else _("The text stays the same, in other tokens."))
+        return
+    names = (_("The model’s own"), _("Under the edit"))
+    language = models.target_language(state.current().model)
+    st.html(html.word_changes(written.text_diff, names=names, language=language))
+
+
+def _texts(asked: Question, known: EveryHead) -> None:
+    """Both texts, a line each, with what the model prefers in them."""
+    language = models.languages(state.current().model)[0]
+    odds = [known.before] if known.in_b is None else [known.before, known.in_b]
+    # The choice is counted for what the model prefers in A, which need not be what is right there.
+    preferred = asked.tokens if known.prefers_right else asked.tokens[::-1]
+    lines = []
+    marks = pair_controls.own_marks(asked.texts)
+    for letter, text, value, own in zip(LETTERS, asked.texts, odds, marks, strict=False):
+        case = None if own.is_guess else marked_case(text, own.marks)
+        spans = {} if case is None else dict(zip(MARKS, case.spans, strict=True))
+        said_there, other = preferred if value >= 0 else preferred[::-1]
+        says = _(
+            "“{token}” rather than “{other}”, {odds} nats",
+            token=spoken(said_there),
+            other=spoken(other),
+            odds=decimal(abs(value), 1),
+        )
+        lines.append(marked_line(Line(letter, language, text), spans, f"→ {says}", is_guess=False))
+    st.html("".join(lines))
+
+
+def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str, int, int]) -> None:
+    """Every head by each intervention; a click on a cell puts that head to the test."""
+    heads = access.all_heads(reader)
+    st.subheader(_("All heads by each intervention"), anchor=False)
+    with st.grid(3, min_column_width=260, gap="medium"):
+        off, point, swap = (st.container() for _column in range(3))
+    with point:
+        task = access.every_head_pointed(reader, asked)
+        start = models.is_small_and_ours(state.current().model)
+        pointed = long_work.outcome(task, _("Point each head at each token"), key="cause-pointed", start=start)
+    maps = [(off, "off", _("Switched off"), known.off)]
+    if pointed is not None and not np.isnan(pointed.changes).all():
+        maps.append((point, "point", _("Pointed at its costliest token"), pointed.changes))
+    if known.swapped is not None:
+        maps.append((swap, "swap", _("Swapped from the other sentence"), known.swapped))
+    bound = max(known.before, *(float(np.nanmax(np.abs(changes))) for *_column, changes in maps))
+    for column, key, title, changes in maps:
+        figure = every_head_map(
+            -changes,
+            heads,
+            title=_("nats lost"),
+            bound=bound,
+            flips=known.flips(changes),
+            framed=head,
+            keys=pointed.keys if key == "point" and pointed is not None else (),
+        )
+        with column:
+            st.markdown(f"**{title}**")
+            st.plotly_chart(
+                figure,
+                key=f"cause-{key}-map",
+                on_select=partial(_open_cell, f"cause-{key}-map"),
+                selection_mode="points",
+                config=frame.chart_config(file_name("cause", key, asked.name, sentence=asked.texts[0])),
+                alt=_("What the choice loses by each head, {intervention}", intervention=title),
+            )
+    st.caption(
+        _(
+            "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
+            "the other word wins. One scale, at least as wide as the choice. Click a cell to test its head above."
+        )
+    )
+    metrics = {key: changes for _column, key, _title, changes in maps}
+    make = partial(tables.heads_and, heads, metrics)
+    number_controls.table_button(_("All heads (CSV)"), make, file_name("causes", asked.name, sentence=asked.texts[0]))
+
+
+def _open_cell(key: str) -> None:
+    """Test the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
+    match sent(key, "selection", "points"):
+        case [{"customdata": [str(site), int(layer), int(head), *_]}, *_] if site in NAMES and min(layer, head) >= 0:
+            state.change(site=site, layer=layer, head=head)
+
+
+def _edit(trace: "Trace", stated: Stated) -> None:
+    """Any edit of the head from the chosen word on, what is written under it, and a branch that keeps it."""
+    st.session_state.setdefault("cause-edit", state.current().coreference.edit_chosen)
+    label = _("Edit its attention from this word on: switched off, uniform, or pointed at any token")
+    with st.expander(label, on_change="rerun", key="cause-edit") as opened:
+        if not opened.open or frame.lacking(models.abilities(state.current().model), "edits"):
+            return
+        state.propose(edit="uniform")
+        step, (site, layer, head) = state.current().common.step, stated.verdict.head
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            kind = controls.segmented("edit", _("What to do with the head"), EDIT_LABELS)
+            key = _key(trace, step, site, stated.verdict.key or 0) if kind == "point" else None
+            is_of_encoder = site == ENCODER
+            once = st.toggle(
+                _("In this step only"),
+                key=state.bind("edit_once", False if is_of_encoder else None),
+                disabled=is_of_encoder,
+                help=_(
+                    "Otherwise from this step on. The encoder has run before the first step, so its edits always hold."
+                ),
+                on_change=state.take,
+                args=("edit_once",),
+            )
+        edit = EditHead(kind, site, layer, head, key, once and not is_of_encoder)
+        writer = models.writer(state.current().model)
+        task = access.edited(writer, trace.text, [(step, edit)], trace.rows_before)
+        found = long_work.outcome(task, _("Write under the edit"), key="cause-edited", start=True)
+        if found is not None:
+            _show_edited(found[0])
+            code = write_code(Choice(0, step, edit))
+            icon = ":material/call_split:"
+            st.button(_("Keep as a branch"), key="keep-edit", icon=icon, on_click=_keep, args=(code, step))
+
+
+def _key(trace: "Trace", step: int, site: str, costliest: int) -> int:
+    """The token to point at, one that the row at this step may see; by default the costliest."""
+    tokens = trace.axis_tokens(site)[1]
+    allowed = tokens[: trace.rows_before + step + 1] if site == DECODER else tokens
+    names = [f"{number} · {token}" for number, token in enumerate(display_tokens(allowed), start=1)]
+    default = min(costliest, len(allowed) - 1)
+    return controls.dropdown(
+        "key_token",
+        _("Point at"),
+        dict(enumerate(names)),
+        shown=state.position("key_token", len(names), default),
+        width=170,
+    )
+
+
+def _show_edited(found: "EditComparison") -> None:
+    was, now = (steps[found.step].token for steps in (found.original_steps, found.edited_steps))
+    numbers = _(
+        "Log-probability of “{token}” at step {step}: {before} → **{after}**, a change of **{change}** nats.",
+        token=plain(display_token(was)),
+        step=found.step + 1,
+        before=decimal(found.log_prob_before, 3),
+        after=decimal(found.log_prob_after, 3),
+        change=signed(found.log_prob_change, 3),
+    )
+    instead = _("It is still what the model writes.")
+    if now != was:
+        instead = _("The model writes “{token}” instead.", token=plain(display_token(now)))
+    st.markdown(in_a_row((numbers, instead)))
+    _show_written(found)
+
+
+def _keep(code: str, step: int) -> None:
+    """Make the edit a branch of the page that decodes, and show it there."""
+    made = state.current().decoding.branches
+    kept = made if code in made else (*made, code)
+    state.change(branches=kept, branch=kept.index(code) + 1, step=step, decoding_tab="Film", search="Greedy")
+    tools.open_page("decoding")
+
+
+def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], known: EveryHead | None) -> None:
+    """Several heads at once, and all heads over a set, with what both look at."""
+    st.subheader(_("Several heads, and many sentences"), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        is_one = True
+        if of_set:
+            scopes = {"pair": _("This sentence"), "set": _("All {count} pairs of the set", count=len(of_set))}
+            is_one = controls.segmented("cause_scope", _("Look at"), scopes) == "pair"
+        controls.segmented(
+            "replacement",
+            _("In place of a head"),
+            INSTEAD_LABELS,
+            help_text=_(
+                "Zero takes a head out. Its mean, over all rows of the set’s sentences, leaves what it adds "
+                "whatever the sentence is, and takes out only what it says about this one."
+            ),
+        )
+    questions = (asked,) if is_one else of_set
+    heads_together.show(reader, questions, of_set, None if known is None else np.abs(known.off))
+    heads_ranked.show(reader, questions, of_set)
+
+
+def _to_attribution(asked: Question) -> None:
+    """The way to what several methods of attribution give each word."""
+    st.button(
+        _("Which words “{token}” comes from: Attribution", token=plain(spoken(asked.tokens[0]))),
+        key="cause-attribution",
+        icon=":material/open_in_new:",
+        type="tertiary",
+        on_click=_open_attribution,
+        args=(asked,),
+    )
+
+
+def _open_attribution(asked: Question) -> None:
+    if asked.name:
+        state.choose(text=asked.texts[0], other_text=asked.texts[1])
+    state.change(decoding_tab="Inside", inside="Attribution")
+    tools.open_page("decoding")

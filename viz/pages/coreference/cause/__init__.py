@@ -1,1 +1,0 @@
-"""The tab in which heads are switched off or patched."""

@@ -1,0 +1,257 @@
+"""Ask of all heads, over a pair of texts or a whole set, which carries a choice; and switch several off together."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final, Literal
+
+import numpy as np
+from jaxtyping import Float
+
+from model.errors import DataError, InputTextError
+from viz.access.head_verdict import Question, all_heads, question
+from viz.access.models import MAX_MODELS
+from viz.pages.coreference.data import Pair, curated_pairs
+from viz.selection.coreference import OthersOf, Replacement
+from viz.server.background_jobs import Progress, Task
+from viz.server.caches import cached
+from viz.text.messages import said
+
+if TYPE_CHECKING:
+    from model.analysis.interventions.head_effects import HeadEffects, RemovalEffect
+    from model.analysis.interventions.head_effects import Replacement as Outputs
+    from model.analysis.interventions.patching import Patching
+    from model.analysis.metrics.head_names import HeadName
+    from model.analysis.word_diff import WordSpan
+    from model.nn.hooks import Edit
+    from model.pairs import Pair as SentencePair
+    from model.sequence_translator import SequenceTranslator
+    from model.word_choice import Chooser, TokenPlace, WordChoice
+
+#: A slice of sentence pairs for BLEU is no longer than this.
+MOST_PAIRS: Final = 200
+#: So many of the likeliest words are named.
+LIKELIEST: Final = 3
+
+
+@cache
+def pronoun_pairs() -> tuple[Pair, ...]:
+    """The pairs of the curated set whose German pronoun depends on what is meant."""
+    pairs = curated_pairs().values()
+    return tuple(pair for pair in pairs if not pair.is_control and all(case.german for case in pair.cases))
+
+
+@cached(max_entries=MAX_MODELS)
+def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
+    """`pronoun_pairs`, as what is asked of an English–German translator."""
+    from model.analysis.interventions.patching import ChoicePair
+    from model.analysis.interventions.word_pairs import WordPair, spelled
+
+    found = []
+    for pair in pronoun_pairs():
+        (text_a, german), (text_b, _) = ((case.sentence, case.german) for case in pair.cases)
+        assert german is not None, "so they are chosen"
+        a, b = (reader.word_choice(text, german.right, german.wrong) for text in (text_a, text_b))
+        found.append(question(WordPair(ChoicePair(a, b), (text_a, text_b), spelled(reader, a)), pair.name))
+    return tuple(found)
+
+
+@cached(max_entries=MAX_MODELS)
+def gift_questions(reader: "Chooser") -> tuple[Question, ...]:
+    """The sentences about who is given something, as far as their names are words of this model; an encoder–decoder,
+    which does not go on with a text, is asked none."""
+    from model.analysis.interventions.word_pairs import asked_pair, indirect_object_pairs
+
+    found = []
+    for asked in indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
+        try:
+            found.append(question(asked_pair(reader, asked), asked.name))
+        except InputTextError:
+            continue
+    return tuple(found)
+
+
+def choices(asked: Sequence[Question]) -> "tuple[WordChoice, ...]":
+    """A and B of each question, each with its own right word."""
+    return tuple(choice for each in asked for choice in (each.a, *([] if each.b is None else [each.b.turned])))
+
+
+def words(asked: Sequence[Question]) -> list[tuple[str, str]]:
+    """Of each of `choices` the right word and the wrong one, as the model spells them."""
+    return [words for each in asked for words in (each.tokens, *([] if each.b is None else [each.tokens[::-1]]))]
+
+
+def effects(
+    reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question], instead: Replacement
+) -> "Task[tuple[HeadEffects, HeadEffects]]":
+    """Every head switched off in turn, over all choices: measured, and estimated by gradients.
+
+    Args:
+        reader: the model.
+        asked: at least one.
+        of_set: over whose texts means are taken in place of a head; none for those of `asked`.
+        instead: what is put in place of a head: nothing, or its mean.
+    """
+    asked_for = choices(asked)
+
+    def compute(progress: Progress) -> "tuple[HeadEffects, HeadEffects]":
+        from model.analysis.interventions.head_effects import estimate_effects, measure_effects
+
+        replacement = in_place(reader, of_set or asked, instead)
+        estimated = estimate_effects(reader, asked_for, replacement, lambda done: progress(0))
+        return measure_effects(reader, asked_for, replacement, progress), estimated
+
+    runs = len(asked_for) * len(all_heads(reader))
+    return Task(("effects", reader.key, asked_for, instead), runs, said("runs"), compute)
+
+
+def patching(reader: "Chooser", asked: Sequence[Question], path: Literal["all", "direct"]) -> "Task[Patching]":
+    """Every head's output of B put into A, in turn; by all paths to the word, or by the direct one alone."""
+    from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
+
+    pairs = tuple(ChoicePair(each.a, each.b) for each in asked if each.b is not None)
+
+    def compute(progress: Progress) -> "Patching":
+        if path == "direct":
+            return patch_paths(reader, pairs, progress=progress)
+        return patch_heads(reader, pairs, progress)
+
+    return Task(("patching", path, reader.key, pairs), len(pairs) * len(all_heads(reader)), said("runs"), compute)
+
+
+@dataclass(frozen=True, eq=False)
+class Removal:
+    """What heads switched off together change.
+
+    Attributes:
+        effect: on the choices.
+        written: of one question of a translator of ours, what it writes in each text with every head and without these,
+            word by word.
+        likeliest: of one question, the likeliest tokens in each text with every head and without these, with their
+            probabilities.
+    """
+
+    effect: "RemovalEffect"
+    written: "tuple[tuple[WordSpan, ...], ...]" = ()
+    likeliest: tuple[tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]], ...] = ()
+
+
+def removal(
+    reader: "Chooser",
+    asked: Sequence[Question],
+    of_set: Sequence[Question],
+    instead: Replacement,
+    off: "frozenset[HeadName]",
+) -> Task[Removal]:
+    """These heads switched off together; arguments as of `effects`."""
+    asked_for = choices(asked)
+
+    def compute(progress: Progress) -> Removal:
+        from model.analysis.interventions.head_effects import heads_off, off_edits, remove_heads
+        from model.analysis.word_diff import word_diff
+        from model.sequence_translator import SequenceTranslator
+
+        replacement = in_place(reader, of_set or asked, instead)
+        effect = remove_heads(reader, asked_for, off, replacement, progress)
+        written, likely, edits = [], [], off_edits(off, replacement)
+        for choice in asked_for if len(asked) == 1 else ():
+            likely.append((_likeliest(reader, choice.place, {}), _likeliest(reader, choice.place, edits)))
+        if len(asked) == 1 and isinstance(reader, SequenceTranslator):
+            for text in filter(None, asked[0].texts):
+                whole = reader.translate(text)
+                with heads_off(reader, off, replacement):
+                    written.append(word_diff(whole, reader.translate(text)))
+        return Removal(effect, tuple(written), tuple(likely))
+
+    return Task(("removal", reader.key, asked_for, off, instead), len(asked_for), said("sentences"), compute)
+
+
+def in_place(reader: "Chooser", asked: Sequence[Question], instead: Replacement) -> "Outputs | None":
+    """What is put in place of a head: nothing, or its mean over all rows of the texts with the right words."""
+    return None if instead == "zero" else _mean(reader, tuple(choice.place for choice in choices(asked)))
+
+
+@cached(max_entries=MAX_MODELS)
+def _mean(reader: "Chooser", places: "tuple[TokenPlace, ...]") -> "Outputs":
+    from model.analysis.interventions.head_effects import mean_outputs
+
+    return mean_outputs(reader, places)
+
+
+def _likeliest(reader: "Chooser", place: "TokenPlace", edits: "Mapping[str, Edit]") -> tuple[tuple[str, float], ...]:
+    from model.analysis.interventions.head_effects import likeliest
+
+    found = likeliest(reader, place, LIKELIEST, edits)
+    tokens = reader.vocabulary.tokens([token_id for token_id, _ in found])
+    return tuple((token, share) for token, (_, share) in zip(tokens, found, strict=True))
+
+
+def removed_heads(
+    heads: "Sequence[HeadName]", chosen: "Collection[HeadName]", *, others_off: bool, others_of: OthersOf = "model"
+) -> "frozenset[HeadName]":
+    """What is switched off: the chosen heads; or all others of the model, of their attentions, or of their layers."""
+    if not others_off:
+        return frozenset(chosen)
+    parts = {_part(head, others_of) for head in chosen}
+    return frozenset(head for head in heads if _part(head, others_of) in parts) - set(chosen)
+
+
+def _part(head: "HeadName", others_of: OthersOf) -> tuple[object, ...]:
+    """What of the model a head belongs to."""
+    return {"model": (), "attention": (head.site,), "layer": (head.site, head.layer)}[others_of]
+
+
+def strongest_of_each_layer(
+    heads: "Sequence[HeadName]", importance: Float[np.ndarray, "head"]
+) -> "tuple[HeadName, ...]":
+    """One head for each layer of each attention: the one that matters most."""
+    best: dict[tuple[str, int], int] = {}
+    for number, head in enumerate(heads):
+        known = best.get((head.site, head.layer))
+        if known is None or importance[number] > importance[known]:
+            best[head.site, head.layer] = number
+    return tuple(heads[number] for number in best.values())
+
+
+def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarray, "*shape"]) -> float:
+    """Spearman’s ρ of the metrics of the same heads; NaN where there is none."""
+    from model.analysis.metrics.head_names import rank_correlation
+
+    return rank_correlation(first, second)
+
+
+def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
+    """The first `MOST_PAIRS` pairs of a text file, English TAB German.
+
+    Raises:
+        DataError: it is not UTF-8, or a line is not two texts with a tab between them.
+    """
+    from model.pairs import parse_pairs
+
+    try:
+        lines = content.decode("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError("Expected a text file in UTF-8: a sentence, a tab, its German, one pair a line.") from error
+    return tuple(parse_pairs(lines, said("The file"), MOST_PAIRS))
+
+
+def bleu_change(
+    translator: "SequenceTranslator",
+    pairs: "tuple[SentencePair, ...]",
+    of_set: Sequence[Question],
+    instead: Replacement,
+    off: "frozenset[HeadName]",
+) -> Task[tuple[float, float]]:
+    """BLEU of greedy translations with every head on, and with these switched off; other arguments as of `effects`."""
+
+    def compute(progress: Progress) -> tuple[float, float]:
+        from model.analysis.interventions.head_effects import heads_off
+        from model.evaluation import evaluate
+
+        replacement = in_place(translator, of_set, instead)
+        intact = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        with heads_off(translator, off, replacement):
+            removed = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        return intact.bleu, removed.bleu
+
+    return Task(("bleu", translator.key, pairs, off, instead), 2 * len(pairs), said("translations"), compute)

@@ -1,0 +1,244 @@
+"""Rank all heads over a pair or a whole set: switched off, estimated by gradients, swapped, by the direct path."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import streamlit as st
+from jaxtyping import Float, Int
+
+from viz.access import models
+from viz.access.head_verdict import Question, all_heads
+from viz.pages.coreference import tables
+from viz.pages.coreference.data import causes, curated, scores_task
+from viz.pages.coreference.figures import every_head_map
+from viz.pages.coreference.heads_together import chosen_words, named
+from viz.selection import state
+from viz.selection.coreference import CauseBy
+from viz.text import html
+from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
+from viz.text.numbers import signed
+from viz.text.sites import NAMES, file_name, head_label
+from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model.analysis.interventions.head_effects import HeadEffects
+    from model.analysis.interventions.patching import Patching
+    from model.analysis.metrics.head_names import HeadName
+    from model.word_choice import Chooser
+
+LETTERS: Final = "AB"
+#: Log-odds of A and B that are closer together, in nats, say little about what carries the choice.
+SMALL_GAP: Final = 0.25
+BY: Final[dict[CauseBy, str]] = {
+    "off": said("Switched off"),
+    "estimate": said("Gradient estimate"),
+    "swapped": said("Swapped"),
+    "direct": said("Swapped, direct path"),
+}
+_READ: Final[dict[CauseBy, str]] = {
+    "off": said(
+        "Each head is switched off alone. Warm: the right word’s log-odds (log p of it − log p of the other, in nats, "
+        "after the same words) fall without it, on average over the sentences. Cold: they rise."
+    ),
+    "estimate": said(
+        "The same, estimated from one backward pass: what the log-odds lose, to first order, with each head’s output."
+    ),
+    "swapped": said(
+        "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
+        "1: it becomes that of B; below 0: it moves away from B."
+    ),
+    "direct": said(
+        "The same, but all other heads give what they gave for A (path patching): what a head says differently "
+        "reaches the word through the residual stream and the feed-forward networks alone. What the encoder says "
+        "reaches it through cross-attention only."
+    ),
+}
+_MOST_IS_CARRIED: Final = said("**Most of it is carried by {head}: {share:.0%} of the way from A to B.**")
+_MOST_IS_CARRIED_UNTOLD: Final = said(
+    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model does not tell A from B here).**"
+)
+_MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
+    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model hardly tells A from B here, so "
+    "that small changes are large shares).**"
+)
+
+
+@frame.fragment
+def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question]) -> None:
+    """A map, what it says in a sentence, and a table; arguments as of `heads_together.show`."""
+    label = _("Rank all heads: switched off, by gradients, swapped, by the direct path; a table, and how they agree")
+    with st.expander(label, on_change="rerun", key="cause-ranked") as opened:
+        if not opened.open:
+            return
+        has_b = all(each.b is not None for each in asked)
+        offered = {by: label for by, label in BY.items() if has_b or by in ("off", "estimate")}
+        chosen = state.current().coreference.cause_by
+        by = controls.segmented("cause_by", _("By"), offered, shown=chosen if chosen in offered else "off", wrap=True)
+        if by in ("swapped", "direct"):
+            task = causes.patching(reader, asked, "direct" if by == "direct" else "all")
+            patching = long_work.outcome(
+                task, _("Swap every head in all pairs"), key=f"cause-{by}", start=len(asked) == 1
+            )
+            if patching is not None:
+                _show_patching(patching, all_heads(reader), by)
+            return
+        instead = state.current().coreference.replacement
+        effects = causes.effects(reader, asked, of_set, instead)
+        both = long_work.outcome(effects, _("Switch off each head in turn"), key="cause-effects", start=len(asked) == 1)
+        if both is not None:
+            _show_effects(both, all_heads(reader), asked, by)
+
+
+def _map(values: Float[np.ndarray, "head"], heads: "tuple[HeadName, ...]", title: str, bound: float, by: str) -> None:
+    most = max(bound, float(np.nanmax(np.abs(values))))
+    figure = every_head_map(values, heads, title=title, bound=most)
+    alt = _("{metric} of each head, layers by heads", metric=title)
+    frame.chart(figure, "cause-ranked-map", file_name("heads", by), alt)
+    st.caption(_(_READ[by]))  # type: ignore[index]
+
+
+def _show_effects(
+    both: "tuple[HeadEffects, HeadEffects]", heads: "tuple[HeadName, ...]", asked: Sequence[Question], by: str
+) -> None:
+    measured, estimated = both
+    st.markdown(sweep_sentence(measured, heads, causes.words(asked)))
+    of = estimated if by == "estimate" else measured
+    bound = float(measured.intact.abs().mean())
+    _map(-of.mean_changes.double().numpy(), heads, _("log-odds lost"), bound, by)
+    metrics = {
+        "mean_change": measured.mean_changes, "importance": measured.importance,
+        "estimated_mean_change": estimated.mean_changes, "estimated_importance": estimated.importance,
+        "accuracy_change": measured.accuracy_changes,
+    }  # fmt: skip
+    columns = {name: values.double().numpy() for name, values in metrics.items()}
+    attention = _accuracy(heads)
+    if attention is not None:
+        columns["attention_accuracy"] = attention
+    titles = (
+        _("Change"), _("|Change|"), _("Estimate"), _("|Estimate|"), _("Accuracy change"), _("Attention accuracy"),
+    )  # fmt: skip
+    order = np.argsort(-columns["importance"], kind="stable")
+    table: dict[str, list[float] | list[str]] = {
+        _("Head"): [head_label(heads[i].layer, heads[i].head, heads[i].site) for i in order]
+    }
+    numbers = dict(zip(titles, (values[order].tolist() for values in columns.values()), strict=False))
+    config = {title: st.column_config.NumberColumn(format="%.3f") for title in numbers}
+    st.dataframe(table | numbers, column_config=config, hide_index=True, height=300)
+    st.caption(
+        _(
+            "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
+            "title to sort. Accuracy change: how much larger the share of right choices becomes without the head."
+        )
+    )
+    st.html(html.table(*correlations(columns, heads), label=_("How the rankings agree")))
+    to_compare = _("Measure the curated set in the tab Measured to compare attention.")
+    scale = _("Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common.")
+    st.caption(in_a_row((scale, to_compare if attention is None else "")))
+    number_controls.table_button(
+        _("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by)
+    )
+
+
+def correlations(
+    columns: dict[str, Float[np.ndarray, "head"]], heads: "Sequence[HeadName]"
+) -> tuple[tuple[html.Column, ...], list[tuple[str, ...]]]:
+    """Columns and rows of a table: ρ of each two rankings, of all heads, then of those of each site."""
+    measured, estimated = columns["importance"], columns["estimated_importance"]
+    attention = columns.get("attention_accuracy")
+    pairs = {_("Switched off, and gradient estimate"): (measured, estimated)}
+    if attention is not None:
+        pairs[_("Switched off, and attention accuracy")] = (measured, attention)
+        pairs[_("Gradient estimate, and attention accuracy")] = (estimated, attention)
+    of_site = {site: [head.site == site for head in heads] for site in dict.fromkeys(head.site for head in heads)}
+    titles = [_("All"), *(_(NAMES[site].short).capitalize() for site in of_site if len(of_site) > 1)]
+    rows = []
+    for name, (first, second) in pairs.items():
+        parts = [(first, second), *((first[here], second[here]) for here in of_site.values())]
+        values = [causes.rank_correlation(*part) for part in parts[: len(titles)]]
+        rows.append((name, *("–" if np.isnan(value) else signed(value) for value in values)))
+    return (html.Column(_("Rankings")), *(html.Column(title, is_number=True) for title in titles)), rows
+
+
+def _accuracy(heads: "Sequence[HeadName]") -> Float[np.ndarray, "head"] | None:
+    """Accuracy of every head on the curated set by its weights, if that was measured; NaN at sites not scored."""
+    scores = long_work.known(scores_task(curated(), models.reader(state.current().model), "weights"))
+    if scores is None:
+        return None
+    of_site = {site: of.accuracy.value.double().numpy() for site, of in scores.sites.items()}
+    return np.array([of_site[head.site][head.layer, head.head] if head.site in of_site else np.nan for head in heads])
+
+
+def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: Sequence[tuple[str, str]]) -> str:
+    """Which heads flip a choice when each is switched off alone; as Markdown. `words`: right and wrong of each case."""
+    flips = effects.flips.numpy()
+    flipped, order = flips.sum(0), _by_flips(effects)
+    most, count = int(order[0]), int((flipped > 0).sum())
+    if count == 0:
+        change = float(effects.mean_changes[most])
+        return _(
+            "**Switched off alone, no head of {num_heads} flips the choice.** The loss of {head} moves it most: "
+            "{change} nats on average.",
+            num_heads=len(heads),
+            head=named([heads[most]]),
+            change=signed(change),
+        )
+    if len(words) > len(LETTERS):
+        return _(
+            "**Switched off alone, {head} flips most choices: {flipped} of {num_choices}.** {count} of {num_heads} "
+            "heads flip at least one.",
+            head=named([heads[most]]),
+            flipped=flipped[most],
+            num_choices=len(words),
+            count=count,
+            num_heads=len(heads),
+        )
+    sentences = zip(
+        LETTERS, words, effects.intact.tolist(), effects.changes[:, most].tolist(), flips[:, most], strict=False
+    )
+    changes = clauses_with_and(
+        _("{letter} from “{before}” to “{after}”", letter=letter, before=plain(before), after=plain(after))
+        for letter, (before, after) in (
+            (letter, chosen_words(both, intact, intact + change))
+            for letter, both, intact, change, is_flipped in sentences
+            if is_flipped
+        )
+    )
+    others = [heads[i] for i in order[1:count]]
+    rest = plural("So does {heads}.", "So do {heads}.", len(others), heads=named(others))
+    flip = _("**Switched off alone, {head} flips the choice: {changes}.**", head=named([heads[most]]), changes=changes)
+    return in_a_row((flip, rest if others else _("No other head does.")))
+
+
+def _by_flips(effects: "HeadEffects") -> Int[np.ndarray, "head"]:
+    return np.lexsort((-effects.importance.numpy(), -effects.flips.numpy().sum(0)))
+
+
+def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str) -> None:
+    values = patching.overall.double().numpy()
+    st.markdown(patching_sentence(patching, heads))
+    if not np.isnan(values).all():
+        _map(values, heads, _("0 is A, 1 is B"), 1.0, by)
+        make = partial(tables.heads_and, heads, {"share_of_the_way_to_b": values})
+        number_controls.table_button(_("Swapped (CSV)"), make, file_name("heads", by))
+
+
+def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
+    """Which head carries most of the choice, in one sentence."""
+    values = patching.overall.double().numpy()
+    a, b = float(patching.a.mean()), float(patching.b.mean())
+    start = _("Log-odds of A’s word: {a} reading A, {b} reading B.", a=signed(a), b=signed(b))
+    if np.isnan(values).all():
+        return in_a_row((start, _("They are too close together: there is nothing that a head could carry.")))
+    best = int(np.nanargmax(values))
+    largest, head = float(values[best]), heads[best]
+    if largest <= 0:
+        return in_a_row((start, _("No single head moves the choice towards B by its output.")))
+    carried = _MOST_IS_CARRIED
+    if a <= b:
+        carried = _MOST_IS_CARRIED_UNTOLD
+    elif a - b < SMALL_GAP:
+        carried = _MOST_IS_CARRIED_HARDLY_TOLD
+    return in_a_row((start, _(carried, head=head_label(head.layer, head.head, head.site), share=largest)))

@@ -1,1 +1,0 @@
-"""The tab in which a head's attention is changed at a step."""
