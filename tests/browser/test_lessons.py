@@ -66,6 +66,24 @@ def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None
     expect(page).to_have_url(re.compile("step_of_lesson=3"))
 
 
+def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_lesson(
+    page: Page, app_as_shipped: str
+) -> None:
+    opened(page, app_as_shipped, "scaled-dot-product", 1)
+    term, card = page.get_by_role("link", name="softmax"), page.get_by_role("tooltip")
+    term.hover()
+    expect(card).to_contain_text("turns scores into shares that sum to 1")
+    page.keyboard.press("Escape")
+    expect(card).to_have_count(0)
+    term.focus()
+    expect(card).to_be_visible()
+    page.keyboard.press("Escape")
+    term.click()
+    expect(card).to_be_visible()
+    expect(page).to_have_url(re.compile("lesson=scaled-dot-product"))
+    expect(card.get_by_role("link")).to_have_attribute("href", re.compile(r"/learn\?lesson=scaled-dot-product$"))
+
+
 def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "many-heads", 2)
     page.get_by_role("button", name="Open on the page Attention").click()

@@ -7,6 +7,7 @@ import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
 import { keepPresses } from "./kept_presses.js";
+import { explainTerms } from "./terms.js";
 
 /** @typedef {{ isPresented: boolean, isPinned: boolean, hasStory: boolean, heard: [string, number] | null }} Header */
 
@@ -55,6 +56,7 @@ class HeadTools extends View {
 
   start() {
     keepPresses();
+    explainTerms(this.ended.signal);
     this.root.append(this.undo, this.redo, this.pin, this.present, this.story, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });
   }

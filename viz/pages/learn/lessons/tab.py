@@ -26,6 +26,7 @@ from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
+from viz.text import glossary
 from viz.text.html import table
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
@@ -123,20 +124,20 @@ def _step(lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        st.markdown(filled(step.text, view.found))
+        st.markdown(glossary.explained(filled(step.text, view.found)))
         is_open = step.question is None or _answered(step.question, view, number)
         if is_open:
             _claims(step.claims, view)
         _full_page(view.full)
+        if is_open and number == len(lesson.steps) and not present.is_on():
+            _ending(lesson)
     with shown:
         if not is_open:
             frame.note(_("Predict first: the picture appears after your answer."))
             return
         alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
         draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
-        st.caption(shown_text(view.caption))
-        if number == len(lesson.steps) and not present.is_on():
-            _ending(lesson)
+        st.caption(glossary.explained(shown_text(view.caption)))
 
 
 def _ending(lesson: Lesson) -> None:
