@@ -13,6 +13,7 @@ from viz.access import models
 from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
 from viz.server import limits
+from viz.text.glossary import explained
 from viz.text.messages import _, said, shown
 from viz.text.numbers import byte_count
 from viz.ui import address_code, chart_texts, downloads, export, present, tools
@@ -69,6 +70,11 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
 def note(text: str) -> None:
     """Show a sentence beside the information sign."""
     st.info(shown(text), icon=":material/info:")
+
+
+def caption(text: str) -> None:
+    """Show what a picture shows, its terms explained by the glossary."""
+    st.caption(explained(text))
 
 
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":

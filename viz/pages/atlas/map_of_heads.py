@@ -42,7 +42,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 config=frame.chart_config(name),
                 alt=_("Heads as points; similar heads are close together"),
             )
-            st.caption(
+            frame.caption(
                 _(
                     "Each point is a head; the lighter, the higher the metric chosen above. Heads that attend to the "
                     "same tokens are close together: the distance is the square root of the Jensen–Shannon "

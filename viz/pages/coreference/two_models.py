@@ -107,7 +107,7 @@ def _written(read: "tuple[Trace, Trace]", names: tuple[str, str], language: str)
     st.html(
         html.table((html.Column(_("Model")), *numbers), rows, label=_("How probable each model finds its own text"))
     )
-    st.caption(
+    frame.caption(
         _("log p: of the text that the model wrote itself, in nats; models with different tokens are not comparable.")
     )
 
@@ -206,7 +206,7 @@ def _pictures(
     """Both heads beside each other, between the words of the open text."""
     shown = [data.head_picture(trace, site, *head) for trace, site, head in zip(read, both, heads, strict=True)]
     if max(max(picture.weights.shape) for picture in shown) > MOST_WORDS:
-        st.caption(
+        frame.caption(
             _(
                 "The text has more than {most_words} words; shorten it to see two heads side by side.",
                 most_words=MOST_WORDS,

@@ -102,7 +102,7 @@ def show(trace: "Trace") -> None:
         (_greedy_card(greedy), *_cards(drawn, groups, greedy.translation, vocabulary)),
         language=models.target_language(selection.model),
     )
-    st.caption(
+    frame.caption(
         _(
             "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
             "does not have are marked; {missing} where it has more. “Log-probability” is the model's own; “as "
@@ -113,7 +113,7 @@ def show(trace: "Trace") -> None:
         )
     )
     if len(groups) == 1 and drawn[0].text == greedy.translation:
-        st.caption(
+        frame.caption(
             _(
                 "All samples equal the greedy translation: the model is so confident that at these settings almost "
                 "nothing else can be sampled. A higher temperature or top-p allows other tokens."

@@ -82,7 +82,7 @@ def _vocabulary(selection: Selection) -> None:
         "shown": len(matches), "all": len(pieces), "special": counts[facts.SPECIAL], "bytes": counts[facts.BYTE_KIND],
         "begin": counts[facts.BEGINS], "within": counts[facts.CONTINUES],
     }  # fmt: skip
-    st.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
+    frame.caption(_(_OF_BOTH if models.is_english_german(selection.model) else _OF_OTHERS, **numbers))
     number_controls.table_button(_("Tokens (CSV)"), partial(facts.pieces_table, matches), file_name("vocabulary"))
 
 
@@ -100,7 +100,7 @@ def _training_data(selection: Selection) -> None:
     if training is None:
         _missing("training.json", _("what it was trained on"))
         return
-    st.caption(
+    frame.caption(
         _(
             "Pairs of an English sentence and its German translation. The weight is the average number of times that "
             "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
@@ -142,7 +142,7 @@ def _curves(selection: Selection) -> None:
         file_name("training curves", models.identity(selection.model)[0]),
         _("Loss, learning rate and BLEU of each dev set over the training steps"),
     )
-    st.caption(
+    frame.caption(
         _(
             "The training steps run from left to right. The loss is what training minimises, averaged since the "
             "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
@@ -160,7 +160,7 @@ def scores(selection: Selection) -> None:
     if metrics is None:
         _missing("metrics.json", _("how well it does"))
     else:
-        st.caption(
+        frame.caption(
             _(
                 "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
                 "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
@@ -175,7 +175,7 @@ def scores(selection: Selection) -> None:
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
             st.subheader(_("Other measurements"), anchor=False)
-            st.caption(_("Shares are between 0 and 1. For an error rate, lower is better."))
+            frame.caption(_("Shares are between 0 and 1. For an error rate, lower is better."))
         for number, measurement in enumerate(metrics.measurements):
             with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
                 _measurement(measurement)
@@ -193,7 +193,7 @@ def _published() -> None:
     columns += [Column(_("BLEU"), is_number=True), Column(_("Kind of BLEU")), Column(_("Source"))]
     published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind, p.source) for p in PUBLISHED]
     st.html(table(columns, published, label=_("Published English-to-German results")))
-    st.caption(
+    frame.caption(
         _(
             "Scores can be compared only on the same test set and with the same BLEU, so none of these can be "
             "compared with this checkpoint's own. They are on other test sets; tokenised BLEU splits the reference "
@@ -234,7 +234,7 @@ def _translations(selection: Selection) -> None:
     rows = long_work.awaited(task, key="twenty")
     columns = [Column(_("English"), language="en"), Column(_("German, by this model"), language="de")]
     st.html(table(columns, rows, label=_("English sentences and their translations")))
-    st.caption(
+    frame.caption(
         _(
             "Twenty of {num_bank} English sentences with this model's unedited translations, good and bad. They were "
             "drawn at random with seed {seed}. The sentences were written for this page, before any was translated.",
@@ -256,7 +256,7 @@ def whole_card(selection: Selection) -> None:
     for paragraph in limits:
         st.text(paragraph)
     if limits:
-        st.caption(_("This is part of the card; the whole card is below."))
+        frame.caption(_("This is part of the card; the whole card is below."))
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
     with st.expander(_("The whole card, unedited"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
@@ -304,7 +304,7 @@ def _architecture(selection: Selection) -> None:
                 file_name("parameters", shapes[0][0]),
                 _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
             )
-    st.caption(
+    frame.caption(
         _(
             "Each bar is a model, each colour a part of it. Above: the parameters of each part; below: the same as "
             "shares, so that a small model is legible too. *base* and *big* are the two models of *Attention Is All "
@@ -326,7 +326,7 @@ def _show_other(selection: Selection) -> None:
             rows.append((_("Total"), facts.number(total), "100.0%"))
             columns = [Column(_("Part")), Column(_("Parameters"), is_number=True), Column(_("Share"), is_number=True)]
             st.html(table(columns, rows, label=_("Parameters by part")))
-            st.caption(
+            frame.caption(
                 _("Parameters used in two places, such as an embedding that is also the output, are counted once.")
             )
     if described.settings:

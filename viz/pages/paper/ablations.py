@@ -82,7 +82,7 @@ def _show_side_by_side(trace: "Trace") -> None:
         )
         return
     if trace.text != text:
-        st.caption(_("The sentence: {text}", text=plain(text)))
+        frame.caption(_("The sentence: {text}", text=plain(text)))
     presets = tuple(one.output.preset for one in found.shown)
     state.propose(ablations=presets)
     with above:
@@ -173,7 +173,7 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
             )
         else:
             _map(opened, preset, site)
-            st.caption(
+            frame.caption(
                 _(
                     "{hard_rows} of {num_rows} rows give one key a weight of {hard} or more.",
                     hard_rows=opened.hard_rows,
@@ -285,7 +285,7 @@ def _show_worth() -> None:
     else:
         _table(results)
     st.code(COMMAND, language="sh")
-    st.caption(
+    frame.caption(
         _(
             "This command prints the table. DIR is a folder with train/ and dev/, as described in "
             "checkpoints/experiments/README.md, which also describes how each model is trained: `python -m model "

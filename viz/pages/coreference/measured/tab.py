@@ -140,14 +140,14 @@ def _case_set() -> "data.CaseSet | None":
             lines = [(str(line.number), text_shown(line.reason)[:300]) for line in bad[:MOST_LISTED]]
             st.html(html.table(_BAD_LINE, lines, label=_("Skipped lines")))
             if len(bad) > MOST_LISTED:
-                st.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
+                frame.caption(_("And {num_bad:,} more.", num_bad=len(bad) - MOST_LISTED))
     return case_set
 
 
 def _show_scores(scores: "CoreferenceScores", name: str, about: str) -> None:
     st.html(html.table(findings.COLUMNS, findings.summary(scores), label=_("Accuracies compared")))
     _skipped(scores.skipped, said("Could not be read: {reasons}."))
-    st.caption(
+    frame.caption(
         _(
             "{about} Accuracy is the share of sentences that are right; in brackets are 95% bootstrap intervals over "
             "pairs of sentences. A head is chosen on one half of the pairs and tested on the other, because the best "
@@ -180,7 +180,7 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
     """Why sentences were passed over: in a sentence with {reasons}, and with {count} for those that were scored."""
     if counts:
         reasons = "; ".join(f"{count:,} × {controls.plain(reason)}" for reason, count in list(counts.items())[:8])
-        st.caption(_(sentence, reasons=reasons, count=scored))
+        frame.caption(_(sentence, reasons=reasons, count=scored))
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
@@ -204,7 +204,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
                 )  # fmt: skip
                 key = f"measured-{site.site}-{kind}"
                 frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
-                st.caption(_(caption))
+                frame.caption(_(caption))
     _ladder(site, name)
     _table(site)
     _groups(site, name)
@@ -221,7 +221,7 @@ def _ladder(site: "SiteScores", name: str) -> None:
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
     st.html(html.swatches(legend))
-    st.caption(_("Each point is a head, the most accurate at the left; its bar is the 95% interval."))
+    frame.caption(_("Each point is a head, the most accurate at the left; its bar is the 95% interval."))
 
 
 def _table(site: "SiteScores") -> None:
@@ -231,7 +231,7 @@ def _table(site: "SiteScores") -> None:
         numbers = findings.head_table(site)
         written = {name: st.column_config.NumberColumn(format="%.3f") for name in list(numbers)[1:]}
         st.dataframe(numbers, column_config=written, hide_index=True, height=360)
-        st.caption(
+        frame.caption(
             _(
                 "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
                 "weight; reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on "
@@ -246,7 +246,7 @@ def _groups(site: "SiteScores", name: str) -> None:
         names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
         alt = _("Accuracy of every head in each group of sentences, {site}", site=site.site)
         frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
-        st.caption(
+        frame.caption(
             _(
                 "Each row is a group of sentences, each column a head: warm if right, cold if wrong, dark at chance. "
                 "The groups are small, so do not rely on single cells."
@@ -256,7 +256,7 @@ def _groups(site: "SiteScores", name: str) -> None:
         st.caption(told)
     elif site.controls is not None:
         layer, head = site.best
-        st.caption(
+        frame.caption(
             _(
                 "Controls: in {rows} sentences the pronoun refers to neither noun. In these the most accurate head "
                 "gives {weight:.3f} to both nouns together, in scored sentences {weight_of_scored:.3f}. If the two "
@@ -285,7 +285,7 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         f"{name}-contrast",
         _("How strongly the model prefers the right German pronoun, one bar per sentence"),
     )
-    st.caption(
+    frame.caption(
         _(
             "Each bar is one of {num_cases} sentences: log p of the German with the right pronoun minus that with "
             "the wrong one; blue if the model is right. Mean {mean} nats ({low} to {high}).",

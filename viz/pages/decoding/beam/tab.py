@@ -236,12 +236,12 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:
-        st.caption(_("This model has no cross-attention; the film of a branch shows what its rows attend to."))
+        frame.caption(_("This model has no cross-attention; the film of a branch shows what its rows attend to."))
         return
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
-    st.caption(
+    frame.caption(
         _(
             "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
             "· the row of the batch that computed it, which shows where the beam changed places), one column for "

@@ -138,7 +138,7 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     if moved is not None and moved.step != step:
         state.change(forced_step=moved.step)
     st.markdown(_forcing_in_words(runs))
-    st.caption(
+    frame.caption(
         _(
             "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
             "In training the decoder reads the reference, whatever it would have written: all positions can be "
@@ -194,7 +194,7 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
             last=SHOWN,
         )
     )
-    st.caption(
+    frame.caption(
         _(
             "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
             "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",
@@ -214,7 +214,7 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
         file_name("trained schedule"),
         _("The learning rate of the chosen model's training over its steps."),
     )
-    st.caption(
+    frame.caption(
         _(
             "The highest learning rate in its log is {rate:.1e}. Where the line starts again, a new stage begins: "
             "every stage has its own warm-up.",
@@ -238,7 +238,7 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
         _("The model's probability of each token, with the one-hot and the smoothed target."),
     )
     st.markdown(_smoothing_in_words(found, hundredths))
-    st.caption(
+    frame.caption(
         _(
             "One row per token, the right one first; the right token is the one that the model wrote, as if its "
             "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "

@@ -180,7 +180,7 @@ def _show_heads(trace: "Trace") -> None:
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
             _("The weights of {which}, scaled and unscaled", which=which),
         )
-    st.caption(
+    frame.caption(
         _(
             "{cloud_caption} On the right, {which}, by default the one that changes most.",
             cloud_caption=_cloud_caption(trace, heads),
@@ -223,7 +223,7 @@ def _show_costs(width: int) -> None:
         size = controls.stepped(
             "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, doubling each time.")
         )
-    st.caption(
+    frame.caption(
         _(
             "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
             "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
@@ -268,7 +268,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
         )
     st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
     dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
-    st.caption(
+    frame.caption(
         _(
             "The table is for n = {size:,}. Both axes of the picture are logarithmic: a line that rises fourfold "
             "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
