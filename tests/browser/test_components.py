@@ -52,7 +52,7 @@ def test_every_head_has_a_labelled_cell_that_names_what_is_pointed_at_and_opens_
     cell.hover(position={"x": box["width"] * 1.5 / 20, "y": box["height"] * 9.5 / 20})
     tooltip = root.locator(".tooltip")
     expect(tooltip.locator(".tooltip-title")).to_have_text("L4 H3")
-    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it looks at ▁animal")
+    expect(tooltip.locator(".tooltip-pair")).to_have_text("▁it attends to ▁animal")
     expect(tooltip.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001)$"))
     page.mouse.move(5, 5)
     expect(tooltip).to_be_hidden()
@@ -98,7 +98,7 @@ def test_cells_lie_over_their_tiles_arrow_keys_move_and_enter_opens(page: Page, 
 
 def test_a_long_sentence_is_pooled_and_says_so(page: Page, serve: Serve) -> None:
     root = grid(page, serve, "pooled")
-    expect(root).to_contain_text("largest of up to 3 × 3 numbers")
+    expect(root).to_contain_text("maximum of up to 3 × 3 numbers")
     root.get_by_role("gridcell", name="L1 H1").hover()
     expect(root.locator(".tooltip-value")).to_contain_text("(max of block)")
 

@@ -146,7 +146,7 @@ def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shi
     expect(page.locator(".headline")).to_contain_text("from weil → es to animal")
     expect(lines.locator(".status")).to_contain_text(f"looks at {name} ▁animal")
     lines.get_by_role("option", name="▁street", exact=True).last.hover()
-    expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest of the row")
+    expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest weight of the row")
     expect(word(page, "street")).to_have_class(re.compile("looked-at"))
 
 

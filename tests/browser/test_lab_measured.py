@@ -24,7 +24,7 @@ def test_a_file_that_is_none_is_refused_and_another_is_measured_and_its_bad_line
     expect(page.get_by_role("alert")).to_contain_text("contains no row")
     lines = [LINE.format(word, place, word) for word in ("he", "she") for place in ("home", "work")]
     upload(page, "mine.tsv", "\n".join([*lines, "<b>bad</b>"]))
-    expect(page.get_by_text("1 line is left out")).to_be_visible()
+    expect(page.get_by_text("1 line is skipped")).to_be_visible()
     page.get_by_role("button", name="Measure", exact=True).click()
     expect(page.get_by_role("table", name="Accuracies compared")).to_be_visible()
     expect(page.get_by_text("No sentence of this set has German")).to_be_visible()

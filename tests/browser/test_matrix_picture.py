@@ -82,7 +82,7 @@ def test_by_keyboard_one_moves_reads_keeps_zooms_and_lets_go(page: Page, serve: 
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
-    expect(root.get_by_role("status")).to_have_text("▁animal looks at ▁animal: weight 0.9000")
+    expect(root.get_by_role("status")).to_have_text("▁animal attends to ▁animal: weight 0.9000")
     page.keyboard.press("Enter")
     expect(page.get_by_text("kept: (1, 1)")).to_be_visible()
     page.keyboard.press("+")

@@ -83,7 +83,7 @@ def test_at_512_tokens_hover_names_the_exact_maximum_of_a_block(page: Page, serv
     cell = root.get_by_role("gridcell", name="L1 H2")
     cell.hover(position={"x": 20, "y": 20})
     expect(root.locator(".tooltip-value")).to_have_text(re.compile(r"^(0\.\d{3}|< 0\.001) \(max of block\)$"))
-    expect(root).to_contain_text("largest of up to 4 × 4 numbers")
+    expect(root).to_contain_text("maximum of up to 4 × 4 numbers")
 
 
 def test_a_narrow_page_holds_ranked_heads_without_cut_off_names(page: Page, serve: Serve) -> None:

@@ -94,7 +94,7 @@ def test_without_json_a_table_has_a_line_per_layer(
     assert table.count("head 3   averaged") == table.count("Best head: layer") == 2
     assert main(["coreference", "--data", pronouns, *checkpoint]) == 0
     table = capsys.readouterr().out
-    assert "skipped 1: does not have one antecedent" in table
+    assert "skipped 1: does not have exactly one antecedent" in table
     assert [line.split()[0] for line in table.splitlines() if line[:6].strip().isdecimal()] == ["0", "1"]
 
 

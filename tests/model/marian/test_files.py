@@ -31,7 +31,7 @@ def test_only_a_marian_folder_is_taken_for_one(pairs: dict[str, Pair], tmp_path:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"d_model": 10**9}, "d_model must lie between"),
+        ({"d_model": 10**9}, "d_model must be between"),
         ({"d_model": "32"}, "d_model must be a whole number"),
         ({"encoder_layers": 3}, "lacks|does not fit|should have|tensors differ"),
         ({"encoder_layers": 1}, "which the model that config.json describes does not have"),
@@ -105,12 +105,16 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], 
 
 def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
     folder = changed(pairs["separate"].folder, tmp_path / "m", "tokenizer_config.json", separate_vocabs=True)
-    with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
+    with pytest.raises(
+        CheckpointError, match=r"separate vocabularies for the source and the target.*one vocabulary for both"
+    ):
         open_reader(folder, device="cpu")
     folder = changed(pairs["separate"].folder, tmp_path / "n", "tokenizer_config.json", separate_vocabs=False)
     assert isinstance(open_reader(folder, device="cpu"), Translator)
     (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(CheckpointError, match=r"another for the target.*one for both"):
+    with pytest.raises(
+        CheckpointError, match=r"separate vocabularies for the source and the target.*one vocabulary for both"
+    ):
         open_reader(folder, device="cpu")
 
 

@@ -216,7 +216,7 @@ def test_compiled_edits_reach_every_sentence_of_a_batch_and_no_padding(translato
         (PointAt("decoder.cross", 0, 0, 99), "Keys of decoder.cross run from 0 to .*, got 99"),
         (PointAt("encoder.self", 0, 0, -1), "Keys of encoder.self run from 0 to .*, got -1"),
         (PointAt("decoder.self", 0, 0, 3), "Row 0 of decoder.self may attend to keys up to 0, not to key 3"),
-        (PointAt("decoder.self", 0, 0, 3, row=2), "Row 2 .* up to 2, not at key 3"),
+        (PointAt("decoder.self", 0, 0, 3, row=2), "Row 2 .* up to 2, not to key 3"),
     ],
     ids=str,
 )

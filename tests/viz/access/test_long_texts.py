@@ -152,7 +152,7 @@ def test_another_head_has_another_address(selection: Selection) -> None:
 def test_a_rollout_beyond_its_limit_is_refused_in_a_sentence(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 10)
     opened(app, measure="rollout")
-    assert "offered up to 10 tokens" in said(app)
+    assert "available up to 10 tokens" in said(app)
     assert not sent_to(app, "matrix_picture")
 
 
@@ -202,7 +202,7 @@ def test_many_heads_have_a_shorter_window() -> None:
 
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
     opened(app, view="Take it with you")
-    assert "offered up to 8 tokens" in said(app)
+    assert "available up to 8 tokens" in said(app)
     app.switch_page("viz/pages/paper/page.py").run()
     assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
     app.switch_page("viz/pages/decoding/page.py").run()

@@ -239,7 +239,7 @@ def test_a_rollout_of_too_large_a_picture_is_refused_in_a_sentence(
     monkeypatch.setattr(long_texts, "MAX_ROLLOUT", 5)
     app.query_params["measure"] = "rollout"
     opened(app, "vit")
-    assert "offered up to 5 tokens" in said(app)
+    assert "available up to 5 tokens" in said(app)
     assert not sent_to(app, "picture_attention")
 
 

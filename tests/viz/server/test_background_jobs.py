@@ -221,7 +221,7 @@ def test_on_a_shared_server_a_job_ends_after_its_time_between_two_steps_and_says
 
     job = Job(Task(object(), 1_000_000, "rows", compute))
     assert job.wait(PATIENCE)
-    with pytest.raises(TimeLimitError, match=r"of 1,000,000 rows: this server is shared, and gives .* 120 seconds"):
+    with pytest.raises(TimeLimitError, match=r"of 1,000,000 rows: this server is shared and limits .* 120 seconds"):
         job.result()
 
 

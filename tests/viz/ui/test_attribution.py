@@ -40,7 +40,7 @@ def test_words_that_change_the_choice_alone_come_first_in_what_is_said() -> None
 
 def test_where_no_word_alone_changes_it_the_one_that_costs_most_is_named() -> None:
     said = answer(explained((3, 1, 0, 2), losses=(0.1, 2.0, 0.0, 1.0), said=(1, 1, 1, 1)), NAMED, "“es”")
-    assert "No word changes this when it is hidden alone; “dog” costs most, 2.0 nats." in said
+    assert "No word changes this if it is hidden alone; “dog” costs most, 2.0 nats." in said
 
 
 @pytest.mark.parametrize(("order", "rank"), [((3, 1, 0, 2), 1), ((1, 3, 0, 2), 2), ((0, 1, 2, 3), 4)])
@@ -72,4 +72,4 @@ def test_what_integrated_gradients_miss_is_said_with_the_points_that_were_taken(
     far = integration_sentence(Integration(gained=8.0, missing=1.5, at_zero=1.25, points=512))
     assert "do not add up" in far
     assert "up to 1.50 of the 8.00 nats" in far
-    assert "1.25 of them next to zero" in far
+    assert "1.25 of them close to zero" in far

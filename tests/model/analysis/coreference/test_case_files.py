@@ -88,8 +88,8 @@ def test_a_field_that_is_missing_is_said_with_those_that_are_there(tmp_path: Pat
         ("a.jsonl", b'{"sentence": "\\ud800 it", "pronoun": "it"}', "half a surrogate pair"),
         ("a.tsv", b"\xff\xfea\x00\t\x00b\x00", "expected UTF-8 text, got the byte 0xff"),
         ("a.tsv", b"one\ttwo", "expected 4 or 6 columns"),
-        ("a.txt", b"", "holds no row .* it is empty"),
-        ("a.txt", b"1 [The] [[ ]\n2 ] [she] [" + b" " * 100_000, "2 × does not have one antecedent"),
+        ("a.txt", b"", "contains no row .* it is empty"),
+        ("a.txt", b"1 [The] [[ ]\n2 ] [she] [" + b" " * 100_000, "2 × does not have exactly one antecedent"),
         ("a.txt", b"1 [The cook] saw [her].", "1 × other candidate not found"),
         ("a.txt", b"1 [The cook] saw [her].\n2 [The cook] saw [him].", "2 × other candidate not found"),
         ("a.txt", b"ok\n\xfe\xff\n", r"expected UTF-8.*\(line 2\)"),
@@ -164,8 +164,8 @@ def test_own_rows_name_words_or_characters() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"pronoun": "he"}, "the pronoun “he” does not stand"),
-        ({"pronoun": "og"}, "the pronoun “og” does not stand"),
+        ({"pronoun": "he"}, "the pronoun “he” does not occur"),
+        ({"pronoun": "og"}, "the pronoun “og” does not occur"),
         ({"antecedent": "THE"}, "the antecedent “THE” stands 2 times"),
         ({"antecedent": [0, 999]}, "0 ≤ begin < end ≤"),
         ({"right": "er ist"}, "differ in one word"),

@@ -79,7 +79,7 @@ def test_the_vocabulary_is_searched(recorded_checkpoints: Path, monkeypatch: pyt
     assert [button.proto.label for button in app.get("download_button")] == ["Tokens (CSV)"]
     healthy(app.text_input(key="wanted").set_value("~").run())
     # The vocabulary of the tests has no piece "~", but the byte that is this character.
-    assert [list(app.dataframe[0].value[column]) for column in ("Piece", "Kind")] == [["~"], ["byte"]]
+    assert [list(app.dataframe[0].value[column]) for column in ("Token", "Kind")] == [["~"], ["byte"]]
     healthy(app.text_input(key="wanted").set_value("no such piece").run())
     assert not app.dataframe
     assert "No token" in app.info[0].value

@@ -71,7 +71,7 @@ def test_too_many_tokens_are_refused_with_a_sentence_and_the_tab_stays_alive(
     monkeypatch.setattr(bertviz_view, "MAX_TOKENS", 5)
     app.run()
     assert not app.exception
-    assert "offered up to 5 tokens" in app.error[0].value.replace("\\", "")
+    assert "available up to 5 tokens" in app.error[0].value.replace("\\", "")
     assert app.segmented_control(key="bertviz_view").value == BERTVIZ_VIEWS[0]
 
 

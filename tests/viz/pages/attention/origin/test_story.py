@@ -87,14 +87,14 @@ def test_without_the_mask_the_keys_ahead_are_marked_and_told() -> None:
     assert payload["real"]["cut"] == [False] * 4 + [True] * 2
     assert changed(origin) == "Without mask"
     assert steps(origin)[3]["title"] == "Mask left out"
-    assert "looks ahead at 2 keys" in steps(origin)[3]["text"]
+    assert "sees 2 keys" in steps(origin)[3]["text"]
 
 
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({}, "2 keys cut off"),
-        ({"row": 4}, "1 key cut off"),
+        ({}, "2 keys are masked"),
+        ({"row": 4}, "1 key is masked"),
         ({"row": 5}, "no key is masked"),
         ({"causal": False, "site": "encoder.self"}, "no padding"),
         ({"causal": False, "site": "decoder.cross"}, "no padding"),
@@ -148,7 +148,7 @@ def test_without_an_output_projection_the_last_step_speaks_of_none() -> None:
     assert "No matrix follows" in last["text"]
     assert "Wᴼ" not in last["text"] + last["formula"]
     *_, last = steps(origin_of())
-    assert "The parts of all 2 heads are added" in last["text"]
+    assert "The contributions of all 2 heads are added" in last["text"]
 
 
 def test_a_single_head_has_no_others_to_be_added() -> None:

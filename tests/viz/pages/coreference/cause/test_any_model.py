@@ -74,7 +74,7 @@ def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypat
     assert any("rather than" in one.value and "switched off" in one.value for one in app.markdown)
     assert len(charts(app)) == 3
     recurrent = healthy(run_page(app_of(lab="Cause", checkpoint="experiments/gru"), "coreference"))
-    assert "a GRU computes each from the state that the one before left" in recurrent.info[0].value
+    assert "a GRU computes each row from the state of the previous one" in recurrent.info[0].value
 
 
 @pytest.mark.parametrize(

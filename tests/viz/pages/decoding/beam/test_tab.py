@@ -61,7 +61,7 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
     said = [element.value for element in app.info]
     assert said[0] == "Beam width 99 is out of range (1 to 12); 12 is shown."
     assert said[1] == "Length penalty 99.99 is out of range (0.00 to 5.00); 5.00 is shown."
-    assert said[2].startswith("Hypothesis 99999 does not exist here")
+    assert said[2].startswith("There is no hypothesis 99999")
     assert (app.query_params["beam"], app.query_params["penalty"]) == ("12", "500")
     assert "node" not in app.query_params
     assert app.query_params["text"] == TEXT
@@ -71,7 +71,7 @@ def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: 
 def test_a_beam_of_none_is_a_beam_of_one(app: AppTest) -> None:
     opened(app, beam=0)
     assert app.query_params["beam"] == "1"
-    assert "A beam of 0 does not exist here" in app.info[0].value
+    assert "Beam width 0 is out of range" in app.info[0].value
 
 
 def test_another_width_forgets_the_node_for_its_tree_is_another_one(app: AppTest) -> None:

@@ -115,7 +115,7 @@ def test_the_attention_of_an_edited_head_differs_and_the_encoders_is_the_same() 
     app = decoding(**edited, site="decoder.cross")
     _, difference = charts(app)
     assert difference["layout"]["yaxis"]["ticktext"][0].startswith("&lt;s&gt; → ")
-    assert "warm where the weight is larger in *Branch 1*" in " ".join(caption.value for caption in app.caption)
+    assert "warm if the weight is larger in *Branch 1*" in " ".join(caption.value for caption in app.caption)
     app = decoding(**edited, site="encoder.self")
     assert len(charts(app)) == 1
     assert "Both read the same encoded sentence" in app.info[-1].value

@@ -87,7 +87,7 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     app.query_params["layer"] = "1"
     opened(app)
     messages = " ".join(element.value for element in (*app.info, *app.warning))
-    assert "asks for step 1000" in messages
+    assert "names step 1000" in messages
     assert int(app.query_params["step"]) < 100
     assert app.query_params["head"] == "L2H1"
 

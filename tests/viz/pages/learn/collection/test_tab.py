@@ -45,7 +45,7 @@ def test_every_kind_of_view_stands_in_the_collection() -> None:
     shown = drawn(app)
     assert (len(sent_to(app, "matrix_picture")), len(sent_to(app, "head_grid"))) == (4, 1)
     assert shown.count("Candidate") == 1
-    assert shown.count("not drawn this small") == len(others)
+    assert shown.count("no small picture of it") == len(others)
     assert [field.value for field in app.text_input][:1] == [HEAD.caption]
 
 
@@ -62,7 +62,7 @@ def test_a_pair_of_the_set_is_drawn_with_its_own_sentences() -> None:
 def test_a_branch_is_not_drawn_as_the_translation_that_the_model_made() -> None:
     app = collection(Pin("decoding", (*TEXT, ("branches", "0-2-t5"), ("branch", "1"))))
     assert "Candidate" not in drawn(app)
-    assert "not drawn this small" in drawn(app)
+    assert "no small picture of it" in drawn(app)
 
 
 def test_the_film_of_a_decoder_is_drawn_with_what_it_wrote(any_model: AppTest) -> None:

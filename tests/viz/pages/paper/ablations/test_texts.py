@@ -50,7 +50,7 @@ def test_the_reference_is_told_as_such_with_the_same_trials() -> None:
     said = wording.findings(replace(SOUND, output=Output("full", "x", 100.0)), "full")
     assert "compared with it" in said
     assert "writes something else" in said
-    assert "None of 20" in said
+    assert "all 20 other sentences have at least three" in said
 
 
 def test_differences_smaller_than_their_spread_are_named() -> None:

@@ -26,7 +26,7 @@ def test_the_layer_and_the_head_that_stays_can_be_chosen(app: AppTest) -> None:
     healthy(app.selectbox(key="kept_head").set_value(3).run())
     until(app, lambda app: "Only H4 of each attention" in said(app))
     healthy(app.selectbox(key="off_layer").set_value(2).run())
-    until(app, lambda app: "taken out of layer 2" in said(app))
+    until(app, lambda app: "removed from layer 2" in said(app))
     assert (app.query_params["kept"], app.query_params["without"]) == ("3", "2")
 
 
