@@ -35,7 +35,7 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
 def test_a_single_head_a_layer_is_another_two_clicks(page: Page, url: str) -> None:
     visit(page, f"{url}/compare?lab=Cause")
     page.get_by_text("Switch several heads off together").click()
-    page.get_by_role("button", name="One head a layer").click()
+    page.get_by_role("button", name="One head per layer").click()
     expect(page.get_by_text("18 of 24 heads are off")).to_be_visible()
     expect(page.get_by_text(re.compile("without these|the translation stays")).first).to_be_visible()
     expect(page).to_have_url(re.compile("of=layer"))

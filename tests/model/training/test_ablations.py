@@ -156,7 +156,7 @@ def test_what_a_model_without_positions_lacks_is_said(models: dict[str, Translat
     abilities = models["no-positions"].abilities
     assert abilities.positions == "none"
     assert "no positional encodings" in abilities.lacks["positional encodings"]
-    with pytest.raises(TraceError, match="does not give the positional"):
+    with pytest.raises(TraceError, match="does not expose the positional"):
         _ = models["no-positions"].trace(SENTENCES[0], SENTENCES[1]).positional
     assert models["learned-positions"].abilities.positions == "learned"
     assert not models["learned-positions"].abilities.lacks

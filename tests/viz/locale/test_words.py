@@ -39,7 +39,7 @@ ALLOWED: Final = frozenset({
 
 })  # fmt: skip
 #: Files whose messages are still to be written like this.
-LATER: Final = ("model/adapters/", "viz/pages/coreference/cause/", "viz/pages/decoding/edit_attention/")
+LATER: Final = ("model/adapters/",)
 
 
 def texts() -> Iterator[str]:

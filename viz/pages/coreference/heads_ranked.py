@@ -40,29 +40,29 @@ BY: Final[dict[CauseBy, str]] = {
 }
 _READ: Final[dict[CauseBy, str]] = {
     "off": said(
-        "Each head is switched off alone. Warm: the right word’s log-odds (log p of it − log p of the other, in nats, "
-        "after the same words) fall without it, on average over the sentences. Cold: they rise."
+        "Each head is switched off alone. Warm: without it, the right word’s log-odds (its log p − log p of the "
+        "other, in nats, after the same words) fall, averaged over the sentences. Cold: they rise."
     ),
     "estimate": said(
-        "The same, estimated from one backward pass: what the log-odds lose, to first order, with each head’s output."
+        "The same, estimated from one backward pass: the first-order change of the log-odds without each head’s output."
     ),
     "swapped": said(
-        "The model reads A, but one head gives what it gave for B (activation patching). 0: the choice stays as in A; "
-        "1: it becomes that of B; below 0: it moves away from B."
+        "The model reads A, but one head outputs what it output for B (activation patching). 0: the choice stays as "
+        "in A; 1: it becomes that of B; below 0: it moves away from B."
     ),
     "direct": said(
-        "The same, but all other heads give what they gave for A (path patching): what a head says differently "
-        "reaches the word through the residual stream and the feed-forward networks alone. What the encoder says "
-        "reaches it through cross-attention only."
+        "The same, but all other heads output what they output for A (path patching): a head’s change reaches the "
+        "word only through the residual stream and the feed-forward networks. The encoder’s output reaches it only "
+        "through cross-attention."
     ),
 }
-_MOST_IS_CARRIED: Final = said("**Most of it is carried by {head}: {share:.0%} of the way from A to B.**")
+_MOST_IS_CARRIED: Final = said("**{head} carries most of it: {share:.0%} of the way from A to B.**")
 _MOST_IS_CARRIED_UNTOLD: Final = said(
-    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model does not tell A from B here).**"
+    "**{head} carries most of it: {share:.0%} of the way from A to B (the model does not distinguish A and B here).**"
 )
 _MOST_IS_CARRIED_HARDLY_TOLD: Final = said(
-    "**Most of it is carried by {head}: {share:.0%} of the way from A to B (the model hardly tells A from B here, so "
-    "that small changes are large shares).**"
+    "**{head} carries most of it: {share:.0%} of the way from A to B (the model hardly distinguishes A and B here, "
+    "so small changes are large shares).**"
 )
 
 
@@ -76,7 +76,9 @@ def show(reader: "Chooser", asked: Sequence[Question], of_set: Sequence[Question
         has_b = all(each.b is not None for each in asked)
         offered = {by: label for by, label in BY.items() if has_b or by in ("off", "estimate")}
         chosen = state.current().coreference.cause_by
-        by = controls.segmented("cause_by", _("By"), offered, shown=chosen if chosen in offered else "off", wrap=True)
+        by = controls.segmented(
+            "cause_by", _("Rank by"), offered, shown=chosen if chosen in offered else "off", wrap=True
+        )
         if by in ("swapped", "direct"):
             task = causes.patching(reader, asked, "direct" if by == "direct" else "all")
             patching = long_work.outcome(
@@ -130,12 +132,12 @@ def _show_effects(
     st.caption(
         _(
             "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "
-            "title to sort. Accuracy change: how much larger the share of right choices becomes without the head."
+            "title to sort. Accuracy change: the change of the share of right choices without the head."
         )
     )
     st.html(html.table(*correlations(columns, heads), label=_("How the rankings agree")))
-    to_compare = _("Measure the curated set in the tab Measured to compare attention.")
-    scale = _("Spearman’s ρ: 1 where two metrics rank the heads alike, 0 where they have nothing in common.")
+    to_compare = _("To compare with attention, first measure the curated set in the tab Measured.")
+    scale = _("Spearman’s ρ: 1 if two metrics rank the heads in the same order, 0 if their rankings are unrelated.")
     st.caption(in_a_row((scale, to_compare if attention is None else "")))
     number_controls.table_button(
         _("Effects (CSV)"), partial(tables.heads_and, heads, columns), file_name("effects", by)
@@ -148,10 +150,10 @@ def correlations(
     """Columns and rows of a table: ρ of each two rankings, of all heads, then of those of each site."""
     measured, estimated = columns["importance"], columns["estimated_importance"]
     attention = columns.get("attention_accuracy")
-    pairs = {_("Switched off, and gradient estimate"): (measured, estimated)}
+    pairs = {_("Switched off and gradient estimate"): (measured, estimated)}
     if attention is not None:
-        pairs[_("Switched off, and attention accuracy")] = (measured, attention)
-        pairs[_("Gradient estimate, and attention accuracy")] = (estimated, attention)
+        pairs[_("Switched off and attention accuracy")] = (measured, attention)
+        pairs[_("Gradient estimate and attention accuracy")] = (estimated, attention)
     of_site = {site: [head.site == site for head in heads] for site in dict.fromkeys(head.site for head in heads)}
     titles = [_("All"), *(_(NAMES[site].short).capitalize() for site in of_site if len(of_site) > 1)]
     rows = []
@@ -179,7 +181,7 @@ def sweep_sentence(effects: "HeadEffects", heads: Sequence["HeadName"], words: S
     if count == 0:
         change = float(effects.mean_changes[most])
         return _(
-            "**Switched off alone, no head of {num_heads} flips the choice.** The loss of {head} moves it most: "
+            "**Switched off alone, no head of {num_heads} flips the choice.** Without {head} it changes most: "
             "{change} nats on average.",
             num_heads=len(heads),
             head=named([heads[most]]),

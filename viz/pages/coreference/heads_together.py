@@ -58,7 +58,7 @@ def show(
         of_set: over whose texts means are taken in place of a head; none for those of `asked`.
         importance: how much the loss of each head changes, where that is known.
     """
-    label = _("Switch several heads off together: all but one a layer, the five strongest, any others")
+    label = _("Switch several heads off together: all but one per layer, the five strongest, or any others")
     st.session_state.setdefault("cause-together", bool(state.current().coreference.heads_off))
     with st.expander(label, on_change="rerun", key="cause-together") as opened:
         if not opened.open:
@@ -75,7 +75,7 @@ def show(
             if removal is not None:
                 _show_removal(removal, asked)
         else:
-            st.caption(_("No head is chosen. Choose some below: press a number, or several, in any attention."))
+            st.caption(_("No head is chosen. Choose one or more below by their numbers, in any attention."))
         _grid(heads)
         if models.is_english_german(state.current().model):
             _bleu(chosen, of_set)
@@ -107,7 +107,7 @@ def _shortcuts(heads: Sequence["HeadName"], importance: Float[np.ndarray, "head"
         one_each = () if importance is None else causes.strongest_of_each_layer(heads, importance)
         strongest = () if importance is None else tuple(heads[i] for i in np.argsort(-importance)[:5])
         for key, label, those, others in (
-            ("cause-single", _("One head a layer"), one_each, {"others_off": True, "others_of": "layer"}),
+            ("cause-single", _("One head per layer"), one_each, {"others_off": True, "others_of": "layer"}),
             ("cause-strongest", _("The five strongest"), strongest, {"others_off": False}),
         ):
             kept = {"heads_off": tuple(map(code, those)), **others}
@@ -150,12 +150,14 @@ def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
             names = (_("{letter} with every head", letter=letter), _("without these"))
             st.html(html.word_changes(spans, names=names, language=models.target_language(state.current().model)))
     odds = np.array([removal.effect.intact.tolist(), removal.effect.removed.tolist()]).T
-    numbers = [html.Column(title, is_number=True) for title in (_("Log-odds, all heads"), _("Without"), _("Change"))]
-    columns = [html.Column(_("Sentence")), *numbers, html.Column(_("It then chooses"))]
+    numbers = [
+        html.Column(title, is_number=True) for title in (_("Log-odds, all heads"), _("Without them"), _("Change"))
+    ]
+    columns = [html.Column(_("Sentence")), *numbers, html.Column(_("Resulting choice"))]
     rows = []
     if len(asked) == 1:
         if removal.likeliest:
-            columns += [html.Column(_("Likeliest, every head")), html.Column(_("Likeliest, without these"))]
+            columns += [html.Column(_("Most probable, every head")), html.Column(_("Most probable, without them"))]
         for number, (both, (intact, without)) in enumerate(zip(words, odds.tolist(), strict=True)):
             before, after = chosen_words(both, intact, without)
             chosen = after if before == after else _("{after} instead of {before}", after=after, before=before)
@@ -196,8 +198,8 @@ def removal_sentence(removal: Removal, words: Sequence[tuple[str, str]]) -> str:
         for letter, words_of_it in zip(LETTERS, both, strict=False)
     )
     if any(before != after for before, after in both):
-        return _("**The choice flips: likelier is now {changes}.**", changes=changes)
-    return _("**The choice does not flip: likelier is now {changes}.**", changes=changes)
+        return _("**The choice flips. More probable now: {changes}.**", changes=changes)
+    return _("**The choice does not flip. More probable now: {changes}.**", changes=changes)
 
 
 def _change(before: str, after: str) -> str:
@@ -246,11 +248,11 @@ def _take(key: str, heads: Sequence["HeadName"]) -> None:
 
 def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     """BLEU of a slice of the person's own sentence pairs."""
-    st.markdown(f"**{_('What it does to translation as a whole: BLEU on sentence pairs of yours')}**")
+    st.markdown(f"**{_('The effect on translation as a whole: BLEU on your own sentence pairs')}**")
     st.caption(
         _(
-            "A text file, one pair a line: English, a tab, German. The first {most_pairs} pairs are translated "
-            "twice, greedily: with every head on, and with those chosen above switched off.",
+            "A text file, one pair per line: English, a tab, German. The first {most_pairs} pairs are translated "
+            "twice with greedy decoding: with every head on, and with the chosen heads switched off.",
             most_pairs=causes.MOST_PAIRS,
         )
     )
@@ -259,7 +261,7 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
         return
     pairs = causes.uploaded_pairs(uploads.content(file, LARGEST))
     if not chosen:
-        frame.note(_("Choose heads to switch off first."))
+        frame.note(_("First choose heads to switch off."))
         return
     translator, choices = models.any_translator(state.current().model), state.current().coreference
     off = causes.removed_heads(

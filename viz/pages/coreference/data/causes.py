@@ -231,7 +231,9 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
     try:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
-        raise DataError("Expected a text file in UTF-8: a sentence, a tab, its German, one pair a line.") from error
+        raise DataError(
+            "Expected a text file in UTF-8, one pair per line: a sentence, a tab, its German translation."
+        ) from error
     return tuple(parse_pairs(lines, said("The file"), MOST_PAIRS))
 
 

@@ -63,7 +63,7 @@ def test_bleu_on_pairs_of_ones_own_needs_heads_that_are_chosen(saved: Translator
     app.file_uploader(key="cause-pairs").set_value(("pairs.tsv", lines, "text/plain"))
     page_run.healthy(app.run())
     is_chosen = off == "c-1-2"
-    assert ("Choose heads to switch off first." in [one.value for one in app.info]) == (not is_chosen)
+    assert ("First choose heads to switch off." in [one.value for one in app.info]) == (not is_chosen)
     assert ("Translate 2 sentences twice" in [one.label for one in app.button]) == is_chosen
 
 
@@ -74,9 +74,9 @@ def said_of(removed: Sequence[float], words: Sequence[tuple[str, str]]) -> str:
 
 def test_of_two_words_the_likelier_one_without_the_heads_decides() -> None:
     assert said_of([-0.5, 0.5], [ES, SIE]) == (
-        "**The choice flips: likelier is now “sie” instead of “es” in A and “sie” as before in B.**"
+        "**The choice flips. More probable now: “sie” instead of “es” in A and “sie” as before in B.**"
     )
-    assert said_of([0.5], [ES]) == "**The choice does not flip: likelier is now “es” as before in A.**"
+    assert said_of([0.5], [ES]) == "**The choice does not flip. More probable now: “es” as before in A.**"
 
 
 def test_of_many_sentences_the_choices_that_flip_are_counted() -> None:
