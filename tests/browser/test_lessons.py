@@ -54,6 +54,45 @@ def test_a_prediction_is_answered_by_the_model_and_stays_in_the_address(page: Pa
     expect(picture).to_be_visible()
 
 
+def test_next_asks_whether_to_skip_an_unanswered_question(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "it", 2)
+    following = page.locator(".st-key-lesson-next button")
+    following.click()
+    expect(following).to_have_text("Skip the question")
+    expect(page).to_have_url(re.compile("step_of_lesson=2"))
+    # An answer takes the question back.
+    page.locator(".st-key-answer").get_by_text("animal").click()
+    expect(following).to_have_text("Next step")
+    opened(page, app_as_shipped, "it", 2)
+    following.click()
+    expect(following).to_have_text("Skip the question")
+    following.click()
+    expect(page).to_have_url(re.compile("step_of_lesson=3"))
+
+
+def test_the_contents_say_how_far_one_is_and_lead_to_a_lesson(page: Page, app_as_shipped: str) -> None:
+    opened(page, app_as_shipped, "it", 2)
+    page.locator(".st-key-answer").get_by_text("street").click()
+    expect(page.get_by_text("Right.")).to_be_visible()
+    page.locator(".st-key-lesson-contents button").first.click()
+    steps = lessons()["it"].steps
+    asked = sum(step.question is not None for step in steps)
+    contents = page.get_by_role("dialog")
+    expect(contents.get_by_text(f"1 of {len(steps)} steps · 1 of {asked} right at once")).to_be_visible()
+    contents.get_by_text(lessons()["positions"].title).click()
+    expect(contents).to_have_count(0)
+    expect(page).to_have_url(re.compile("lesson=positions"))
+
+
+def test_the_sentence_and_its_translation_are_in_the_head_of_every_lesson(page: Page, app_as_shipped: str) -> None:
+    head = page.locator(".st-key-page-head")
+    # Step 5 of one and step 2 of the other are about no sentence.
+    for lesson, step in (("it", 1), ("it", 5), ("training", 2)):
+        opened(page, app_as_shipped, lesson, step)
+        expect(head.locator("[lang='en']")).to_have_text(re.compile(r"\w+ \w+"))
+        expect(head.locator("[lang='de']")).to_have_text(re.compile(r"\w+ \w+"))
+
+
 def test_a_lesson_is_walked_by_keyboard(page: Page, app_as_shipped: str) -> None:
     opened(page, app_as_shipped, "look-up", 1)
     following = page.locator(".st-key-lesson-next button")

@@ -6,6 +6,8 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
 from viz.pages.learn.story.bar import story
+from viz.text.messages import _ as said_now
+from viz.text.messages import speaking
 
 #: CSS pixels that the bar may take.
 HEIGHT = 56
@@ -97,6 +99,8 @@ def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(pag
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app_as_shipped}/?lang=zh")
     bar, known = bar_of(page), known_english()
+    with speaking("zh"):
+        following = said_now("Next")
     for number, ringed in enumerate(NARROW, 1):
         expect(bar).to_contain_text(re.compile(f"^{number} "))
         expect(page.locator(ringed)).to_have_css("outline-style", "solid")
@@ -109,4 +113,4 @@ def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(pag
         page.wait_for_function(FITS)
         assert [*english_in([bar.inner_text()], known)] == []
         if number < len(NARROW):
-            bar.get_by_role("button", name="下一步", exact=True).click()
+            bar.get_by_role("button", name=following, exact=True).click()

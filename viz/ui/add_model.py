@@ -13,15 +13,13 @@ from viz.ui.controls import plain
 
 _TYPED = "add/folder"
 _FETCH = "add/fetch"
-#: In the session: whether the field is open from the start.
-_OPEN = "add/open"
 
 
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed; a shared server has none."""
     if not limits.rules().names_folders:
         return
-    with st.expander(_("Add a model"), st.session_state.get(_OPEN, False), key="add-model", icon=":material/add:"):
+    with st.expander(_("Add a model"), key="add-model", icon=":material/add:"):
         allowed = catalogue.folders_to_add_from()
         if allowed == () and not catalogue.downloads_allowed():
             st.caption(
@@ -60,11 +58,6 @@ def add_model() -> None:
             return
     state.choose(checkpoint=catalogue.add(folder))
     st.rerun()
-
-
-def open_field() -> None:
-    """Open the field from the next run on."""
-    st.session_state[_OPEN] = True
 
 
 def _checked(typed: str, *, fetch: bool) -> Path:

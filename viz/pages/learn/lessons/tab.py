@@ -1,10 +1,12 @@
 """Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model.errors import HeadlightError
 from viz.access import attention, models
 from viz.pages.learn.lessons import data, figures
 from viz.pages.learn.lessons.data.shipped import Shipped
@@ -24,6 +26,7 @@ from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
 from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
+from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
 from viz.text import glossary
@@ -31,34 +34,39 @@ from viz.text.html import table
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.sites import file_name
-from viz.ui import controls, frame, long_work, present, tools
+from viz.ui import controls, frame, long_work, present, sentence, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
+
+#: In the session: the steps that were seen, and where a press on Next asked whether to skip a question.
+_SEEN: Final = "lessons/seen"
+_SKIPS: Final = "lessons/skips"
 
 
 def show(head: "DeltaGenerator") -> None:
     """Which lesson and step, its words, its question and its picture."""
     lesson, number = _chosen()
     present.steps(len(lesson.steps), "lesson_step", first=1)
-    names = list(lessons())
-    head.markdown(
-        _(
-            "Lesson {number} of {count} · {section} · on **{name}**",
-            number=names.index(lesson.name),
-            count=len(names) - 1,
-            section=_(lesson.section),
-            name=plain(_name()),
-        ),
-        help=_(
-            "Lessons run on the first model of the server's list, the translator that ships, whatever is chosen "
-            "on the left; their claims are tested with it."
-        ),
-    )
     if not present.is_on():
         _way(lesson, number)
-    _step(lesson, number)
+    choice = ModelChoice(_name(), state.current().model.device)
+    with frame.loading():
+        shipped = Shipped(choice, models.translator(choice))
+    # What the model cannot read, the step itself says.
+    with suppress(HeadlightError):
+        head.html(sentence.lines_html(_lines(shipped, lesson, number)))
+    _step(shipped, lesson, number)
+
+
+def _lines(shipped: Shipped, lesson: Lesson, number: int) -> list[sentence.Line]:
+    """The sentence of a step and its translation; where a step has none, that of the nearest one before or after."""
+    given = [step.given for step in (*lesson.steps[number - 1 :: -1], *lesson.steps[number:])]
+    texts = (one.get("text") or next(iter(one.get("texts", ())), "") for one in given)
+    trace = shipped.trace(next(filter(None, texts), EXAMPLES[0].text))
+    both = zip(models.languages(shipped.choice), (trace.text, trace.translation), strict=True)
+    return [sentence.Line(language.upper(), language, text) for language, text in both]
 
 
 def _name() -> str:
@@ -82,16 +90,49 @@ def _way(lesson: Lesson, number: int) -> None:
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
+        if st.button(":material/toc:", key="lesson-contents", help=_("All lessons, and how far you are")):
+            st.dialog(_("Lessons"), width="large")(_contents)()
         st.button(
             ":material/arrow_back:", key="lesson-back", help=_("Previous step"), disabled=before is None,
             on_click=_go(before),
         )  # fmt: skip
         is_last = number == len(lesson.steps) and after is not None
+        is_open = lesson.steps[number - 1].question is not None and not state.current().learn.answer
+        # Asked once, and of this question alone.
+        is_asked = st.session_state.pop(_SKIPS, None) == after
         st.button(
-            _("Next lesson") if is_last else _("Next step"), key="lesson-next", type="primary", disabled=after is None,
-            on_click=_go(after),
+            _("Skip the question") if is_open and is_asked else _("Next lesson") if is_last else _("Next step"),
+            key="lesson-next", type="primary", disabled=after is None,
+            on_click=_go(after, asks=is_open and not is_asked),
         )  # fmt: skip
         controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
+    if is_open and is_asked:
+        st.caption(_("The question has no answer yet: answer it, or press again to skip it."))
+
+
+def _contents() -> None:
+    """Every lesson, how many of its steps were seen in this session, and which questions were answered at once."""
+    seen = _seen()
+    for index, (name, lesson) in enumerate(lessons().items()):
+        title, share = st.columns((3, 2), vertical_alignment="center")
+        if title.button(f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary"):
+            state.choose(lesson=name)
+            st.rerun()
+        count = sum(step[0] == name for step in seen)
+        asked = sum(step.question is not None for step in lesson.steps)
+        told = _("{seen} of {steps} steps", seen=count, steps=len(lesson.steps))
+        right = _(
+            "{right} of {asked} right at once", right=sum(seen[step] for step in seen if step[0] == name), asked=asked
+        )
+        share.progress(
+            count / len(lesson.steps), text=_("{steps} · {answers}", steps=told, answers=right) if asked else told
+        )
+
+
+def _seen() -> dict[tuple[str, int], bool]:
+    """Of this session: lesson and step → whether its question was answered rightly at once."""
+    seen: dict[tuple[str, int], bool] = st.session_state.setdefault(_SEEN, {})
+    return seen
 
 
 def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
@@ -101,23 +142,32 @@ def _neighbour(lesson: Lesson, number: int, by: int) -> tuple[str, int] | None:
     return every[at] if 0 <= at < len(every) else None
 
 
-def _go(to: tuple[str, int] | None) -> Callable[[], None]:
+def _go(to: tuple[str, int] | None, *, asks: bool = False) -> Callable[[], None]:
+    """What leads to a step; with `asks`, only once a person has pressed twice."""
+
     def go() -> None:
-        if to is not None:
+        if asks:
+            st.session_state[_SKIPS] = to
+        elif to is not None:
             state.choose(lesson=to[0])
             state.choose(lesson_step=to[1])
 
     return go
 
 
-def _step(lesson: Lesson, number: int) -> None:
+def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     step = lesson.steps[number - 1]
-    choice = ModelChoice(_name(), state.current().model.device)
-    with frame.loading():
-        shipped = Shipped(choice, models.translator(choice))
     with st.container(key="lesson-step"):
         # On a narrow page the picture comes below the words (`viz/ui/page_style.css`).
         told, shown = st.columns([2, 3], gap="large")
+    if not present.is_on():
+        told.caption(
+            _("{section} · on **{name}**", section=_(lesson.section), name=plain(_name())),
+            help=_(
+                "Lessons run on the first model of the server's list, the translator that ships, whatever is chosen "
+                "on the left; their claims are tested with it."
+            ),
+        )
     told.subheader(_(step.title), anchor=False)
     # While the picture is computed, nothing of the step before is left to be clicked.
     words = told.empty()
@@ -125,7 +175,7 @@ def _step(lesson: Lesson, number: int) -> None:
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
         st.markdown(glossary.explained(filled(step.text, view.found)))
-        is_open = step.question is None or _answered(step.question, view, number)
+        is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
         _full_page(view.full)
@@ -135,9 +185,14 @@ def _step(lesson: Lesson, number: int) -> None:
         if not is_open:
             frame.note(_("Predict first: the picture appears after your answer."))
             return
+        _seen().setdefault((lesson.name, number), False)
         alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
-        draw(view.picture, choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt)
+        draw(
+            view.picture, shipped.choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt
+        )
         st.caption(glossary.explained(shown_text(view.caption)))
+        if number == len(lesson.steps) and not present.is_on():
+            _ending(lesson)
 
 
 def _ending(lesson: Lesson) -> None:
@@ -147,7 +202,7 @@ def _ending(lesson: Lesson) -> None:
         st.markdown(_("**Try it:** {exercise}", exercise=_(lesson.exercise)))
 
 
-def _answered(question: Question, view: View, number: int) -> bool:
+def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     """The question, and after an answer whether the model bears it out; whether it has been answered."""
     options = [filled_plainly(option, view.found) for option in question.options]
     labels = {0: "", **dict(enumerate(map(plain, options), 1))}
@@ -163,7 +218,9 @@ def _answered(question: Question, view: View, number: int) -> bool:
     if not chosen:
         return False
     because = filled(question.because, view.found)
-    if is_right(question.options[chosen - 1], question, view.found):
+    is_right_one = is_right(question.options[chosen - 1], question, view.found)
+    _seen().setdefault(place, is_right_one)
+    if is_right_one:
         st.success(_("**Right.** {because}", because=because), icon=":material/check:")
     else:
         answer = right_answer(question, view.found)

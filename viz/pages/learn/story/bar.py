@@ -122,7 +122,7 @@ def _sentence(number: int) -> str:
     except HeadlightError as error:
         return _(error.message)
     if failing := [claim for claim in step.claims if not holds(claim, found)]:
-        return _("This model does not bear out what is said here: {claims}.", claims=_("; ").join(failing))
+        return _("This model does not confirm what is said here: {claims}.", claims=_("; ").join(failing))
     return filled_plainly(step.text, found)
 
 

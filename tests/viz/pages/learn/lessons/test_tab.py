@@ -35,7 +35,7 @@ def question_step() -> tuple[str, int]:
     )
 
 
-def test_the_page_opens_on_the_first_step_of_the_first_lesson_with_its_picture(
+def test_the_page_opens_on_the_first_step_of_the_first_lesson_with_its_question(
     app: AppTest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
@@ -43,6 +43,7 @@ def test_the_page_opens_on_the_first_step_of_the_first_lesson_with_its_picture(
     first = next(iter(lessons().values()))
     assert app.subheader[0].value == first.steps[0].title
     assert any(first.steps[0].title in block.value for block in app.html)
+    assert app.pills(key="answer").options
     assert app.query_params["lesson"] == first.name
 
 
@@ -62,7 +63,7 @@ def test_the_picture_waits_for_the_prediction_and_the_model_says_whether_it_was_
 def test_next_goes_on_into_the_next_lesson_and_forgets_the_answer(app: AppTest) -> None:
     names = list(lessons())
     last = len(lessons()[names[0]].steps)
-    at(app, names[0], last)
+    at(app, names[0], last, answer=1)
     app.button(key="lesson-next").click().run()
     assert app.subheader[0].value == lessons()[names[1]].steps[0].title
     app.button(key="lesson-back").click().run()

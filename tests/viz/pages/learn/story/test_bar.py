@@ -104,7 +104,7 @@ def test_what_the_model_does_not_bear_out_is_said_instead(app: AppTest, monkeypa
     monkeypatch.setattr("viz.pages.learn.story.bar.holds", lambda claim, found: claim != "weight > 0.5")
     opened(app, story=1)
     ((bar, _),) = sent_to(app, "story_bar")
-    assert bar["parts"] == ["This model does not bear out what is said here: weight > 0.5."]
+    assert bar["parts"] == ["This model does not confirm what is said here: weight > 0.5."]
 
 
 def test_without_a_translator_there_is_no_story(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
