@@ -25,7 +25,7 @@ HELD_OUT: Final = {
     "combinations": "combination of noun and property",
     "nouns": "noun",
 }
-READINGS: Final = {"word_in": "for the token read", "word_out": "for the token predicted"}
+READINGS: Final = {"word_in": "for the word going in", "word_out": "for the word coming out"}
 
 
 def anew(checkpoint: Path) -> dict[Path, str]:

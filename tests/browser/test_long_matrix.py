@@ -81,10 +81,10 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page
     root.get_by_role("application").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight"):
         page.keyboard.press(key)
-    expect(root.get_by_role("status")).to_have_text("row1 looks at column3: weight 0.0019 (max of a block)")
+    expect(root.get_by_role("status")).to_have_text("row1 attends to column3: weight 0.0019 (max of a block)")
     for _ in range(7):
         page.keyboard.press("+")
-    expect(root.get_by_role("status")).to_have_text("row1 looks at column3: weight 0.0010")
+    expect(root.get_by_role("status")).to_have_text("row1 attends to column3: weight 0.0010")
     page.keyboard.press("PageDown")
     expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} looks at column3: weight"))
     page.keyboard.press("Enter")
@@ -144,7 +144,7 @@ def test_a_token_is_found_by_typing_it_and_the_next_one_by_enter(page: Page, ser
     field.press("Enter")
     expect(root.locator(".matrix-found")).to_have_text("1 of 1")
     expect(root.locator(".extent")).to_contain_text("every number is exact")
-    expect(root.get_by_role("status")).to_contain_text("row120 looks at column112: weight")
+    expect(root.get_by_role("status")).to_contain_text("row120 attends to column112: weight")
     # Of a beginning all that have it, forwards, backwards and around.
     field.fill("column13")
     field.press("Enter")

@@ -61,7 +61,7 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_label(re.compile("^Position 5: a curve"))).to_be_visible()
+    expect(page.get_by_label(re.compile("^Position 5: its sines"))).to_be_visible()
     expect(page.locator(".st-key-circle .legendtext", has_text="pos = 5")).to_be_visible()
     expect(page).to_have_url(re.compile("position=5"))
     # Another width is said not to be the model's until it is taken back.

@@ -166,7 +166,7 @@ def test_own_rows_name_words_or_characters() -> None:
     [
         ({"pronoun": "he"}, "the pronoun “he” does not occur"),
         ({"pronoun": "og"}, "the pronoun “og” does not occur"),
-        ({"antecedent": "THE"}, "the antecedent “THE” stands 2 times"),
+        ({"antecedent": "THE"}, "the antecedent “THE” occurs 2 times"),
         ({"antecedent": [0, 999]}, "0 ≤ begin < end ≤"),
         ({"right": "er ist"}, "differ in one word"),
         ({"right": "Er ist da.", "wrong": "Sie war da."}, "differ in one word"),

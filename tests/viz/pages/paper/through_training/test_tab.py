@@ -105,7 +105,7 @@ def test_a_film_of_ones_own_takes_the_place_of_the_one_that_ships_and_gives_it_b
     # A file that is none, chosen after it, leaves it open.
     upload(filmed, b"no film", "other.npz")
     assert header(filmed)["heads"] == 3
-    assert "Shown is own" in said(filmed)
+    assert "Showing own" in said(filmed)
     upload(filmed, saved(tmp_path / "own.npz", film(("decoder.cross",), heads=3)))
     back = next(button for button in filmed.button if button.label.startswith("Close"))
     assert header(healthy(back.click().run()))["heads"] == 2
