@@ -34,7 +34,7 @@ def test_pairs_are_read_from_plain_and_packed_files(
         ("c.tsv", b"One.\tEins.\n" + "Äpfel\tapples".encode("latin-1"), r"c\.tsv, line 2 is not UTF-8"),
         ("d.tsv.xz", b"no xz", "cannot be read"),
         ("e.tsv.gz", gzip.compress(TEXT.encode(), mtime=0)[:20], "cannot be read"),
-        ("f.tsv", b"\n \n", "no pair"),
+        ("f.tsv", b"\n \n", "no sentence pair"),
         ("g.tsv", None, "no file"),
     ],
 )

@@ -159,7 +159,7 @@ def test_back_and_branch_go_on_as_if_nothing_had_been(writers: dict[str, TextWri
     assert branched.written_ids == (20, 21, 22, 23, 24, 25, 30)
     while session.steps:
         session.back()
-    with pytest.raises(SessionError, match="Nothing is written"):
+    with pytest.raises(SessionError, match="Nothing has been written"):
         session.back()
     session.run()
     assert session.target_ids == finished(reader).target_ids

@@ -70,6 +70,6 @@ def test_what_integrated_gradients_miss_is_said_with_the_points_that_were_taken(
     assert "144 points" in close
     assert "at most 0.10 of the 8.00 nats" in close
     far = integration_sentence(Integration(gained=8.0, missing=1.5, at_zero=1.25, points=512))
-    assert "do not add up" in far
+    assert "are incomplete" in far
     assert "up to 1.50 of the 8.00 nats" in far
     assert "1.25 of them close to zero" in far

@@ -125,7 +125,7 @@ def test_mean_ablation_puts_in_the_mean_and_not_nothing(saved: Translator) -> No
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "no pair"), (b"no tab here", "line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "line 2")],
+    [(b"", "no sentence pair"), (b"no tab here", "line 1"), (b"\xff\xfe\x00", "UTF-8"), (b"A\tB\n\tC", "line 2")],
     ids=["empty", "no tab", "binary", "half a pair"],
 )
 def test_sentence_pairs_that_cannot_be_read_are_refused_with_a_reason(content: bytes, said: str) -> None:
