@@ -31,7 +31,7 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
         reader.decode(TEXT, edits={"decoder.layers.0.self_attention.hook_scores": lambda value: value})
     with pytest.raises(EditError, match="Layers"):
         reader.decode(TEXT, edits=[SwitchOff("decoder.self", 9, 0)])
-    with pytest.raises(SessionError, match="Nothing is written"):
+    with pytest.raises(SessionError, match="Nothing has been written"):
         reader.decode(TEXT).trace()
     for beam in (0, 13):
         with pytest.raises(ConfigError, match="wide"):
