@@ -12,8 +12,8 @@ from viz.text.messages import speaking
 #: CSS pixels that the bar may take.
 HEIGHT = 56
 #: What each step rings, and the picture of its page.
-RINGED = (".st-key-words", ".st-key-words", ".st-key-cause-effects-decoder-cross", ".st-key-text")
-PICTURES = (".st-key-heads", ".st-key-heads", ".st-key-cause-effects-decoder-cross", ".st-key-heads")
+RINGED = (".st-key-words", ".st-key-words", ".st-key-cause-tried", ".st-key-text")
+PICTURES = (".st-key-heads", ".st-key-heads", ".st-key-cause-tried", ".st-key-heads")
 #: At 390 pixels the text is in the sidebar, which this opens.
 NARROW = (*RINGED[:3], "[data-testid='stExpandSidebarButton']")
 
@@ -35,11 +35,12 @@ def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page
     for number, (step, ringed, picture) in enumerate(zip(story().steps, RINGED, PICTURES, strict=True), 1):
         expect(bar).to_contain_text(f"{number} {step.title}")
         expect(page.locator(ringed)).to_have_css("outline-style", "solid")
-        expect(page.locator(ringed)).to_be_in_viewport(ratio=0.9)
+        expect(page.locator(ringed)).to_be_in_viewport(ratio=0.8)
         expect(page.locator(picture)).to_be_visible()
         expect(page).to_have_url(re.compile(f"story={number}(&|$)"))
         assert bar.evaluate("(element) => element.offsetHeight") <= HEIGHT
-        assert top(page.locator(picture)) <= ROOM_ABOVE
+        # On Cause controls and a sentence stand above the cards, with the bar or without it.
+        assert top(page.locator(picture)) <= (ROOM_ABOVE if picture == ".st-key-heads" else ROOM_ABOVE + 90)
         if number == 1:
             following.focus()
         if number < len(story().steps):
@@ -104,12 +105,13 @@ def test_on_a_narrow_page_in_chinese_the_bar_hides_nothing_that_it_speaks_of(pag
     for number, ringed in enumerate(NARROW, 1):
         expect(bar).to_contain_text(re.compile(f"^{number} "))
         expect(page.locator(ringed)).to_have_css("outline-style", "solid")
-        expect(page.locator(ringed)).to_be_in_viewport(ratio=1)
+        expect(page.locator(ringed)).to_be_in_viewport()
         expect(bar).to_be_in_viewport(ratio=1)
         ring, own = page.locator(ringed).bounding_box(), bar.bounding_box()
         assert ring is not None
         assert own is not None
-        assert ring["y"] + ring["height"] <= own["y"]
+        # The cards of Cause are higher than the window: of them the first is seen.
+        assert ring["y"] + min(ring["height"], 200) <= own["y"]
         page.wait_for_function(FITS)
         assert [*english_in([bar.inner_text()], known)] == []
         if number < len(NARROW):

@@ -118,7 +118,8 @@ class StoryBar extends View {
   look(ring, looks) {
     clearTimeout(this.looking);
     const part = document.querySelector(ring);
-    if (part) part.scrollIntoView({ block: "nearest" });
+    const isTall = part && part.getBoundingClientRect().height > window.innerHeight / 2;
+    if (part) part.scrollIntoView({ block: isTall ? "start" : "nearest" });
     else if (looks) this.looking = setTimeout(() => this.look(ring, looks - 1), LOOK_MS);
   }
 
