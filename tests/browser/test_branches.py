@@ -80,15 +80,16 @@ def test_a_typed_word_becomes_a_branch(page: Page, url: str) -> None:
 
 
 def test_a_head_is_pointed_at_a_token_and_the_edit_kept(page: Page, url: str) -> None:
-    visit(
-        page,
-        f"{url}/decode?{urlencode({'studio': 'Edit attention', 'edit': 'point', 'site': 'decoder.cross', 'step': 3})}",
-    )
+    edit = {"text": TEXT, "studio": "Edit attention", "edit": "point", "site": "decoder.cross", "step": 3}
+    visit(page, f"{url}/decode?{urlencode(edit)}")
     # The tab is now a part of another page.
     expect(page).to_have_url(re.compile("/compare.*lab=Cause"))
+    # All that is computed is there: what comes later would close the list.
+    for part in (".st-key-cause-point-map .js-plotly-plot", ".st-key-keep-edit"):
+        expect(page.locator(part)).to_be_visible()
     page.locator(".st-key-key_token").get_by_role("combobox").click()
     page.get_by_role("option", name=re.compile("^2 · ")).click()
     expect(page).to_have_url(re.compile("key_token=1"))
     page.get_by_role("button", name="Keep as a branch").click()
     expect(page).to_have_url(re.compile("/decode.*branches=0-3-point-c-0-0-1"))
-    expect(shown_row(page.locator(".st-key-branch-tree"))).to_contain_text("Branch 1")
+    expect(shown_row(page.locator(".branch-tree"))).to_contain_text("Branch 1")

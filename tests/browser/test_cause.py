@@ -28,7 +28,7 @@ def test_the_verdict_takes_two_clicks_and_a_click_on_a_cell_tests_another_head(p
     assert box is not None
     # The last of the three attentions, its last layer and head.
     page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
-    expect(page).to_have_url(re.compile("site=decoder.cross&layer=1&head=3"))
+    expect(page).to_have_url(re.compile("site=decoder.cross&head=L2H4"))
     expect(page.get_by_text(re.compile("cross L2 H4 .*: switched off"))).to_be_visible()
 
 

@@ -104,6 +104,11 @@ def has_chat_template(choice: ModelChoice) -> bool:
         return False
 
 
+def weights_bytes(choice: ModelChoice) -> int:
+    """Bytes of the chosen model's weights. Raises as `folder`."""
+    return _weights_bytes(_stamp(folder(choice)))
+
+
 def is_small_and_ours(choice: ModelChoice) -> bool:
     """Whether the chosen model is a checkpoint of Headlight's own that may be loaded unasked. Raises as `folder`."""
     path = folder(choice)

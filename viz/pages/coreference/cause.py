@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from model.word_choice import Chooser
 
 LETTERS: Final = "AB"
+#: Of a model with more bytes of weights, its heads are pointed only when that is asked for: each at each token.
+LARGEST_POINTED: Final = 1 << 27
 _CARD: Final = (
     '<div style="line-height:1.45"><div style="font-weight:600">{title}</div>'
     '<div style="font-size:1.35rem;font-weight:600;margin:0.25rem 0">{says}</div><div>{change}</div>'
@@ -57,36 +59,44 @@ def show() -> None:
         return
     is_pronoun = models.is_english_german(model)
     of_set = (causes.pronoun_questions if is_pronoun else causes.gift_questions)(models.chooser(model))
+    # Each part in its place from the first run on: what arrives later in one leaves an open list of another open.
+    verdict = st.container(key="cause-said")
     row = st.container(horizontal=True, vertical_alignment="bottom")
+    cards, maps, edit, rest = (st.container() for _part in range(4))
     chosen = _chosen(of_set, row, "pair" if is_pronoun else "word_pair")
     # Sets are read as they are, a person's own text as a chat where that is chosen.
     reader = models.text_chooser(model) if chosen is None else models.chooser(model)
     trace = None
     if chosen is None:
         chosen, trace = _own(reader, row)
-    task = access.every_head(reader, chosen)
-    known = long_work.known(task)
+    known = long_work.known(access.every_head(reader, chosen))
     if known is None and not state.current().common.head_chosen:
-        known = _every_head(reader, chosen)
+        with maps:
+            known = _every_head(reader, chosen)
         if known is None:
             return
     head = _head(reader, known, row)
-    stated = long_work.outcome(
-        access.tested(reader, chosen, head), _("Put this head to the test"), key="cause-verdict", start=True
-    )
+    with verdict:
+        task = access.tested(reader, chosen, head)
+        stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
+        if stated is not None:
+            st.markdown(f"**{plain(_(head_verdict.sentence(stated)))}**")
     if stated is not None:
-        st.markdown(f"**{plain(_(head_verdict.sentence(stated)))}**")
-        _interventions(stated, chosen.texts[0])
-    known = known or _every_head(reader, chosen)
-    if known is not None:
-        _texts(chosen, known)
-        _maps(reader, chosen, known, head)
+        with cards:
+            _interventions(stated, chosen.texts[0])
+    with maps:
+        known = known or _every_head(reader, chosen)
+        if known is not None:
+            _texts(chosen, known)
+            _maps(reader, chosen, known, head)
     if stated is not None and trace is not None:
-        _edit(trace, stated)
-    _many(reader, chosen, of_set, known)
-    with st.expander(_("Formulas and sources"), key="cause-formulas"):
-        formulas.show(Path(__file__).with_name("cause_formulas.md"))
-    _to_attribution(chosen)
+        with edit:
+            _edit(trace, stated)
+    with rest:
+        _many(reader, chosen, of_set, known)
+        with st.expander(_("Formulas and sources"), key="cause-formulas"):
+            formulas.show(Path(__file__).with_name("cause_formulas.md"))
+        _to_attribution(chosen)
 
 
 def _chosen(of_set: tuple[Question, ...], row: "DeltaGenerator", field: str) -> Question | None:
@@ -150,8 +160,10 @@ def _head(reader: "Chooser", known: EveryHead | None, row: "DeltaGenerator") -> 
     state.put(state.current().for_model(reader.abilities.shapes))
     with row:
         site = controls.site_list(list(of_sites))
-        layer = controls.layer(len(of_sites[site]))
-        return site, layer, controls.head(max(of_sites[site]))
+        # On a narrow page they go to the next line together.
+        with st.container(horizontal=True, width="content"):
+            layer = controls.layer(len(of_sites[site]))
+            return site, layer, controls.head(max(of_sites[site]))
 
 
 def _interventions(stated: Stated, text: str) -> None:
@@ -250,7 +262,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
         off, point, swap = (st.container() for _column in range(3))
     with point:
         task = access.every_head_pointed(reader, asked)
-        start = models.is_small_and_ours(state.current().model)
+        start = models.weights_bytes(state.current().model) <= LARGEST_POINTED
         pointed = long_work.outcome(task, _("Point each head at each token"), key="cause-pointed", start=start)
     maps = [(off, "off", _("Switched off"), known.off)]
     if pointed is not None and not np.isnan(pointed.changes).all():
