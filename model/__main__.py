@@ -70,6 +70,11 @@ def build_parser() -> argparse.ArgumentParser:
         "--model", type=path, metavar="FOLDER", help="a model that transformers saved, instead of a checkpoint of ours"
     )
 
+    verify = add("verify", run_verify, "open a model and print how exactly it is shown")
+    verify.add_argument("folder", type=path, metavar="FOLDER", help="a model that transformers saved")
+    verify.add_argument("--device", help="cpu, cuda or cuda:N (default: CUDA if present)")
+    verify.add_argument("--dtype", default="float32", help="float32 (default), or bfloat16 on CUDA")
+
     align = add("align", run_align, "score cross-attention heads against alignments made by hand")
     align.add_argument("--data", type=path, required=True, metavar="FILE.jsonl", help="rows with en, de and sure")
 
@@ -187,6 +192,17 @@ def run_trace(arguments: argparse.Namespace) -> None:
         )
     save_trace(trace, arguments.out, weight_arrays(trace))
     print(f"{trace.translation}\n{arguments.out}".lstrip("\n"), file=sys.stderr)
+
+
+def run_verify(arguments: argparse.Namespace) -> None:
+    """Print the verdict on a model, and what is known of it."""
+    from model.description import describe
+
+    reader = open_reader(arguments.folder, arguments.device, arguments.dtype)
+    if reader.abilities.proof is None:
+        print("one of Headlight's own: its attention is computed once, and what is shown is what it used")
+    for name, value in describe(reader).rows:
+        print(f"{name}: {value}")
 
 
 def run_align(arguments: argparse.Namespace) -> None:

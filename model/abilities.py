@@ -9,8 +9,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal
 
+from model.messages import Message, said
+
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
-PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none"]
+PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
 View = Literal[
     "scores",
     "head outputs",
@@ -38,6 +40,36 @@ look at and write by tokens alone · the multiply-adds of a step."""
 
 
 @dataclass(frozen=True, kw_only=True)
+class Proof:
+    """How a model of the library was found to be shown, on a short probe text, when it was opened.
+
+    Attributes:
+        is_exact: whether what is recorded is what the library computes; otherwise its own weights are shown.
+        heads: heads that were compared, of all layers and sites.
+        tokens: of the longest text that was read for it.
+        difference: the largest, between two weights or two outputs of a head.
+        why: why no more than weights are known, as a part of a sentence; "" where they are exact.
+    """
+
+    is_exact: bool
+    heads: int
+    tokens: int
+    difference: float = 0.0
+    why: str = ""
+
+    @property
+    def verdict(self) -> Message:
+        """In a few words."""
+        if not self.is_exact:
+            return said("weights only: {why}", why=self.why)
+        return said(
+            "exact (largest difference {difference:.0e} over {heads:,} heads)",
+            difference=self.difference,
+            heads=self.heads,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Abilities:
     """What a model offers.
 
@@ -53,6 +85,7 @@ class Abilities:
         max_length: tokens that it reads at most, special ones included; None if nothing limits it but memory.
         max_target_length: the same for what it writes; None as well where it writes nothing.
         lacks: what cannot be shown of it → one sentence that says why.
+        proof: of a model of the library, how exactly it is shown.
     """
 
     kind: Kind
@@ -65,6 +98,7 @@ class Abilities:
     max_target_length: int | None = None
     is_headlight: bool = False
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
+    proof: Proof | None = None
 
     @property
     def sites(self) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ POSITIONS: Final[Mapping[PositionScheme, str]] = {
     "ALiBi": "ALiBi",
     "relative bias": said("relative bias"),
     "none": said("none"),
+    "unknown": said("unknown"),
 }
 #: Parts of names of parameters → the part of a model that they belong to; the first that fits.
 _PARTS: Final = (
@@ -121,6 +122,14 @@ def describe(reader: Reader) -> Description:
         if least < most_heads:
             each = said("{layers} layers of {least} to {most} heads", layers=layers, least=least, most=most_heads)
         rows.append((SITES[site], each))
+    if abilities.proof is not None:
+        rows.insert(1, (said("Proof"), abilities.proof.verdict))
+    if (others := _layers_without_attention(model, reader)) is not None:
+        rows.append(others)
+    labels = getattr(config, "id2label", None)
+    if isinstance(labels, dict) and any(name != f"LABEL_{number}" for number, name in labels.items()):
+        named = ", ".join(str(name) for name in labels.values())
+        rows.append((said("Labels"), named if len(named) <= MAX_VALUE else f"{named[: MAX_VALUE - 1]}…"))
     rows += [
         (said("Positions"), POSITIONS[abilities.positions]),
         (said("Reads at most"), most),
@@ -131,6 +140,36 @@ def describe(reader: Reader) -> Description:
     settings = config.to_diff_dict() if hasattr(config, "to_diff_dict") else {}
     return Description(
         rows, parts, sorted(map(_setting, _plain(settings).items())), list(dict.fromkeys(abilities.lacks.values()))
+    )
+
+
+def _layers_without_attention(model: nn.Module, reader: Reader) -> tuple[str, str] | None:
+    """Which layers of a hybrid attend, counted from 1 as everywhere on pages, and what the others are made of."""
+    layout = getattr(reader, "layout", None)
+    if layout is None or not layout.sites or reader.abilities.kind != "decoder":
+        return None
+    from model.adapters.stream_taps import layer_around
+
+    attending = [layer_around(model, module) for module in layout.sites]
+    lists = [each for each in model.modules() if isinstance(each, nn.ModuleList) and attending[0] in list(each)]
+    if not lists or not (without := [layer for layer in lists[0] if layer not in attending]):
+        return None
+    layers = list(lists[0])
+    parts = [
+        {(name, type(part).__name__) for layer in some for name, part in layer.named_children()}
+        for some in (without, [layer for layer in attending if layer is not None])
+    ]
+    # What stands in place of the attention has another name, or the same name and is of another class.
+    own_names = {name for name, _ in parts[1]}
+    others = {of for name, of in parts[0] if name not in own_names} or {of for _, of in parts[0] - parts[1]}
+    return (
+        said("Layers that attend"),
+        said(
+            "{numbers} of {count}; the others ({others}) have no attention, and heads are counted without them",
+            numbers=", ".join(str(layers.index(layer) + 1) for layer in attending if layer in layers),
+            count=len(layers),
+            others=", ".join(sorted(others or {type(layer).__name__ for layer in without})),
+        ),
     )
 
 

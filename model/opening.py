@@ -1,13 +1,18 @@
 """Open a folder with a model in it, whichever kind it is: Headlight's own, MarianMT, or one of transformers."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from model.adapters.folder_check import refuse_gguf
+from model.adapters.folder_check import pickled_files, refuse_gguf
+from model.adapters.pickled_weights import write_safetensors
 from model.checkpoint import MANIFEST
 from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries, named_folder
+from model.marian.files import CONFIG, SOURCE, TARGET, TARGET_VOCABULARY, TOKENIZER_SETTINGS, VOCABULARY, file_bytes
 from model.marian.loading import is_opus_mt
 from model.messages import said
 from model.nn.transformer import Transformer
@@ -57,9 +62,26 @@ def open_translator(folder: Path, device: str | None = None, dtype: str = "float
         CheckpointError: the folder is missing or damaged.
         DeviceError: there is no such device, or it does not run this number type.
     """
-    read = read_folder(folder, device, dtype)
+    with _readable(folder) as readable:
+        read = read_folder(readable, device, dtype)
     kind = Translator if isinstance(read.model, Transformer) else EarlierTranslator
     return kind(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
+
+
+@contextmanager
+def _readable(folder: Path) -> Iterator[Path]:
+    """The same folder, or, of a MarianMT model whose weights torch pickled, a copy with safetensors."""
+    if not is_opus_mt(folder) or not pickled_files(folder):
+        yield folder
+        return
+    with TemporaryDirectory(prefix="headlight-weights-", ignore_cleanup_errors=True) as made:
+        copy = Path(made) / folder.name
+        copy.mkdir()
+        for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TARGET_VOCABULARY, TOKENIZER_SETTINGS):
+            if (folder / name).exists():
+                (copy / name).write_bytes(file_bytes(folder, name))
+        write_safetensors(folder, copy)
+        yield copy
 
 
 def as_writer(reader: Reader) -> Writer:

@@ -48,8 +48,8 @@ def is_refused(call: Callable[[], object], said: str) -> bool:
     return False
 
 
-def numbers(config: dict[str, Any], scheme: Any = "learned") -> None:
-    config_limits.check_values(config, scheme)
+def numbers(config: dict[str, Any], *, has_table: bool = True) -> None:
+    config_limits.check_values(config, has_table=has_table)
 
 
 PROVES = SimpleNamespace(abilities=SimpleNamespace(has=lambda view: True))
@@ -90,7 +90,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
     ("model.adapters.config_limits", "MOST_LAYERS", lambda n: numbers({"num_layers": n}), "num_layers"),
     ("model.adapters.config_limits", "MOST_GROUPS", lambda n: numbers({"num_hidden_groups": n}), "groups"),
     ("model.adapters.config_limits", "LONGEST_TABLE", lambda n: numbers({"n_positions": n}), "n_positions"),
-    ("model.adapters.config_limits", "LONGEST", lambda n: numbers({"n_positions": n}, "rotary"), "n_positions"),
+    ("model.adapters.config_limits", "LONGEST", lambda n: numbers({"n_positions": n}, has_table=False), "n_positions"),
     ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"vocab_size": n}), "vocab_size"),
     ("model.adapters.config_limits", "LARGEST", lambda n: numbers({"bias": -n}), "bias"),
     ("model.adapters.image_reader", "LARGEST_SIDE", lambda n: image_reader._check_size((1, n)), "can be read"),

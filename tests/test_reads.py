@@ -20,7 +20,7 @@ _ATTRIBUTES: Final = {
 FOLDERS: Final = {
     "model/folder_files.py": {"os.open"},
     "model/adapters/library.py": {
-        "HEADS[kind].from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
+        "model_class.made.from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
         "transformers.AutoTokenizer.from_pretrained",
     },
     "model/adapters/peft_adapter.py": {"load_file"},

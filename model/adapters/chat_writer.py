@@ -51,6 +51,7 @@ class ChatWriter(TextWriter):
             InputTextError: it has no chat template, or none that can be used.
         """
         made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
+        made.caches = writer.caches
         chosen_template(made.pieces.chat_template)
         return made
 

@@ -7,7 +7,6 @@ looks at the weights. Real models stay far below these bounds.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from model.abilities import PositionScheme
 from model.errors import CheckpointError
 
 MOST_LAYERS: Final = 1_000
@@ -26,18 +25,17 @@ _POSITIONS: Final = frozenset(
 _GROUPS: Final = frozenset({"num_hidden_groups", "inner_group_num"})
 
 
-def check_values(config: dict[str, Any], positions: PositionScheme) -> None:
-    """Make sure that no number in config.json is beyond reason; tables of positions are built of some schemes only.
+def check_values(config: dict[str, Any], *, has_table: bool) -> None:
+    """Make sure that no number in config.json is beyond reason; of a model with a table of positions, fewer of them.
 
     Raises:
         CheckpointError: one is; the message names it.
     """
-    has_table = positions in ("learned", "sinusoidal")
     for name, number in _numbers(config, ""):
         most = LARGEST
         if name in _GROUPS:
             most = MOST_GROUPS
-        elif "layer" in name or name == "attention_types":
+        elif ("layer" in name and "rope" not in name) or name == "attention_types":
             most = MOST_LAYERS
         elif name in _POSITIONS:
             most = LONGEST_TABLE if has_table else LONGEST

@@ -23,6 +23,8 @@ from model.folder_files import entries, is_hub_blob, named_file, open_file, read
 CONFIG: Final = "config.json"
 WEIGHTS: Final = "model.safetensors"
 INDEX: Final = "model.safetensors.index.json"
+PICKLED: Final = "pytorch_model.bin"
+_PICKLED_PART: Final = re.compile(r"pytorch_model-\d{5}-of-\d{5}\.bin")
 GENERATION: Final = "generation_config.json"
 LARGEST_CONFIG: Final = 1 << 20
 LARGEST_INDEX: Final = 32 << 20
@@ -38,19 +40,28 @@ TOKENIZER_FILES: Final[Mapping[str, int]] = {
     **dict.fromkeys(("spm.model", "source.spm", "target.spm"), 16 << 20),
     "dict.txt": 8 << 20,
 }
-#: How files begin that hold programs of pickle: those of torch are zip archives, or pickle itself.
-_PICKLE: Final = (b"PK\x03\x04", b"\x80")
 _GGUF: Final = b"GGUF"
 #: Of a file with weights; larger models come in parts.
 LARGEST_WEIGHTS: Final = 256 << 30
 MARIAN_TOKENIZER: Final = ("source.spm", "target.spm", "vocab.json")
-#: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, of
-#: which nothing is shown.
+#: Settings by which a folder could ask for code, for files elsewhere or for another way of computing; and labels, which
+#: are read on their own.
 _NEVER: Final = re.compile(
     r"auto_map|custom_pipelines|_?attn_implementation.*|_?experts_implementation.*|transformers_weights|_name_or_path|"
     r"torch_dtype|dtype|_commit_hash|trust_remote_code|num_labels|id2label|label2id"
 )
 _PART: Final = re.compile(r"[\w.-]+\.safetensors")
+#: How files begin that hold programs of pickle: those of torch are zip archives, or pickle itself.
+_PICKLE: Final = (b"PK\x03\x04", b"\x80")
+MOST_LABELS: Final = 32_768
+LONGEST_LABEL: Final = 200
+#: How files end that other programs read → which.
+_OTHERS: Final[Mapping[str, str]] = {
+    ".onnx": "ONNX",
+    ".h5": "TensorFlow",
+    ".msgpack": "Flax",
+    "model.bin": "CTranslate2",
+}
 _PLAIN: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 
 
@@ -64,6 +75,7 @@ class Folder:
         generation: what generation_config.json says of how the model writes; None where there is no such file.
         weights, numbers: the files that hold the weights, and how many numbers these hold.
         adapter: what is to be merged into it, from another folder, if anything.
+        home: where the weights lie; None for the same folder.
     """
 
     path: Path
@@ -72,6 +84,17 @@ class Folder:
     weights: tuple[Path, ...]
     numbers: int
     adapter: Adapter | None = None
+    home: Path | None = None
+
+    @property
+    def weights_home(self) -> Path:
+        """The folder of the weights."""
+        return self.home or self.path
+
+    def with_weights_in(self, home: Path) -> "Folder":
+        """The same with the safetensors of another folder, written from its own pickled ones."""
+        weights = _weight_files(home)
+        return replace(self, home=home, weights=weights, numbers=sum(map(_count_numbers, weights)))
 
     @property
     def name(self) -> str:
@@ -92,13 +115,13 @@ class Folder:
         Raises:
             CheckpointError: one cannot be read, or was exchanged.
         """
-        index = self.path / INDEX
+        index = self.weights_home / INDEX
         names = {file.name: LARGEST_WEIGHTS for file in self.weights} | (
             {INDEX: LARGEST_INDEX} if index.is_file() else {}
         )
         with _readable(self.path), ExitStack() as stack:
             for name, largest in names.items():
-                stack.enter_context(named_file(self.path, name, largest))
+                stack.enter_context(named_file(self.weights_home, name, largest))
             yield
 
     def digest(self) -> str:
@@ -109,11 +132,12 @@ class Folder:
         """
         whole = hashlib.sha256()
         kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
+        kinds |= {".bin"} if self.home else set()
         for folder in [self.path] if self.adapter is None else [self.path, self.adapter.path]:
             with _readable(folder):
                 read = [file for file in entries(folder) if file.suffix in kinds or file.name in TOKENIZER_FILES]
                 for path in filter(Path.is_file, read):
-                    most = LARGEST_WEIGHTS if path.suffix == ".safetensors" else LARGEST_TOKENIZER
+                    most = LARGEST_WEIGHTS if path.suffix in (".safetensors", ".bin") else LARGEST_TOKENIZER
                     with open_file(folder, path.name, most) as file:
                         whole.update(f"{path.name}\0{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
         return whole.hexdigest()
@@ -190,10 +214,10 @@ def _checked(path: Path) -> Folder:
             "without quantization.",
             name=path.name,
         )
-    weights = _weight_files(path)
+    weights = pickled_files(path) or _weight_files(path)
     numbers = sum(_count_numbers(file) for file in weights)
     generation = _read_json(path / GENERATION, LARGEST_CONFIG) if (path / GENERATION).is_file() else None
-    return Folder(path, _without_orders(config), generation, weights, numbers)
+    return Folder(path, _without_orders(config) | _labels(config), generation, weights, numbers)
 
 
 def check_tokenizer_files(path: Path, model_type: object) -> None:
@@ -254,9 +278,39 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
             weights=WEIGHTS,
             pickled=pickled.name,
         )
+    for file in entries(path):
+        other = next((what for ending, what in _OTHERS.items() if file.name.endswith(ending)), None)
+        if other is not None and not file.name.startswith("pytorch"):
+            raise CheckpointError(
+                "{name} has no {weights}, and {file} is for {other}, which Headlight does not read. Open a folder of "
+                "the same model with safetensors or a pytorch_model.bin.",
+                name=path.name,
+                weights=WEIGHTS,
+                file=file.name,
+                other=other,
+            )
     raise CheckpointError(
         "{name} has no weights: there is no {weights} and no {index}.", name=path.name, weights=WEIGHTS, index=INDEX
     )
+
+
+def pickled_files(path: Path) -> tuple[Path, ...]:
+    """The files in which torch pickled the weights of a folder that has none as safetensors; none if it has."""
+    if (path / WEIGHTS).is_file() or (path / INDEX).is_file():
+        return ()
+    parts = sorted(file for file in entries(path) if _PICKLED_PART.fullmatch(file.name))
+    return (path / PICKLED,) if (path / PICKLED).is_file() else tuple(parts)
+
+
+def _labels(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The labels of a classifier, by their numbers; nothing where there are none, or no sensible ones."""
+    named = config.get("id2label")
+    if not isinstance(named, dict) or len(named) > MOST_LABELS:
+        return {}
+    labels = {key: value for key, value in named.items() if key.isdecimal() and isinstance(value, str)}
+    if len(labels) < len(named) or any(len(label) > LONGEST_LABEL for label in labels.values()):
+        return {}
+    return {"id2label": {int(key): label for key, label in labels.items()}}
 
 
 def _begins(file: Path, *signs: bytes) -> bool:
@@ -295,6 +349,9 @@ def _count_numbers(path: Path) -> int:
     """
     name = f"{path.parent.name}/{path.name}"
     with open_file(path.parent, path.name, LARGEST_WEIGHTS) as file:
+        if path.suffix == ".bin":
+            # At least; how many there are is known when it has been read.
+            return os.fstat(file.fileno()).st_size // 8
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(LARGEST_HEADER, size - 8):

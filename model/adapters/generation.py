@@ -21,9 +21,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.capture import head_edits, named_only
-from model.adapters.generate_call import Beginning, begin_writing, most_steps
+from model.adapters.generate_call import Beginning, begin_writing, most_steps, write_greedily
 from model.adapters.generation_rows import GenerationRows
 from model.adapters.layout import OUTPUTS
+from model.adapters.limited_process import first_words
 from model.adapters.text_reader import TextReader
 from model.decoding.session import Session
 from model.errors import SessionError
@@ -64,7 +65,7 @@ class GenerationSession(Session):
             self._beginning = beginning_of(reader, self._source_ids, self._most)
         begun = self._beginning
         super().__init__(reader.pieces, begun.token_ids, begun.eos_ids, reader.vocab_size, self._most)
-        self._rows = GenerationRows(reader.model, begun)
+        self._rows = GenerationRows(reader.model, begun, caches=reader.caches)
         self._logits: list[Tensor] = []
 
     @property
@@ -167,3 +168,42 @@ def beginning_of(reader: TextReader, source_ids: Sequence[int], most: int) -> Be
     """How this model begins to write; the encoder runs."""
     token_ids = torch.tensor([list(source_ids)], device=reader.device)
     return begin_writing(reader.model, token_ids, most, reader.start_options)
+
+
+#: Tokens that a model writes to be proven, and how many of them it takes back.
+PROVEN_STEPS, TAKEN_BACK = 6, 3
+
+
+@torch.inference_mode()
+def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
+    """Why what this model writes here, greedily, is not what `generate` writes, as a sentence; "" if it is.
+
+    Settings for writing that do not fit the model are left to who writes with it.
+    """
+    source = torch.tensor([list(source_ids)], device=reader.device)
+    try:
+        expected = write_greedily(reader.model, source, PROVEN_STEPS, reader.start_options)
+        begun = begin_writing(reader.model, source, PROVEN_STEPS, reader.start_options)
+    except SessionError as error:
+        return "" if reader.caches else error.message
+    rows, written = GenerationRows(reader.model, begun, caches=reader.caches), list(begun.token_ids)
+    logits: list[Tensor] = []
+    try:
+        while len(logits) < PROVEN_STEPS and not (logits and written[-1] in begun.eos_ids):
+            unread = torch.tensor([written[len(rows) :]], device=reader.device)
+            logits.append(rows.ruled(rows.read(unread))[0])
+            written.append(int(logits[-1].argmax()))
+        back = min(TAKEN_BACK, len(logits) - 1)
+        rows.truncate(len(rows) - back)
+        again = (
+            rows.ruled(rows.read(torch.tensor([written[len(rows) : len(written) - 1]], device=reader.device)))[0]
+            if back
+            else logits[-1]
+        )
+    except Exception as error:  # Whatever a class of the library thinks of a cache that is not its own.
+        return said("Headlight cannot write with this model step by step ({reason}).", reason=first_words(error))
+    finite = logits[-1].isfinite()
+    scale = max(1.0, float(logits[-1][finite].abs().max()))
+    if written != expected[: len(written)] or float((again - logits[-1])[finite].abs().max()) > 1e-2 * scale:
+        return said("What this model writes here step by step is not what transformers writes, so it only reads.")
+    return ""

@@ -19,10 +19,11 @@ class GenerationRows:
     Args:
         model: that writes.
         beginning: where it begins; its tokens are yet to be read.
+        caches: whether keys and values are kept; otherwise all is read again in every step.
     """
 
-    def __init__(self, model: nn.Module, beginning: Beginning) -> None:
-        self._model, self._beginning = model, beginning
+    def __init__(self, model: nn.Module, beginning: Beginning, *, caches: bool = True) -> None:
+        self._model, self._beginning, self._caches = model, beginning, caches
         self._has_encoder = bool(beginning.encoded)
         self._cache = new_cache(self._has_encoder)
         self._read = torch.empty(1, 0, dtype=torch.long, device=device_of(model))
@@ -35,10 +36,13 @@ class GenerationRows:
     def read(self, token_ids: Int[Tensor, "row new"]) -> Float[Tensor, "row vocab"]:
         """Read more tokens of every row; the model's own scores of what follows, in float32."""
         first, name = len(self), "decoder_input_ids" if self._has_encoder else "input_ids"
+        read = torch.cat((self._read.expand(token_ids.size(0), -1), token_ids), dim=1)
         given: dict[str, Any] = {name: token_ids, "past_key_values": self._cache, "use_cache": True}
+        if not self._caches:
+            given, first = {name: read, "use_cache": False}, 0
         with rows_from(first):
             output = self._model(**given, **self._encoded(), **self._last_only)
-        self._read = torch.cat((self._read, token_ids), dim=1)
+        self._read = read
         logits: Tensor = output.logits[:, -1].float()
         return logits
 
@@ -61,14 +65,15 @@ class GenerationRows:
 
     def select(self, rows: Int[Tensor, "kept"]) -> None:
         """Keep these rows, in this order; one may be named more than once."""
-        self._cache.batch_select_indices(rows)
+        if self._caches:
+            self._cache.batch_select_indices(rows)
         self._read = self._read[rows]
 
     def truncate(self, length: int) -> None:
         """Forget every token from `length` on."""
         if length == 0:
             self._cache = new_cache(self._has_encoder)
-        elif length < len(self):
+        elif length < len(self) and self._caches:
             own = self._cache.self_attention_cache if self._has_encoder else self._cache
             own.crop(length - len(self))
         self._read = self._read[:, :length]

@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Collection
 from io import BytesIO
-from itertools import product
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,8 +16,9 @@ from torch import Tensor, nn
 from model.abilities import Abilities
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
-from model.adapters.layout import OUTPUTS, Layout
-from model.errors import InputTextError
+from model.adapters.layout import OUTPUTS, Layout, weights_of
+from model.errors import CheckpointError, InputTextError
+from model.nn.attention import AttentionInputs
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
 from model.trace.axes import WORD_BEGIN
@@ -97,9 +98,10 @@ class ImageReader(BaseReader):
         pixels = self.processor(image, return_tensors="pt")["pixel_values"].to(self.device, dtype)
         rows, columns = pixels.shape[-2] // self._patch, pixels.shape[-1] // self._patch
         functions = head_edits(edits, self.abilities, num_source=most, num_target=0)
+        more = {} if self.abilities.knows_inputs else {"output_attentions": True}
         try:
             with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
-                self.model(pixel_values=pixels)
+                output = self.model(pixel_values=pixels, **more)
         except ValueError as error:
             raise InputTextError(
                 "The picture comes to {width} × {height} pixels, which this model does not read. Cut it to a "
@@ -107,7 +109,7 @@ class ImageReader(BaseReader):
                 width=pixels.shape[-1],
                 height=pixels.shape[-2],
             ) from error
-        inputs = self.layout.inputs(recorded)
+        inputs = self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.model.config)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
         special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
         tokens = (
@@ -130,6 +132,37 @@ class ImageReader(BaseReader):
             special_tokens=frozenset(special),
             picture=Picture(pixels=self._as_seen(pixels[0]), rows=rows, columns=columns, first_patch=first),
         )
+
+    @torch.inference_mode()
+    def check_patches(self, pixels: Float[Tensor, "1 channel height width"]) -> None:
+        """Make sure that each patch is the token that it is shown as: only that one changes with it before layers mix.
+
+        Args:
+            pixels: what the processor makes of a picture.
+
+        Raises:
+            CheckpointError: another token changes, or several do.
+        """
+        size, pixels = self._patch, pixels.to(self.device, next(self.model.parameters()).dtype)
+        rows, columns = pixels.shape[-2] // size, pixels.shape[-1] // size
+        first = (self.abilities.max_length or 0) - rows * columns
+        changed = pixels.clone()
+        row, column = rows - 1, columns // 2
+        changed[..., row * size : (row + 1) * size, column * size : (column + 1) * size] += 1.0
+        queries = []
+        for each in (pixels, changed) if self.abilities.knows_inputs else ():
+            with listen(record={CALL}) as recorded:
+                self.model(pixel_values=each)
+            (inputs, *_) = self.layout.inputs(recorded)["encoder.self"]
+            assert isinstance(inputs, AttentionInputs)
+            queries.append(inputs.query)
+        apart = [(a - b).abs().amax((0, 2)).nonzero().flatten().tolist() for a, b in pairwise(queries)]
+        if first < 0 or apart not in ([], [[first + row * columns + column]]):
+            raise CheckpointError(
+                "This model ({name}) does not read a picture patch by patch, in reading order, so it is not known what "
+                "its tokens see.",
+                name=self.abilities.family,
+            )
 
     @property
     def _patch(self) -> int:

@@ -1,12 +1,11 @@
 """Tell whether a folder that a person names holds a model that can be opened, without loading it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Any, Final
 from urllib.request import url2pathname
 
 from model.abilities import Kind
-from model.adapters.families import family_of
 from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
 from model.adapters.peft_adapter import read_adapter
 from model.adapters.tokenizer_trial import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
@@ -39,22 +38,36 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
     folder = check_folder(path)
     if allowed is not None and folder.adapter is not None:
         _check_below(folder.path.resolve(), allowed)
-    model_type = folder.config.get("model_type")
-    if family_of(model_type).kind != "image":
-        check_tokenizer_files(folder.tokenizer, model_type)
+    if _kind_of(folder.config) != "image":
+        check_tokenizer_files(folder.tokenizer, folder.config.get("model_type"))
     return path
 
 
 def kind_in(path: Path) -> Kind | None:
-    """Which kind of model a folder says that it holds, before anything is loaded; None if it does not say."""
+    """Which kind of model a folder seems to hold, by its settings, before anything is loaded; None if they do not say.
+
+    What it is, is found when it is opened (`proof`).
+    """
     try:
         if (path / MANIFEST).is_file():
             return "encoder-decoder"
         adapter = read_adapter(path)
         content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
-        return family_of(parsed(content.decode("utf-8")).get("model_type")).kind
+        return _kind_of(parsed(content.decode("utf-8")))
     except (OSError, UnicodeDecodeError, Malformed, CheckpointError):
         return None
+
+
+def _kind_of(config: Mapping[str, Any]) -> Kind | None:
+    if not isinstance(config.get("model_type"), str):
+        return None
+    if config.get("is_encoder_decoder") is True:
+        return "encoder-decoder"
+    if "patch_size" in config and "vocab_size" not in config:
+        return "image"
+    named = config.get("architectures")
+    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
+    return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "encoder"
 
 
 def has_chat_template(path: Path) -> bool:

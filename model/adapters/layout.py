@@ -1,6 +1,6 @@
 """Find which module of a model is which attention site and layer, by watching one short pass.
 
-Encoder and decoder get texts of different lengths, so that the number of queries and keys identifies the site; the
+Encoder and decoder read texts of different lengths, so that the number of queries and keys identifies the site; the
 order in which modules are called identifies the layer. The module that reads what the heads wrote is their output
 projection.
 
@@ -8,7 +8,7 @@ Of models that give nothing else, `weights_of` reads the weights that their own 
 for all heads, query × key, so that such models have a length limit of their own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isqrt
 from types import MappingProxyType
@@ -18,7 +18,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.abilities import Abilities, Kind
+from model.abilities import Abilities
 from model.adapters.capture import Call, name_attentions
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
@@ -30,13 +30,6 @@ from model.trace.weights_only import WeightsOnly
 from model.word_choice import SiteAndLayer
 
 OUTPUTS: Final = "hook_head_output"
-SOURCE_LENGTH: Final = 3
-TARGET_LENGTH: Final = 2
-_SITE_BY_LENGTHS: Final = {
-    (SOURCE_LENGTH, SOURCE_LENGTH): "encoder.self",
-    (TARGET_LENGTH, TARGET_LENGTH): "decoder.self",
-    (TARGET_LENGTH, SOURCE_LENGTH): "decoder.cross",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +91,18 @@ class Layout:
         return joined.reshape(self.heads[site][layer], -1, joined.size(1))
 
 
-def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
-    """Watch one pass over made-up tokens.
+def find_layout(
+    model: nn.Module, sites: Mapping[tuple[int, int], str], run: Callable[[], Any]
+) -> tuple[Layout, Recorded]:
+    """Watch one pass, and return where the model attended and what every call left, by its path.
 
     Args:
         model: whose attention is registered as ours.
-        kind: which stacks it has.
-        run: one pass: `SOURCE_LENGTH` tokens for an encoder, `TARGET_LENGTH` for the decoder behind one.
+        sites: the numbers of queries and keys of one sentence → the site.
+        run: one pass over it.
 
     Raises:
-        CheckpointError: a site is called that is none of those expected.
+        CheckpointError: it attends between other positions.
     """
     name_attentions(model, {})
     calls: list[Call] = []
@@ -134,72 +129,74 @@ def find_layout(model: nn.Module, kind: Kind, run: Callable[[], Any]) -> Layout:
     modules: dict[nn.Module, list[SiteAndLayer]] = {}
     heads: dict[str, list[int]] = {}
     projections: dict[SiteAndLayer, nn.Module] = {}
-    for number, call in enumerate(calls):
-        site = _site(kind, call)
+    by_path: dict[str, list[Any]] = {}
+    for number, (call, output) in enumerate(zip(calls, outputs, strict=True)):
+        lengths = (call.query.size(2), call.key.size(2))
+        if lengths not in sites or call.query.size(0) != 1:
+            raise CheckpointError(
+                "This model attends from {queries} to {keys} positions, which Headlight cannot place.",
+                queries=lengths[0] * call.query.size(0),
+                keys=lengths[1],
+            )
+        site = sites[lengths]
         at = (site, len(heads.setdefault(site, [])))
         modules.setdefault(call.module, []).append(at)
         heads[site].append(call.query.size(1))
+        by_path |= {f"{site_path(*at)}.{CALL}": [call], f"{site_path(*at)}.{OUTPUTS}": [output]}
         if number in readers:
             projections[at] = readers[number]
     in_order = {site: tuple(heads[site]) for site in SITES if site in heads}
     watched = calls[0].key.size(2) if calls else 0
-    sites = {module: tuple(at) for module, at in modules.items()}
-    name_attentions(model, sites)
-    return Layout(sites, in_order, projections, watched)
-
-
-def _site(kind: Kind, call: Call) -> str:
-    if kind != "encoder-decoder":
-        return "decoder.self" if kind == "decoder" else "encoder.self"
-    lengths = (call.query.size(2), call.key.size(2))
-    if lengths not in _SITE_BY_LENGTHS:
-        raise CheckpointError(
-            "This model attends from {queries} to {keys} positions, which Headlight cannot place.",
-            queries=lengths[0],
-            keys=lengths[1],
-        )
-    return _SITE_BY_LENGTHS[lengths]
+    attending = {module: tuple(at) for module, at in modules.items()}
+    name_attentions(model, attending)
+    return Layout(attending, in_order, projections, watched), by_path
 
 
 LARGEST: Final = 1 << 30
 """Bytes of weights that may be held for one text."""
 
-#: Kind → site → under which name the library returns its weights.
-_NAMES: Final[Mapping[Kind, Mapping[str, str]]] = {
-    "encoder": {"encoder.self": "attentions"},
-    "image": {"encoder.self": "attentions"},
-    "decoder": {"decoder.self": "attentions"},
-    "encoder-decoder": {
-        "encoder.self": "encoder_attentions",
-        "decoder.self": "decoder_attentions",
-        "decoder.cross": "cross_attentions",
-    },
+#: Site → under which names the library returns its weights.
+_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "encoder.self": ("encoder_attentions", "attentions"),
+    "decoder.self": ("decoder_attentions", "attentions"),
+    "decoder.cross": ("cross_attentions",),
 }
 
 
-def eager_weights(output: Any, kind: Kind) -> dict[str, Sequence[Tensor]]:
-    """Site → per layer, the weights [batch, head, query, key] that the library returned."""
-    return {site: output[name] for site, name in _NAMES[kind].items()}
+def eager_weights(output: Any, sites: Iterable[str]) -> dict[str, tuple[Tensor, ...]]:
+    """Site → of each layer that attends, the weights [batch, head, query, key] that the library returned."""
+    found: dict[str, tuple[Tensor, ...]] = {}
+    for site in sites:
+        named = (getattr(output, name, None) for name in _NAMES[site])
+        # Of layers that do not attend, some models return None, or what they hold instead.
+        layers = tuple(layer for layer in next((one for one in named if one), ()) if isinstance(layer, Tensor))
+        if layers:
+            found[site] = layers
+    return found
 
 
 def weights_of(output: Any, abilities: Abilities, config: Any) -> SiteLayers:
     """The weights of the only sentence of a batch, on the CPU."""
     why = abilities.lacks["scores"]
-    weights: dict[str, tuple[WeightsOnly, ...]] = {}
-    for site, layers in eager_weights(output, abilities.kind).items():
-        causal = site == "decoder.self"
-        # How far each layer looks back, its own row counted; GPT-Neo's every second layer no further than a window.
-        kinds = getattr(config, "attention_layers", ["global"] * len(layers))
-        windows = [config.window_size if kind == "local" else None for kind in kinds]
-        weights[site] = tuple(
-            WeightsOnly(
-                held=layer[0].float().cpu(),
-                mask=AttentionMask(num_queries=layer.size(2), num_keys=layer.size(3), causal=causal, window=window),
-                why=why,
-            )
-            for layer, window in zip(layers, windows, strict=True)
+    # How far a layer that does not look at everything looks back, its own row counted.
+    windows = [getattr(config, name, None) for name in ("window_size", "sliding_window")]
+    return {
+        site: tuple(
+            WeightsOnly(held=held, mask=_mask_around(held, site == "decoder.self", windows), why=why)
+            for held in (layer[0].float().cpu() for layer in layers)
         )
-    return weights
+        for site, layers in eager_weights(output, abilities.heads).items()
+    }
+
+
+def _mask_around(weights: Float[Tensor, "head query key"], causal: bool, windows: Iterable[Any]) -> AttentionMask:
+    """The narrowest mask of those that this model may have, outside of which no head has any weight."""
+    _, num_queries, num_keys = weights.shape
+    for window in (*sorted(size for size in windows if isinstance(size, int) and 0 < size < num_keys), None):
+        mask = AttentionMask(num_queries=num_queries, num_keys=num_keys, causal=causal, window=window)
+        if window is None or not bool(weights[:, ~mask.rows()[0]].any()):
+            return mask
+    raise AssertionError("the last candidate has no window")
 
 
 def longest_text(heads: Mapping[str, Sequence[int]]) -> int:

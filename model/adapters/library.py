@@ -3,14 +3,16 @@
 What the library types poorly, or not at all, ends here.
 """
 
+import copy
 import inspect
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 import torch
@@ -25,17 +27,44 @@ from model.adapters.limited_process import first_words
 from model.errors import CheckpointError, HeadlightError
 from model.messages import said
 
+FUSED: Final = "sdpa"
 OURS: Final = "headlight"
 """What our attention is called in the library's register."""
 
-HEADS: Final[dict[str, Any]] = {
-    "encoder": transformers.AutoModel,
-    "masked": transformers.AutoModelForMaskedLM,
-    "decoder": transformers.AutoModelForCausalLM,
-    "encoder-decoder": transformers.AutoModelForSeq2SeqLM,
-    "image": transformers.AutoModel,
+Role = Literal["causal", "seq2seq", "masked", "labels", "trunk"]
+"""What a class is for: to write text after text, or text about text, to say masked words or labels, or only to read."""
+
+#: Role → the library's maps from a configuration to the classes that have it.
+_MAPS: Final[Mapping[Role, tuple[Any, ...]]] = {
+    "causal": (transformers.AutoModelForCausalLM,),
+    "seq2seq": (transformers.AutoModelForSeq2SeqLM,),
+    "masked": (transformers.AutoModelForMaskedLM,),
+    "labels": (
+        transformers.AutoModelForSequenceClassification,
+        transformers.AutoModelForTokenClassification,
+        transformers.AutoModelForQuestionAnswering,
+    ),
+    "trunk": (transformers.AutoModel, transformers.AutoModelForTextEncoding),
 }
-"""Kind of model → which of the library's classes loads it; "masked" is an encoder that predicts masked words."""
+
+
+@dataclass(frozen=True)
+class ModelClass:
+    """One class of the library, and what it is for."""
+
+    made: Any
+    role: Role
+
+    @property
+    def reads_pictures(self) -> bool:
+        """Whether it is given pixels and no text."""
+        return bool(self.made.main_input_name == "pixel_values")
+
+    @property
+    def has_two_stacks(self) -> bool:
+        """Whether it has an encoder and a decoder behind it."""
+        return "decoder_input_ids" in inspect.signature(self.made.forward).parameters
+
 
 TOKEN_SETTINGS: Final = (
     "bos_token_id",
@@ -72,14 +101,27 @@ def fused_mask(asked: Mapping[str, Any]) -> Tensor | None:
     return sdpa_mask(**asked)
 
 
-def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
-    """A configuration of a known kind from its values.
+def make_config(values: Mapping[str, Any]) -> Any:
+    """A configuration of the kind that its values name.
 
     Raises:
-        CheckpointError: the values are no configuration of this kind.
+        CheckpointError: the library has no such kind, or they are no configuration of it.
     """
+    model_type = values.get("model_type")
+    if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
+        what = said("of no kind named")
+        if isinstance(model_type, str) and len(model_type) <= 60:
+            what = said("of the kind {kind!r}", kind=model_type)
+        raise CheckpointError(
+            "This folder holds a model {what}, which transformers {version} does not have. Headlight opens every kind "
+            "that this version has and that attends, and checkpoints of its own; code in a folder is never run.",
+            what=what,
+            version=transformers.__version__,
+        )
     try:
-        return transformers.AutoConfig.for_model(model_type, **values)
+        # As the library writes them, infinite numbers are objects.
+        plain = transformers.PreTrainedConfig._decode_special_floats(dict(values))
+        return transformers.AutoConfig.for_model(**plain)
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
             "config.json is no configuration of a {model_type} model ({first_line}).",
@@ -88,14 +130,91 @@ def make_config(model_type: str, values: Mapping[str, Any]) -> Any:
         ) from error
 
 
-def head_for(kind: str, config: Any) -> str:
-    """The key of `HEADS` for a model: an encoder that was saved with the layer that predicts words keeps it."""
-    named = getattr(config, "architectures", None)
-    names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
-    return "masked" if kind == "encoder" and any(name.endswith("ForMaskedLM") for name in names) else kind
+def turns(config: Any) -> bool:
+    """Whether this kind of model can have rotary positions, which need no table, so that texts may be long."""
+    known = inspect.signature(type(config).__init__).parameters.keys() | type(config).__annotations__.keys()
+    return any(name.startswith(("rope", "rotary")) for name in known)
 
 
-def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
+def has_words(model: Any) -> bool:
+    """Whether a model says words: it has a layer after its stacks that gives one number for each token."""
+    try:
+        head = model.get_output_embeddings()
+    except (AttributeError, NotImplementedError):
+        return False
+    return isinstance(head, nn.Module)
+
+
+def embeddings(model: Any) -> nn.Embedding:
+    """The table of a model's tokens.
+
+    Raises:
+        CheckpointError: it has none.
+    """
+    try:
+        table = model.get_input_embeddings()
+    except (AttributeError, NotImplementedError):
+        table = None
+    if not isinstance(getattr(table, "weight", None), Tensor):
+        raise CheckpointError(
+            "This model ({name}) has no one table of tokens, so it cannot be shown which token is which.",
+            name=name_of(model.config),
+        )
+    found: nn.Embedding = table
+    return found
+
+
+def vocab_size(model: Any) -> int:
+    """Tokens that a model has embeddings for. Raises as `embeddings`."""
+    return int(embeddings(model).weight.size(0))
+
+
+def can_write(model: Any) -> bool:
+    """Whether the library's `generate` runs this model."""
+    return bool(model.can_generate())
+
+
+def class_of(config: Any) -> ModelClass:
+    """The class that a configuration names in `architectures`, if the library's own maps have it for this kind.
+
+    A class that they do not know leaves the model beneath its head; without a name, it is one that writes, if any is.
+
+    Raises:
+        CheckpointError: the library has no class for this kind that reads text or pictures.
+    """
+    known = [
+        ModelClass(made, role) for role, maps in _MAPS.items() for auto in maps for made in _classes(auto, type(config))
+    ]
+    names = config.architectures if isinstance(config.architectures, list) else []
+    named = [each for each in known if each.made.__name__ in names]
+    trunks = [each for each in known if each.role == "trunk"]
+    if named and named[0].reads_pictures:
+        named = []
+    wanted: Role = "seq2seq" if config.is_encoder_decoder else "causal"
+    says_masked = wanted == "causal" and any(each.role == "masked" for each in known)
+    unnamed = [] if names or says_masked else [each for each in known if each.role == wanted]
+    for chosen in (*named, *unnamed, *trunks, *known):
+        if chosen.made.main_input_name in ("input_ids", "pixel_values"):
+            return chosen
+    raise CheckpointError(
+        "This folder holds a model of the kind {kind!r}, of which transformers has no class that reads text or "
+        "pictures.",
+        kind=str(config.model_type)[:60],
+    )
+
+
+def _classes(auto: Any, config_class: type) -> tuple[Any, ...]:
+    """The classes that one of the library's maps has for a configuration."""
+    made = auto._model_mapping.get(config_class, ())
+    return tuple(each for each in (made if isinstance(made, list | tuple) else (made,)) if each is not None)
+
+
+def name_of(config: Any) -> str:
+    """What the library calls a kind of model, for example "Bert"."""
+    return type(config).__name__.removesuffix("Config")
+
+
+def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
     """How many numbers a model of this configuration learns, how many bytes its tables take that it computes, and how
     many numbers its largest weight has.
 
@@ -106,7 +225,7 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
     """
     try:
         with _LOADING, quiet(), torch.device("meta"):
-            model = HEADS[kind].from_config(config)
+            model = model_class.made(copy.deepcopy(config))
     except Exception as error:
         raise CheckpointError(
             "config.json describes no model that can be built: {first_line}.", first_line=first_words(error)
@@ -118,7 +237,7 @@ def count_numbers(kind: str, config: Any) -> tuple[int, int, int]:
 
 def load_weights(
     folder: Path,
-    kind: str,
+    model_class: ModelClass,
     config: Any,
     implementation: str,
     dtype: torch.dtype,
@@ -128,7 +247,7 @@ def load_weights(
     """The model of a folder that `folder_check` has checked and holds, on the CPU, in evaluation mode.
 
     Args:
-        folder, kind, config, dtype: `kind` is a key of `HEADS`, `config` from `make_config`.
+        folder, model_class, config, dtype: `model_class` from `class_of`, `config` from `make_config`.
         generation: from `generation_settings`; without it the library would read the folder's files for it.
         implementation: `OURS` or "eager".
         placed: options that put the weights elsewhere, of `placement.Placement`.
@@ -146,7 +265,7 @@ def load_weights(
     options |= placed
     try:
         with _LOADING, quiet():
-            model, report = HEADS[kind].from_pretrained(str(folder), output_loading_info=True, **options)
+            model, report = model_class.made.from_pretrained(str(folder), output_loading_info=True, **options)
     except Exception as error:
         raise CheckpointError(
             "The weights in {name} cannot be loaded: {first_line}.", name=folder.name, first_line=first_words(error)
@@ -260,15 +379,30 @@ def new_cache(has_encoder: bool) -> Any:
     return transformers.EncoderDecoderCache(own, transformers.DynamicCache()) if has_encoder else own
 
 
-def knows_interface(kind: str, config: Any) -> bool:
-    """Whether the class of this configuration calls the attention that is registered, not only one of its own."""
-    try:
-        model_class = HEADS[kind]._model_mapping[type(config)]
-    except KeyError as error:
-        raise CheckpointError(
-            "A {model_type} model cannot be loaded as {kind}.", model_type=config.model_type, kind=kind
-        ) from error
+def knows_interface(model_class: Any) -> bool:
+    """Whether a class calls the attention that is registered, not only one of its own."""
     return bool(model_class._can_set_attn_implementation())
+
+
+def has_fused(model: Any) -> bool:
+    """Whether the library runs a model by torch's fused kernel, as a rule."""
+    return knows_interface(type(model)) and bool(model._supports_sdpa)
+
+
+@contextmanager
+def attending_by(model: Any, implementation: str) -> Iterator[None]:
+    """In the block a model attends by this implementation, where it lets one choose; nobody else may run it."""
+    own = model.config._attn_implementation
+    if not knows_interface(type(model)):
+        yield
+        return
+    with quiet():
+        model.set_attn_implementation(implementation)
+    try:
+        yield
+    finally:
+        with quiet():
+            model.set_attn_implementation(own)
 
 
 def keeps_rows(model: nn.Module) -> bool:

@@ -105,6 +105,15 @@ class LibraryTokenizer:
         with _failures_said():
             return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
 
+    def has_one_vocabulary(self, token_ids: Sequence[int]) -> bool:
+        """Whether these ids of a source are spelled by the vocabulary that they were found in.
+
+        Some tokenizers number a source by one vocabulary, and spell ids by another, that of the target.
+        """
+        known = [token_id for token_id in token_ids if token_id not in self.special_ids]
+        tokens = self.tokenizer.convert_ids_to_tokens(known)
+        return bool(self.tokenizer.convert_tokens_to_ids(tokens) == known)
+
     @property
     def chat_template(self) -> object:
         """The chat template of its folder, or several by their names; None where there is none. Not checked."""

@@ -1,22 +1,25 @@
 """Open a folder that `transformers` wrote, as a reader or writer."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from model.abilities import Abilities, Kind, View
+from model.abilities import Abilities, View
 from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import final_norm
-from model.adapters.families import FAMILIES, family_of, max_length_of, positions_of
 from model.adapters.folder_check import CONFIG, Folder, check_folder, check_tokenizer_files
-from model.adapters.layout import SOURCE_LENGTH, TARGET_LENGTH, Layout, eager_weights, find_layout, longest_text
+from model.adapters.generation import wrong_with_writing
+from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.peft_adapter import merge
+from model.adapters.pickled_weights import readable_weights
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
+from model.adapters.proof import EAGER, MOST_TOKENS, Explored, Probe, explore_model, found_again, without_layout
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.tokenizer_trial import private_copy, try_once
@@ -25,7 +28,11 @@ from model.loaded import choose_device, choose_dtype
 from model.messages import said
 from model.reader import Reader
 
-EAGER: Final = "eager"
+T = TypeVar("T")
+#: Position schemes that work at any length.
+NO_LENGTH: Final = ("ALiBi", "relative bias", "none")
+#: What a model reads to be proven.
+PROBE_TEXT: Final = "The animal didn't cross the street because it was too tired."
 #: Times as many weights as there are: a head that a checkpoint leaves out is no more than that.
 MOST_MISSING: Final = 3
 
@@ -46,31 +53,30 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     """
     chosen = choose_device(device)
     number_type = choose_dtype(dtype, chosen)
-    folder = check_folder(path)
-    model_type = folder.config.get("model_type")
-    family = family_of(model_type)
-    assert isinstance(model_type, str)
-    if family.kind != "image":
-        check_tokenizer_files(folder.tokenizer, model_type)
-    check_values(folder.config, family.positions)
+    with readable_weights(check_folder(path)) as folder:
+        return _opened(folder, chosen, number_type)
+
+
+def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> Reader:
     check_token_ids(folder.config, CONFIG)
-    config = library.make_config(
-        model_type, {key: value for key, value in folder.config.items() if key != "model_type"}
-    )
+    config = library.make_config(folder.config)
+    check_values(folder.config, has_table=not library.turns(config))
+    model_class = library.class_of(config)
+    if not model_class.reads_pictures:
+        check_tokenizer_files(folder.tokenizer, config.model_type)
     check_room(folder.name, folder.numbers, number_type, chosen)
-    head = library.head_for(family.kind, config)
-    numbers, tables, largest = library.count_numbers(head, config)
+    numbers, tables, largest = library.count_numbers(model_class, config)
     if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(
             "The weights in {name} are far fewer than its config.json speaks of. Copy it anew.", name=folder.name
         )
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
-    pieces = None if family.kind == "image" else _open_tokenizer(folder, config)
-    is_ours = library.knows_interface(head, config)
+    pieces = None if model_class.reads_pictures else _open_tokenizer(folder, config)
     placement = placement_for(folder.numbers, tables, number_type, chosen)
-    model = _loaded(folder, head, config, library.OURS if is_ours else EAGER, number_type, placement).eval()
+    model = _loaded(folder, model_class, config, number_type, placement).eval()
     if placement is None:
         model = model.to(chosen)
+    digest = folder.digest()
     if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
@@ -78,21 +84,33 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
         with private_copy(folder) as copy:
             processor = library.load_image_processor(copy.path, config, folder.name)
         check_picture_sizes(library.picture_sizes(processor))
-        layout, abilities = explore(model, model_type, library.blank_pixels(processor))
-        return ImageReader(model, processor, layout, abilities, name=folder.name, digest=folder.digest())
-    layout, abilities = explore(model, model_type)
-    made = TextWriter if abilities.generates else TextReader
-    return made(model, pieces, layout, abilities, name=folder.name, digest=folder.digest())
+        pixels = library.blank_pixels(processor)
+        layout, abilities = explore(model, Probe(pixels=pixels), digest)
+        looking = ImageReader(model, processor, layout, abilities, name=folder.name, digest=digest)
+        with library.settings_of_model():
+            looking.check_patches(pixels)
+        return looking
+    source = pieces.encode(PROBE_TEXT).ids
+    if not pieces.has_one_vocabulary(source):
+        raise CheckpointError(
+            "The tokenizer in {name} reads with one vocabulary and writes with another, so tokens of a source would be "
+            "shown by wrong names.",
+            name=folder.name,
+        )
+    layout, abilities = explore(model, Probe.of_text(model, source), digest)
+    if not abilities.generates:
+        return TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
+    return proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
 
 
 def _loaded(
-    folder: Folder, head: str, config: Any, implementation: str, dtype: torch.dtype, placement: Placement | None
+    folder: Folder, model_class: library.ModelClass, config: Any, dtype: torch.dtype, placement: Placement | None
 ) -> nn.Module:
     """The weights of a folder with its adapter, on the CPU or where they are placed."""
     generation = library.generation_settings(folder.generation, folder.config)
     if placement is None:
         with folder.held():
-            model = library.load_weights(folder.path, head, config, implementation, dtype, generation)
+            model = library.load_weights(folder.weights_home, model_class, config, EAGER, dtype, generation)
         return model if folder.adapter is None else merge(model, folder.adapter)
     if folder.adapter is not None:
         raise CheckpointError(
@@ -102,7 +120,7 @@ def _loaded(
         )
     with folder_for_weights() as offloaded, folder.held():
         options = placement.options(offloaded)
-        model = library.load_weights(folder.path, head, config, implementation, dtype, generation, options)
+        model = library.load_weights(folder.weights_home, model_class, config, EAGER, dtype, generation, options)
     return settle(model, placement, offloaded)
 
 
@@ -113,87 +131,78 @@ def _open_tokenizer(folder: Folder, config: Any) -> LibraryTokenizer:
         return LibraryTokenizer(library.load_tokenizer(copy.path, config, folder.name))
 
 
-def explore(model: nn.Module, model_type: str, pixels: Tensor | None = None) -> tuple[Layout, Abilities]:
-    """Find out by one short pass where a model attends, and say what it has and lacks.
+#: Content, device and number type → what was found; whether keys and values may be kept, or why it only reads.
+_PROVEN: Final[dict[tuple[str, ...], Explored]] = {}
+_WRITES: Final[dict[tuple[str, ...], tuple[bool, str]]] = {}
+MAX_REMEMBERED: Final = 256
+
+
+def _remember(known: dict[tuple[str, ...], T], key: tuple[str, ...], value: T) -> T:
+    while len(known) >= MAX_REMEMBERED:
+        known.pop(next(iter(known)), None)
+    if key[0]:
+        known[key] = value
+    return value
+
+
+def _key(model: nn.Module, digest: str) -> tuple[str, ...]:
+    return digest, device_of(model).type, str(next(model.parameters()).dtype)
+
+
+def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> tuple[Layout, Abilities]:
+    """Prove by a few short passes how exactly a model can be shown, and say what it has and lacks.
 
     Args:
-        model: in evaluation mode, with our attention or its own eager one.
-        model_type: a key of `FAMILIES`.
-        pixels: of a model of pictures, what its processor makes of one [1, channel, height, width].
+        model: in evaluation mode.
+        probe: what it reads; by default tokens spread over its vocabulary.
+        digest: names its content, which is proven once; "" to prove it again.
 
     Raises:
-        CheckpointError: the model cannot read, or no attention was seen.
+        CheckpointError: the model cannot read, has no attention, or its weights cannot be trusted.
     """
-    kind = FAMILIES[model_type].kind
-    seen: list[Any] = []
-    layout = find_layout(model, kind, _probe(model, kind, pixels, seen))
-    knows_inputs = bool(layout.heads)
-    heads: Mapping[str, tuple[int, ...]] = layout.heads
-    if not knows_inputs:
-        returned = eager_weights(seen[0], kind)
-        heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in returned.items()}
-    if not heads or not all(heads.values()):
-        raise CheckpointError("No attention was seen in this {name} model.", name=FAMILIES[model_type].name)
-    return layout, _abilities(model, model_type, heads, layout if knows_inputs else None)
-
-
-def _probe(model: nn.Module, kind: Kind, pixels: Tensor | None, seen: list[Any]) -> Callable[[], None]:
-    """One pass over made-up tokens, or over these pixels; what comes out is put into `seen`."""
+    key = _key(model, digest)
+    with library.settings_of_model():
+        probe = probe or Probe.of_text(model)
+        known = _PROVEN.get(key)
+        found = explore_model(model, probe) if known is None else found_again(model, probe, known)
+    _remember(_PROVEN, key, without_layout(found))
     config: Any = model.config
-    device = device_of(model)
-
-    def tokens(count: int) -> torch.Tensor:
-        return torch.full((1, count), min(5, config.vocab_size - 1), device=device)
-
-    def run() -> None:
-        given: dict[str, Any] = {"output_attentions": config._attn_implementation == EAGER}
-        if pixels is not None:
-            given["pixel_values"] = pixels.to(device, next(model.parameters()).dtype)
-        else:
-            given["input_ids"] = tokens(SOURCE_LENGTH)
-        if kind == "encoder-decoder":
-            given["decoder_input_ids"] = tokens(TARGET_LENGTH)
-        with library.settings_of_model():
-            seen.append(model(**given))
-
-    return run
-
-
-def _abilities(
-    model: nn.Module, model_type: str, heads: Mapping[str, tuple[int, ...]], layout: Layout | None
-) -> Abilities:
-    config: Any = model.config
-    family = FAMILIES[model_type]
-    length = max_length_of(model_type, config)
-    if family.kind == "image" and layout is not None:
-        length = layout.num_watched
-    positions = positions_of(model_type, config)
-    if layout is None or positions == "relative bias":
+    name = library.name_of(config)
+    length = _max_length(found, config)
+    if found.kind == "image":
+        ((length, _),) = found.lengths
+    elif not found.proof.is_exact or found.positions == "relative bias":
         # Weights are held of all heads, relative biases of one layer's heads.
-        held = heads if layout is None else {site: layers[:1] for site, layers in heads.items()}
+        held = {site: layers[:1] for site, layers in found.heads.items()} if found.proof.is_exact else found.heads
         most = longest_text(held)
         length = most if length is None else min(length, most)
-    return Abilities(
-        kind=family.kind,
-        family=family.name,
-        heads=heads,
-        generates=family.kind in ("decoder", "encoder-decoder"),
-        knows_inputs=layout is not None,
-        positions=positions,
+    abilities = Abilities(
+        kind=found.kind,
+        family=name,
+        heads=found.heads,
+        generates=found.kind in ("decoder", "encoder-decoder")
+        and library.has_words(model)
+        and library.can_write(model),
+        knows_inputs=found.proof.is_exact,
+        positions=found.positions,
         max_length=length,
-        max_target_length=length if family.kind == "encoder-decoder" else None,
-        lacks=_lacks(model, family.name, family.kind, heads, layout, length),
+        max_target_length=length if found.kind == "encoder-decoder" else None,
+        lacks=_lacks(model, name, found, length),
+        proof=found.proof,
     )
+    return found.layout, abilities
 
 
-def _lacks(
-    model: nn.Module,
-    name: str,
-    kind: Kind,
-    heads: Mapping[str, tuple[int, ...]],
-    layout: Layout | None,
-    length: int | None,
-) -> Mapping[View, str]:
+def _max_length(found: Explored, config: Any) -> int | None:
+    """How many tokens a model reads at most: rows of the table that was seen, or what its settings say."""
+    text_config = config.get_text_config()
+    names = ["max_seq_len"] if found.positions in NO_LENGTH else ["max_seq_len", "max_position_embeddings"]
+    limits = [found.table, *(getattr(text_config, name, None) for name in names)]
+    return min((limit for limit in limits if isinstance(limit, int) and limit > 0), default=None)
+
+
+def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> Mapping[View, str]:
+    kind, heads, layout = found.kind, found.heads, found.layout
     lacks: dict[View, str] = {
         "positional encodings": said(
             "This model ({name}) does not expose what it adds for positions; Headlight's own models do.", name=name
@@ -201,29 +210,38 @@ def _lacks(
         "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
         "batch masks": said("Masks of a padded batch are shown of Headlight's own models only."),
     }
-    if kind != "decoder" or layout is None or final_norm(model) is None:
+    says_words = library.has_words(model)
+    if kind != "decoder" or not found.proof.is_exact or not says_words or final_norm(model) is None:
         lacks["logit lens"] = said(
             "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
         )
-    if (why_none := _no_circuits(name, kind, model)) is not None:
+    if (why_none := _no_circuits(name, found)) is not None:
         lacks["circuits"] = why_none
+    if kind == "decoder" and not says_words:
+        no_head = said(
+            "This model ({name}) was saved without the layer that writes words, so it only reads.", name=name
+        )
+        lacks |= {"decoding": no_head, "beam": no_head, "circuits": no_head, "cost": no_head}
     if kind in ("encoder", "image"):
         only_reads = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
         lacks |= {"decoding": only_reads, "beam": only_reads}
     if kind == "image":
         lacks["word choice"] = said("This model ({name}) is a vision model: it has no text output.", name=name)
-    elif model.get_output_embeddings() is None:  # type: ignore[operator]
+    elif not says_words and kind == "decoder":
+        lacks["word choice"] = lacks["decoding"]
+    elif not says_words:
         lacks["word choice"] = said(
             "This model ({name}) was saved without the layer that predicts masked words, so there is no word whose "
             "probability a head could change. Save the original with that layer: "
             "`AutoModelForMaskedLM.from_pretrained(original).save_pretrained(folder)`.",
             name=name,
         )
-    if layout is None:
+    if not found.proof.is_exact:
         why = said(
-            "transformers does not expose the queries, keys and values of this model ({name}), only its weights; those "
-            "of all heads are held at once, so texts may have at most {length:,} tokens.",
+            "Of this model ({name}) only weights are known, as transformers returns them: {reason}. Those of all heads "
+            "are held at once, so texts may have at most {length:,} tokens.",
             name=name,
+            reason=found.proof.why,
             length=length,
         )
         lacks |= {
@@ -240,15 +258,44 @@ def _lacks(
     return lacks
 
 
-def _no_circuits(name: str, kind: Kind, model: nn.Module) -> str | None:
+def _no_circuits(name: str, found: Explored) -> str | None:
     """Why QK and OV of this model's heads are not read; None if they are."""
-    config: Any = model.config
-    if kind != "decoder":
+    if found.kind != "decoder":
         return said("QK and OV are read of Headlight's own models, MarianMT and decoder-only models.")
-    if positions_of(config.model_type, config) == "rotary":
+    if found.positions == "rotary":
         return said(
             "This model ({name}) rotates queries and keys by their positions (rotary), so two tokens have no score "
             "without the distance between them.",
             name=name,
         )
+    if found.positions == "unknown":
+        return said(
+            "How this model ({name}) knows positions is unknown, so it is not known whether two tokens have a score "
+            "without the distance between them.",
+            name=name,
+        )
     return None
+
+
+def proven_writer(writer: TextWriter) -> TextWriter:
+    """The same model, if it writes here what `generate` writes; otherwise one that only reads, and says why."""
+    key = _key(writer.model, writer.digest)
+    writer.caches, wrong = _WRITES.get(key) or _remember(_WRITES, key, _how_it_writes(writer))
+    if not wrong:
+        return writer
+    if writer.abilities.kind == "encoder-decoder":
+        raise CheckpointError(wrong)
+    only_reads: Mapping[View, str] = {"decoding": wrong, "beam": wrong}
+    abilities = replace(writer.abilities, generates=False, lacks={**writer.abilities.lacks, **only_reads})
+    return TextWriter(writer.model, writer.pieces, writer.layout, abilities, name=writer.name, digest=writer.digest)
+
+
+def _how_it_writes(writer: TextWriter) -> tuple[bool, str]:
+    """Whether keys and values may be kept from step to step, and why it cannot write here; "" if it can."""
+    source = writer.pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
+    wrong = ""
+    for caches in (True, False):
+        writer.caches = caches
+        if not (wrong := wrong_with_writing(writer, source)):
+            return caches, ""
+    return False, wrong

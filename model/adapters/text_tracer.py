@@ -14,6 +14,7 @@ from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout, weights_of
+from model.adapters.library import has_words
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
@@ -44,7 +45,12 @@ class TextTracer(BaseReader):
     Args:
         model, layout, abilities, name, digest: as of `BaseReader`.
         pieces: its tokenizer.
+
+    Attributes:
+        caches: whether keys and values are kept from one written token to the next; otherwise all is read again.
     """
+
+    caches = True
 
     def __init__(
         self,
@@ -258,7 +264,8 @@ class TextTracer(BaseReader):
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
-        wants_logits = bool(target_ids) and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
+        has_logits = bool(target_ids) and has_words(self.model)
+        wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
         logits = output.logits[0].float().cpu() if wants_logits else None

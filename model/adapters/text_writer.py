@@ -117,7 +117,9 @@ class TextWriter(TextReader):
             raise ConfigError(
                 'early_stopping must be False, True or "never", got {early_stopping!r}.', early_stopping=early_stopping
             )
-        rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
+        rows, last = self._rows_before_last(
+            beginning.token_ids, GenerationRows(self.model, beginning, caches=self.caches)
+        )
         begun = SentenceBeam(most, beam, alpha, rule=BeamRule("power", STOPS[early_stopping]))
         (search,) = run_searches([begun], rows, last, beginning.eos_ids, progress)
         return grow_tree(search, beginning.token_ids[-1], self.pieces)
@@ -144,7 +146,9 @@ class TextWriter(TextReader):
         source_ids = self.source(text).ids
         most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
-        rows, last = self._rows_before_last(beginning.token_ids, GenerationRows(self.model, beginning))
+        rows, last = self._rows_before_last(
+            beginning.token_ids, GenerationRows(self.model, beginning, caches=self.caches)
+        )
         drawn = draw_samples(rows, last, draws, limit=most, eos_ids=beginning.eos_ids, progress=progress)
         return [SampledTranslation(**vars(sample), text=self.pieces.decode(sample.token_ids)) for sample in drawn]
 

@@ -20,7 +20,6 @@ from model.messages import said
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
 SOURCE, TARGET, VOCABULARY = "source.spm", "target.spm", "vocab.json"
 TOKENIZER_SETTINGS, TARGET_VOCABULARY = "tokenizer_config.json", "target_vocab.json"
-PICKLED: Final = "pytorch_model.bin"
 #: Bytes beyond which a file is refused.
 LARGEST: Mapping[str, int] = {
     CONFIG: 1 << 20,
@@ -55,14 +54,7 @@ def weight_files(folder: Path) -> list[str]:
     if (folder / WEIGHTS).exists():
         return [WEIGHTS]
     if not (folder / INDEX).exists():
-        if not (folder / PICKLED).exists():
-            raise CheckpointError("{folder} lacks {file}.", folder=folder.name, file=WEIGHTS)
-        raise CheckpointError(
-            "{folder} has its weights only as {pickled}, which can run code when it is read; convert it with "
-            "`MarianMTModel.from_pretrained(folder).save_pretrained(folder)` of transformers.",
-            folder=folder.name,
-            pickled=PICKLED,
-        )
+        raise CheckpointError("{folder} lacks {file}.", folder=folder.name, file=WEIGHTS)
     try:
         named = checked.json_object(json_file(folder, INDEX).get("weight_map"), "weight_map").values()
         files = sorted({checked.text(file, said("a file of weight_map")) for file in named})

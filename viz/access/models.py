@@ -18,6 +18,7 @@ from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.server.caches import BoundedCache, cached, share_of_memory
 from viz.text.language import NAMES
+from viz.text.messages import Message, said
 
 if TYPE_CHECKING:
     from model import Reader, Translator
@@ -36,6 +37,11 @@ Stamp = tuple[tuple[str, int, int], ...]
 ReaderKey = tuple[str, Stamp, str]
 #: Weights of so many bytes are loaded before anybody asks for them.
 LARGEST_UNASKED: Final = 1 << 28
+
+_REFUSED, _NOT_OPENED = said("cannot be opened"), said("found when it is opened")
+MAX_VERDICTS: Final = 256
+#: Folder of a model → its files when it was opened last, and how exactly it is shown.
+_VERDICTS: Final[dict[str, tuple[Stamp, Message]]] = {}
 
 # Whoever comes to the model through this layer has this module first, and torch after it.
 sleep_while_waiting()
@@ -58,12 +64,40 @@ def reader(choice: ModelChoice) -> "Reader":
     from model import open_reader
 
     key = path, stamp, device = _key(choice)
-    return _readers(device).get_or_make(
-        key,
-        lambda: open_reader(Path(path), device=device),
-        lambda loaded: loaded.num_bytes,
-        expected=_weights_bytes(stamp),
-    )
+    try:
+        loaded = _readers(device).get_or_make(
+            key,
+            lambda: open_reader(Path(path), device=device),
+            lambda loaded: loaded.num_bytes,
+            expected=_weights_bytes(stamp),
+        )
+    except CheckpointError:
+        _remember_verdict(path, stamp, _REFUSED)
+        raise
+    if (proof := loaded.abilities.proof) is not None:
+        _remember_verdict(path, stamp, proof.verdict)
+    return loaded
+
+
+def verdict(choice: ModelChoice) -> Message | None:
+    """How exactly the chosen model is shown; None of one that Headlight runs itself, whose weights are its own."""
+    from model.marian import files as marian_files
+
+    try:
+        path = folder(choice)
+        if (path / MANIFEST).is_file() or (path / marian_files.SOURCE).is_file():
+            return None
+        known = _VERDICTS.get(str(path))
+        return known[1] if known is not None and known[0] == _stamp(path) else _NOT_OPENED
+    except CheckpointError:
+        return None
+
+
+def _remember_verdict(path: str, stamp: Stamp, verdict: Message) -> None:
+    _VERDICTS.pop(path, None)
+    while len(_VERDICTS) >= MAX_VERDICTS:
+        _VERDICTS.pop(next(iter(_VERDICTS)), None)
+    _VERDICTS[path] = stamp, verdict
 
 
 def bytes_to_load(choice: ModelChoice) -> int:
@@ -297,7 +331,7 @@ def _key(choice: ModelChoice) -> ReaderKey:
 
 
 def _weights_bytes(stamp: Stamp) -> int:
-    return sum(size for name, size, _ in stamp if name.endswith(".safetensors"))
+    return sum(size for name, size, _ in stamp if name.endswith((".safetensors", ".bin")))
 
 
 def _stamp(folder: Path) -> Stamp:

@@ -45,12 +45,19 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("checkpoint",),
         )
+        _verdict()
         add_model()
         _sentences()
         with st.popover(messages.in_every_language(said("Settings")), icon=":material/settings:", key="settings"):
             _app_language()
             _language()
             _device()
+
+
+def _verdict() -> None:
+    """How exactly the chosen model is shown, of one that Headlight does not run itself."""
+    if (verdict := models.verdict(state.current().model)) is not None:
+        st.caption(_("Shown: {verdict}", verdict=verdict))
 
 
 def _app_language() -> None:

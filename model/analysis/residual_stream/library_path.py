@@ -1,5 +1,6 @@
 """Follow one position through a model of `transformers`, as far as its modules tell what they add."""
 
+from itertools import pairwise
 from typing import Any, Final, cast
 
 import torch
@@ -23,6 +24,10 @@ NOT_FOUND: Final = said(
     "the model may scale what it adds."
 )
 
+BETWEEN: Final = said(
+    "Layers without attention stand between those that are shown, so a token cannot be followed from one to the next."
+)
+
 
 @torch.inference_mode()
 def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: int) -> TokenPath:
@@ -44,6 +49,9 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
     layers = _layer_calls(reader, trace, {stack: position})
     order = kinds(stack) if trace.source_tokens else ("self", "feed_forward")
     dtype = next(reader.model.parameters()).dtype
+    steps = [(cast(Tensor, one.put_out), cast(Tensor, next_one.given)) for one, next_one in pairwise(layers)]
+    if any(deviation(put_out, given) > tolerance_of(reader) for put_out, given in steps):
+        raise TraceError(BETWEEN)
     found = [find_parts(layer, order, dtype) for layer in layers]
     if not layers or any(parts is None for parts in found):
         raise TraceError(NOT_FOUND)

@@ -6,16 +6,16 @@ import pytest
 import torch
 
 from model.adapters import capture, library
-from model.adapters.families import FAMILIES
 from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.open_folder import explore
+from model.adapters.proof import Probe
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, listen
 from model.nn.score_functions import DistanceBias
 from model.trace.weights_only import WeightsOnly
-from tests.model.adapters.zoo import CONFIGS, VOCAB, tiny
+from tests.model.adapters.zoo import CONFIGS, KINDS, VOCAB, tiny
 
 library.register(capture.attend, capture.causal_or_padding)
 EAGER_NAMES = {
@@ -41,10 +41,10 @@ def batch(model_type: str, lengths: tuple[int, int] = (13, 9)) -> tuple[dict[str
     source = torch.randint(6, VOCAB, (2, max(lengths)))
     padding = torch.arange(max(lengths)) < torch.tensor(lengths)[:, None]
     given = {"input_ids": source, "attention_mask": padding.long()}
-    if FAMILIES[model_type].kind == "image":
+    if KINDS[model_type] == "image":
         return {"pixel_values": torch.randn(2, 3, 24, 24)}, {"encoder.self": [(None, None)] * 2}
-    sites: Lengths = {site: [(n, n) for n in lengths] for site in EAGER_NAMES[FAMILIES[model_type].kind]}
-    if FAMILIES[model_type].kind == "encoder-decoder":
+    sites: Lengths = {site: [(n, n) for n in lengths] for site in EAGER_NAMES[KINDS[model_type]]}
+    if KINDS[model_type] == "encoder-decoder":
         given["decoder_input_ids"] = torch.randint(6, VOCAB, (2, 7))
         sites |= {"decoder.self": [(7, 7)] * 2, "decoder.cross": [(7, n) for n in lengths]}
     return given, sites
@@ -59,18 +59,14 @@ def computed(layers: Iterable[AttentionInputs | WeightsOnly]) -> list[AttentionI
     return inputs
 
 
-def test_every_architecture_that_is_said_to_work_is_tested() -> None:
-    assert CONFIGS.keys() == FAMILIES.keys()
-
-
-@pytest.mark.parametrize("model_type", sorted(FAMILIES.keys() - WEIGHTS_ONLY))
+@pytest.mark.parametrize("model_type", sorted(CONFIGS.keys() - WEIGHTS_ONLY))
 def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) -> None:
-    model, kind = tiny(model_type), FAMILIES[model_type].kind
+    model, kind = tiny(model_type), KINDS[model_type]
     given, sites = batch(model_type)
     with torch.inference_mode():
         eager = model(**given, output_attentions=True)
-        model.set_attn_implementation(library.OURS)
-        layout, abilities = explore(model, model_type, given.get("pixel_values"))
+        pixels = given.get("pixel_values")
+        layout, abilities = explore(model, None if pixels is None else Probe(pixels=pixels[:1]))
         with listen(record={CALL, OUTPUTS}) as recorded:
             model(**given)
     assert abilities.knows_inputs
@@ -93,8 +89,8 @@ def test_weights_and_head_outputs_are_those_of_the_eager_model(model_type: str) 
 @pytest.mark.parametrize("model_type", sorted(WEIGHTS_ONLY))
 def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(model_type: str) -> None:
     model = tiny(model_type)
-    assert not library.knows_interface(FAMILIES[model_type].kind, model.config)
-    layout, abilities = explore(model, model_type)
+    assert not library.knows_interface(type(model))
+    layout, abilities = explore(model)
     assert not layout.heads
     assert not abilities.knows_inputs
     assert {"scores", "head outputs", "norms", "edits"} <= abilities.lacks.keys()
@@ -108,13 +104,13 @@ def test_where_nobody_can_listen_the_model_says_so_and_its_weights_are_known(mod
         assert torch.equal(layer.weights(), weights[0])
         assert torch.equal(layer.weights([2, 1], [3]), weights[0][[2, 1]][:, [3]])
         assert not layer.weights()[:, ~layer.mask.rows()[0]].any()
-        with pytest.raises(TraceError, match=FAMILIES[model_type].name.split()[0]):
+        with pytest.raises(TraceError, match=abilities.family):
             layer.scores_and_weights()
 
 
 def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
     model = tiny("gpt_neo")
-    _, abilities = explore(model, "gpt_neo")
+    _, abilities = explore(model)
     with torch.inference_mode():
         output = model(torch.randint(6, VOCAB, (1, 13)), output_attentions=True)
     layers = weights_of(output, abilities, model.config)["decoder.self"]
@@ -126,8 +122,7 @@ def test_the_local_layers_of_gpt_neo_have_the_mask_of_their_window() -> None:
 
 def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores() -> None:
     model = tiny("gemma2")
-    model.set_attn_implementation(library.OURS)
-    layout, _ = explore(model, "gemma2")
+    layout, _ = explore(model)
     with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 12)))
     first, second = computed(layout.inputs(recorded)["decoder.self"])
@@ -140,8 +135,7 @@ def test_a_sliding_window_and_a_soft_cap_reach_the_small_mask_and_the_scores() -
 
 def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:
     model = tiny("t5")
-    model.set_attn_implementation(library.OURS)
-    layout, _ = explore(model, "t5")
+    layout, _ = explore(model)
     with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 12)), decoder_input_ids=torch.randint(6, VOCAB, (1, 7)))
     inputs = layout.inputs(recorded)
@@ -154,8 +148,7 @@ def test_a_relative_bias_is_one_table_that_all_layers_share() -> None:
 
 def test_sinks_take_a_part_of_every_row() -> None:
     model = tiny("gpt_oss")
-    model.set_attn_implementation(library.OURS)
-    layout, _ = explore(model, "gpt_oss")
+    layout, _ = explore(model)
     with torch.inference_mode(), listen(record={CALL}) as recorded:
         model(torch.randint(6, VOCAB, (1, 8)))
     for layer in layout.inputs(recorded)["decoder.self"]:

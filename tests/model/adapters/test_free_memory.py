@@ -45,7 +45,7 @@ def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
     for there, fits in ((at_once - 1, False), (at_once + 100, True)):
         monkeypatch.setattr(placement, "available_bytes", lambda device, there=there: there)
         if fits:
-            assert open_reader(folder("gpt_neo")).abilities.family == "GPT-Neo"
+            assert open_reader(folder("gpt_neo")).abilities.family == "GPTNeo"
         else:
             refused(folder("gpt_neo"), "and its tables of positions and masks need")
 

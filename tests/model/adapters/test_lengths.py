@@ -7,8 +7,6 @@ import torch
 import transformers
 
 from model import open_reader
-from model.adapters.families import FAMILIES
-from model.adapters.library import HEADS
 from model.errors import InputTextError
 from tests.model.adapters import zoo
 
@@ -33,7 +31,7 @@ def text(model_type: str, folder: Path) -> str:
 def test_the_longest_text_has_the_weights_of_the_eager_model(model_type: str, folder: Path, text: str) -> None:
     length, has_two_sides = zoo.LONGEST[model_type][-1], model_type == "bart"
     trace = open_reader(folder).trace(text, text if has_two_sides else None)
-    eager = HEADS[FAMILIES[model_type].kind].from_pretrained(folder, attn_implementation="eager")
+    eager = zoo.HEADS[zoo.KINDS[model_type]].from_pretrained(folder, attn_implementation="eager")
     given = {"input_ids": torch.tensor([trace.source_ids or trace.target_ids])}
     if has_two_sides:
         given["decoder_input_ids"] = torch.tensor([trace.target_ids])

@@ -42,7 +42,7 @@ def test_what_cannot_be_is_said(writers: dict[str, TextWriter], tmp_path: Path) 
 
 def test_a_model_that_only_reads_says_so() -> None:
     model: Any = zoo.tiny("bert")
-    layout, abilities = explore(model, "bert")
+    layout, abilities = explore(model)
     reader = TextReader(model, LibraryTokenizer(zoo._wordpiece()), layout, abilities, name="bert", digest="bert")
     with pytest.raises(SessionError, match="only reads"):
         GenerationSession(reader, TEXT)

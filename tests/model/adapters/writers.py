@@ -25,5 +25,5 @@ def writer(model_type: str, **settings: Any) -> TextWriter:
         **settings,
     }
     model.generation_config = GenerationConfig(**{name: value for name, value in values.items() if value is not None})
-    layout, abilities = explore(model, model_type)
+    layout, abilities = explore(model)
     return TextWriter(model, LibraryTokenizer(zoo._metaspace()), layout, abilities, name=model_type, digest=model_type)

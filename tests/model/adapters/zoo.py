@@ -8,8 +8,7 @@ import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from model.adapters.families import FAMILIES
-from model.adapters.library import HEADS
+from model.abilities import Kind
 from tests.conftest import SENTENCES
 
 VOCAB = 400
@@ -104,6 +103,20 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "vit": PATCHES,
 }
 
+HEADS: dict[str, Any] = {
+    "encoder": transformers.AutoModel,
+    "masked": transformers.AutoModelForMaskedLM,
+    "decoder": transformers.AutoModelForCausalLM,
+    "encoder-decoder": transformers.AutoModelForSeq2SeqLM,
+    "image": transformers.AutoModel,
+}
+"""Kind of model → which of the library's classes makes it; "masked" is an encoder that predicts masked words."""
+_ENCODERS = "albert bert camembert deberta deberta-v2 distilbert electra modernbert mpnet roberta xlm-roberta"
+KINDS: dict[str, Kind] = dict.fromkeys(CONFIGS, "decoder")
+KINDS |= dict.fromkeys(_ENCODERS.split(), "encoder")
+KINDS |= dict.fromkeys(["bart", "blenderbot", "m2m_100", "marian", "mbart", "mt5", "pegasus", "t5"], "encoder-decoder")
+KINDS |= dict.fromkeys(["deit", "dinov2", "vit"], "image")
+
 
 def tiny(
     model_type: str, seed: int = 0, changes: Mapping[str, Any] | None = None, head: str | None = None
@@ -111,10 +124,10 @@ def tiny(
     """A random model whose attention is far from even, with its own eager attention; `head` is a key of `HEADS`."""
     config = transformers.AutoConfig.for_model(model_type, **(CONFIGS[model_type] | dict(changes or {})))
     torch.manual_seed(seed)
-    model = HEADS[head or FAMILIES[model_type].kind].from_config(config, attn_implementation="eager").eval()
+    model = HEADS[head or KINDS[model_type]].from_config(config, attn_implementation="eager").eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
-            if "norm" not in name.lower() and parameter.dim() > 1:
+            if "norm" not in name.lower() and parameter.dim() > 1 and parameter.requires_grad:
                 parameter.normal_(
                     std=0.15 if "num_heads" in CONFIGS[model_type] and "d_kv" in CONFIGS[model_type] else 0.25
                 )

@@ -171,7 +171,8 @@ def test_what_is_no_folder_with_a_model_is_answered_with_a_sentence(app: AppTest
 
 def test_pickle_a_file_and_a_missing_tokenizer_are_refused(app: AppTest, folders: Path, tmp_path: Path) -> None:
     pickled = shutil.copytree(folders / "bert", tmp_path / "pickled")
-    (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
+    (pickled / "model.safetensors").rename(pickled / "weights.bin")
+    (pickled / "weights.bin").write_bytes(b"\x80\x04" + bytes(64))
     bare = shutil.copytree(folders / "bert", tmp_path / "bare", ignore=lambda *_: ["tokenizer.json", "vocab.txt"])
     opened(app, "bert")
     for folder, word in ((pickled, "pickle"), (bare, "tokenizer"), (bare / "config.json", "file")):

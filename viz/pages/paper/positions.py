@@ -54,6 +54,7 @@ _SCHEMES: Final = {
         "number that depends on the distance between key and query."
     ),
     "none": said("This model has no positional encodings."),
+    "unknown": said("How this model knows the position of a token was not found when it was opened."),
 }
 #: What stands before it; of a model that has no scheme there is no name either.
 _HEADINGS: Final = {
@@ -63,6 +64,7 @@ _HEADINGS: Final = {
     "ALiBi": said("ALiBi positions."),
     "relative bias": said("Relative bias positions."),
     "none": said("No positional encodings."),
+    "unknown": said("Positions: unknown."),
 }
 _HOW_TO_READ: Final = {
     "table": said(
@@ -365,7 +367,7 @@ def show_other(trace: "Trace") -> None:
             st.markdown(f"**{sites.label(scheme_of_site.site)}**")
         _draw(scheme_of_site, trace)
         st.caption(_(_HOW_TO_READ[scheme_of_site.what]))
-    if not schemes and scheme != "none":
+    if not schemes and scheme not in ("none", "unknown"):
         frame.note(_("This model does not expose these numbers, so there is no picture of them."))
 
 

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from model.adapters.families import FAMILIES
 from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, visible
@@ -16,6 +15,7 @@ from model.analysis.attribution.methods import METHODS, OF_CHOICE, attribute, ch
 from model.analysis.attribution.mixing import alti, distances
 from model.analysis.attribution.of_library import LibraryRun, through_norm
 from model.opening import open_reader
+from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_model, tiny
 
 #: Post-norm, layers that share their weights, pre-norm, shared keys and values, a cap and two norms, both stacks.
@@ -26,7 +26,7 @@ HIDDEN = [1, 3, 4]
 
 @pytest.fixture(scope="module", params=FAMILY)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LibraryRun:
-    is_encoder = FAMILIES[request.param].kind == "encoder"
+    is_encoder = zoo.KINDS[request.param] == "encoder"
     folder = save_model(tmp_path_factory.mktemp(request.param), request.param, head=_head(request.param))
     reader = open_reader(folder, device="cpu")
     assert isinstance(reader, TextReader)
@@ -47,7 +47,7 @@ def theirs(run: LibraryRun) -> nn.Module:
 
 
 def _head(model_type: str) -> str | None:
-    return "masked" if FAMILIES[model_type].kind == "encoder" else None
+    return "masked" if zoo.KINDS[model_type] == "encoder" else None
 
 
 def _choice(run: LibraryRun, model: nn.Module, seen: Sequence[bool] | None = None, **given: Any) -> Tensor:

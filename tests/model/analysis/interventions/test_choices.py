@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.families import FAMILIES
 from model.adapters.library import OURS
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
@@ -38,10 +37,10 @@ A, B = SENTENCES[0], SENTENCES[4]
 
 @cache
 def reader_of(model_type: str) -> TextReader:
-    kind = FAMILIES[model_type].kind
+    kind = zoo.KINDS[model_type]
     model: Any = zoo.tiny(model_type, head="masked" if kind == "encoder" else None)
     model.set_attn_implementation(OURS)
-    layout, abilities = explore(model, model_type)
+    layout, abilities = explore(model)
     pieces = LibraryTokenizer(zoo._wordpiece() if kind == "encoder" else zoo._metaspace())
     made = TextReader if kind == "encoder" else TextWriter
     return made(model, pieces, layout, abilities, name=model_type, digest=model_type)

@@ -96,6 +96,7 @@ POSITIONS: Final = {
     "ALiBi": "ALiBi",
     "relative bias": said("relative bias"),
     "none": said("none"),
+    "unknown": said("unknown"),
 }
 
 
@@ -162,7 +163,7 @@ def _cautions(shape: data.Shape, trace: "Trace") -> list[str]:
         )
     if shape.is_parallel:
         found.append(_("In this model attention and feed-forward run in parallel: both read the input of the layer."))
-    if not shape.has_positions and shape.positions != "none":
+    if not shape.has_positions and shape.positions not in ("none", "unknown"):
         found.append(
             _(
                 "Positions: {scheme}. They act within attention, so no vector is added at the bottom.",

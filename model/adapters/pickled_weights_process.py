@@ -1,0 +1,44 @@
+"""The program that `pickled_weights` runs: torch's own reader of plain tensors, under limits."""
+
+import json
+import sys
+from pathlib import Path
+
+from model.adapters.limited_process import first_words, limit
+
+
+def convert(target: Path, files: list[Path]) -> str:
+    """Write each file as safetensors; what is wrong with one, as a part of a sentence, or ""."""
+    import torch
+    from safetensors.torch import save_file
+
+    weight_map: dict[str, str] = {}
+    for number, file in enumerate(files):
+        state = torch.load(file, map_location="cpu", weights_only=True, mmap=False)
+        if not isinstance(state, dict) or not all(isinstance(name, str) for name in state):
+            return "it holds no table of names and tensors"
+        others = [name for name, value in state.items() if type(value) not in (torch.Tensor, torch.nn.Parameter)]
+        if others or any(value.layout != torch.strided or value.is_quantized for value in state.values()):
+            return f"{[*others, 'one'][0][:80]} is no plain tensor"
+        name = "model.safetensors" if len(files) == 1 else f"model-{number}.safetensors"
+        # Tied weights share their memory, which safetensors does not write.
+        save_file({key: value.detach().clone().contiguous() for key, value in state.items()}, target / name)
+        weight_map |= dict.fromkeys(state, name)
+    if len(files) > 1:
+        (target / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+    return ""
+
+
+def main(target: str, *rest: str) -> None:
+    """Print the answer in a line of its own."""
+    *files, seconds, memory = rest
+    limit(int(seconds), int(memory))
+    try:
+        wrong = convert(Path(target), [Path(file) for file in files])
+    except BaseException as error:
+        wrong = first_words(error)
+    print(json.dumps({"wrong": wrong}), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,207 @@
+"""A model is proven when it is opened: what is recorded is what the library computes, or the verdict says otherwise."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+from model.__main__ import main
+from model.adapters import capture, library, open_folder
+from model.adapters.open_folder import explore
+from model.adapters.text_reader import TextReader
+from model.adapters.text_writer import TextWriter
+from model.analysis.residual_stream.library_path import follow_in_library
+from model.description import describe
+from model.errors import CheckpointError, TraceError
+from model.opening import open_reader
+from tests.model.adapters import zoo
+from tests.model.adapters.folders import refused
+
+library.register(capture.attend, capture.causal_or_padding)
+TEXT = "the animal did not cross the street"
+JAMBA: dict[str, Any] = zoo.SMALL | {
+    "num_key_value_heads": 2,
+    "attn_layer_period": 2,
+    "attn_layer_offset": 1,
+    "mamba_dt_rank": 4,
+}
+JAMBA |= {"num_hidden_layers": 4, "num_experts": 2, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": None}
+
+
+def save(folder: Path, made: Any, config: Any, tokenizer: str = "metaspace") -> Path:
+    """A folder with a random model of this class."""
+    torch.manual_seed(0)
+    model = made(config).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() > 1:
+                parameter.normal_(std=0.2)
+    model.save_pretrained(folder)
+    zoo.save_tokenizer(folder, tokenizer)
+    return folder
+
+
+def config_of(model_type: str, settings: Mapping[str, Any]) -> Any:
+    return transformers.AutoConfig.for_model(model_type, **settings)
+
+
+def jamba(folder: Path) -> Path:
+    return save(folder, transformers.JambaForCausalLM, config_of("jamba", JAMBA))
+
+
+@pytest.mark.parametrize(
+    ("model_type", "positions", "length"),
+    [
+        ("bert", "learned", 96),
+        ("roberta", "learned", 96 - 2),
+        ("opt", "learned", 96),
+        ("bart", "learned", 96),
+        ("marian", "sinusoidal", 96),
+        ("m2m_100", "sinusoidal", 96),
+        ("llama", "rotary", 96),
+        ("falcon", "rotary", 96),
+        ("gpt_oss", "rotary", 96),
+        ("bloom", "ALiBi", None),
+        ("mpt", "ALiBi", 96),
+        ("t5", "relative bias", None),
+    ],
+)
+def test_how_a_model_knows_positions_is_found_by_running_it(
+    model_type: str, positions: str, length: int | None
+) -> None:
+    _, abilities = explore(zoo.tiny(model_type))
+    assert abilities.positions == positions
+    # Where nothing else limits a text, the memory for the weights of all heads does.
+    assert abilities.max_length == length if length else (abilities.max_length or 0) > 1_000
+
+
+def test_layers_that_do_not_attend_are_named_and_the_others_are_exact(tmp_path: Path) -> None:
+    reader = open_reader(jamba(tmp_path / "jamba"))
+    assert isinstance(reader, TextWriter)
+    assert reader.abilities.heads == {"decoder.self": (4, 4)}
+    assert reader.abilities.proof is not None
+    assert reader.abilities.proof.is_exact
+    rows = dict(describe(reader).rows)
+    assert rows["Layers that attend"].startswith("2, 4 of 4; the others (JambaMambaMixer)")
+    with pytest.raises(TraceError, match="Layers without attention stand between"):
+        follow_in_library(reader, reader.trace(TEXT), "decoder", 3)
+    # Its state cannot be cut back, so each step reads all again.
+    session = reader.decode(TEXT)
+    for _ in range(6):
+        session.step()
+    written = list(session.written_ids)
+    for move in (session.back, session.back, session.step, session.step):
+        move()
+    assert list(session.written_ids) == written
+    source = torch.tensor([reader.source(TEXT).ids])
+    expected = reader.model.generate(source, max_new_tokens=6, do_sample=False)  # type: ignore[operator]
+    assert written == expected[0, source.size(1) :].tolist()
+
+
+def test_a_model_without_attention_is_one_sentence(tmp_path: Path) -> None:
+    config = transformers.MambaConfig(vocab_size=zoo.VOCAB, hidden_size=32, num_hidden_layers=2, state_size=8)
+    refused(save(tmp_path / "mamba", transformers.MambaForCausalLM, config), "No attention was seen in this Mamba")
+
+
+def test_a_decoder_saved_without_its_head_opens_for_its_attention(tmp_path: Path) -> None:
+    config = config_of("mistral", zoo.CONFIGS["mistral"])
+    reader = open_reader(save(tmp_path / "mistral", transformers.MistralModel, config))
+    assert isinstance(reader, TextReader)
+    assert (reader.abilities.kind, reader.abilities.generates) == ("decoder", False)
+    assert "without the layer that writes words" in reader.abilities.lacks["decoding"]
+    trace = reader.trace(TEXT)
+    assert not trace.steps
+    ids = torch.tensor([trace.target_ids])
+    reader.model.set_attn_implementation("eager")  # type: ignore[operator]
+    with torch.inference_mode():
+        eager = reader.model(ids, output_attentions=True).attentions
+    for layer, weights in enumerate(eager):
+        torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
+
+
+def test_an_encoder_out_of_an_encoder_decoder_opens(tmp_path: Path) -> None:
+    config = config_of("t5", zoo.CONFIGS["t5"])
+    reader = open_reader(save(tmp_path / "t5", transformers.T5EncoderModel, config))
+    assert (reader.abilities.kind, reader.abilities.sites) == ("encoder", ("encoder.self",))
+
+
+def test_a_classifier_opens_with_its_labels(tmp_path: Path) -> None:
+    config = config_of("bert", zoo.CONFIGS["bert"] | {"id2label": {0: "good", 1: "bad", 2: "neither"}})
+    made = transformers.BertForSequenceClassification
+    reader = open_reader(save(tmp_path / "classifier", made, config, "wordpiece"))
+    assert isinstance(getattr(reader, "model"), made)  # noqa: B009
+    assert dict(describe(reader).rows)["Labels"] == "good, bad, neither"
+
+
+def test_what_differs_from_the_library_is_never_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded = capture.Call.of_sentence
+
+    def rescaled(call: capture.Call, sentence: int, device: torch.device) -> Any:
+        return recorded(replace(call, scale=call.scale * 1.1), sentence, device)
+
+    monkeypatch.setattr(capture.Call, "of_sentence", rescaled)
+    layout, abilities = explore(zoo.tiny("llama"))
+    assert abilities.proof is not None
+    assert "differs from what transformers computes" in abilities.proof.verdict
+    assert not abilities.knows_inputs
+    assert not layout.heads
+
+
+def test_attention_that_changes_with_the_length_of_a_text_is_refused() -> None:
+    settings = zoo.TWO_STACKS | {"attention_type": "block_sparse", "block_size": 4}
+    config = config_of("bigbird_pegasus", settings)
+    with pytest.raises(CheckpointError, match="short texts in another way"):
+        explore(transformers.BigBirdPegasusForConditionalGeneration(config).eval())
+
+
+def test_weights_of_a_model_that_needs_the_librarys_own_attention_are_weights_only() -> None:
+    settings = zoo.TWO_STACKS | {"num_experts": 2, "encoder_sparse_step": 2, "decoder_sparse_step": 2}
+    model = transformers.NllbMoeForConditionalGeneration(config_of("nllb-moe", settings)).eval()
+    _, abilities = explore(model)
+    assert not abilities.knows_inputs
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    folder = zoo.save_model(tmp_path / "bert", "bert")
+    tensors = load_file(folder / "model.safetensors")
+    tensors["encoder.layer.0.output.dense.weight"][0, 0] = float("nan")
+    save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+    refused(folder, "no numbers")
+
+
+def test_a_model_that_gives_different_results_is_refused() -> None:
+    model: Any = zoo.tiny("bert")
+    model.embeddings.register_forward_hook(lambda module, given, output: output + torch.rand(()))
+    with pytest.raises(CheckpointError, match="different results the second time"):
+        explore(model)
+
+
+def test_a_tokenizer_of_two_vocabularies_is_refused(folder: Callable[[str], Path]) -> None:
+    reader = open_reader(folder("marian"))
+    assert isinstance(reader, TextReader)
+    ids = reader.source(TEXT).ids
+    assert reader.pieces.has_one_vocabulary(ids)
+    spelled = reader.pieces.tokenizer.convert_ids_to_tokens
+    reader.pieces.tokenizer.convert_ids_to_tokens = lambda many: spelled([(one + 7) % 200 + 9 for one in many])
+    assert not reader.pieces.has_one_vocabulary(ids)
+
+
+def test_the_same_content_is_proven_once(folder: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    first = open_reader(folder("t5"))
+    monkeypatch.setattr(open_folder, "explore_model", lambda *_: pytest.fail("proven again"))
+    monkeypatch.setattr(open_folder, "wrong_with_writing", lambda *_: pytest.fail("proven again"))
+    again = open_reader(folder("t5"))
+    assert again.abilities == first.abilities
+    assert torch.equal(
+        again.trace(TEXT, TEXT).weights("decoder.cross", 1), first.trace(TEXT, TEXT).weights("decoder.cross", 1)
+    )
+
+
+def test_verify_prints_the_verdict(folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
+    main(["verify", str(folder("gpt2"))])
+    assert "Proof: exact (largest difference" in capsys.readouterr().out
