@@ -29,15 +29,19 @@ def convert(target: Path, files: list[Path]) -> str:
     return ""
 
 
-def main(target: str, *rest: str) -> None:
-    """Print the answer in a line of its own."""
-    *files, seconds, memory = rest
-    limit(int(seconds), int(memory))
+def answer_to(target: str, *files: str) -> dict[str, str]:
+    """What is wrong with the files, whatever they do."""
     try:
-        wrong = convert(Path(target), [Path(file) for file in files])
+        return {"wrong": convert(Path(target), [Path(file) for file in files])}
     except BaseException as error:
-        wrong = first_words(error)
-    print(json.dumps({"wrong": wrong}), flush=True)
+        return {"wrong": first_words(error)}
+
+
+def main(*arguments: str) -> None:
+    """Print the answer in a line of its own."""
+    *files, seconds, memory = arguments
+    limit(int(seconds), int(memory))
+    print(json.dumps(answer_to(*files)), flush=True)
 
 
 if __name__ == "__main__":

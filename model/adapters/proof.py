@@ -1,7 +1,7 @@
 """Prove on opening that what is recorded of a model is what the library itself computes, on a short probe text.
 
-Three passes: by the library's own eager attention, which returns its weights; by ours, recorded; and over one token
-again and again, which shows how the model knows positions. What it is (encoder or decoder, which layers attend) is read
+Three passes: by the library's own eager attention, which returns its weights; by ours, recorded; over one token again
+and again, which shows how the model knows positions. What it is (encoder or decoder, which layers attend) is read
 from these passes and from its modules, never from its name.
 """
 
@@ -126,12 +126,6 @@ def explore_model(model: Any, probe: Probe) -> Explored:
     kind, weights = _kind_and_weights(by_eager, probe, library.name_of(model.config))
     lengths = _lengths(kind, probe, weights)
     tolerance = TOLERANCES.get(next(model.parameters()).dtype, ROUNDED)
-    with library.attending_by(model, EAGER):
-        if _apart(first_output(run(output_attentions=True)), first_output(by_eager)) > tolerance:
-            raise CheckpointError(
-                "This model gives different results the second time that it reads the same, so nothing that is shown "
-                "of it would hold."
-            )
     shaped = {
         site: tuple(layer for layer in weights.get(site, ()) if _is_shaped(layer, pair))
         for pair, site in lengths.items()
@@ -139,13 +133,8 @@ def explore_model(model: Any, probe: Probe) -> Explored:
     layout, proof = _compared(model, shaped, lengths, run, by_eager, tolerance)
     if proof.is_exact:
         weights = shaped
-    elif library.has_fused(model):
-        with library.attending_by(model, library.FUSED):
-            if _apart(first_output(by_eager), first_output(run())) > max(tolerance, DISAGREEMENT):
-                raise CheckpointError(
-                    "Of this model transformers computes one thing by its eager attention, which gives weights, and "
-                    "another by the fused one that it runs as a rule: no weights of it can be trusted."
-                )
+    else:
+        _check_steady(model, run, by_eager, tolerance)
     if _parts(model) != parts:
         raise CheckpointError(
             "This model attends to short texts in another way than to long ones, so a short one does not prove how it "
@@ -157,6 +146,27 @@ def explore_model(model: Any, probe: Probe) -> Explored:
     heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in weights.items()}
     positions, table = _positions_of(model, runner, kind, probe, layout)
     return Explored(kind, heads, layout, proof, positions, table, lengths)
+
+
+def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance: float) -> None:
+    """Make sure that what eager attention gave comes again, and that the library's fused attention gives it, too.
+
+    Raises:
+        CheckpointError: it does not.
+    """
+    with library.attending_by(model, EAGER):
+        if _apart(first_output(run(output_attentions=True)), first_output(by_eager)) > tolerance:
+            raise CheckpointError(
+                "This model gives different results the second time that it reads the same, so nothing that is shown "
+                "of it would hold."
+            )
+    if library.has_fused(model):
+        with library.attending_by(model, library.FUSED):
+            if _apart(first_output(by_eager), first_output(run())) > max(tolerance, DISAGREEMENT):
+                raise CheckpointError(
+                    "Of this model transformers computes one thing by its eager attention, which gives weights, and "
+                    "another by the fused one that it runs as a rule: no weights of it can be trusted."
+                )
 
 
 def found_again(model: Any, probe: Probe, found: Explored) -> Explored:
