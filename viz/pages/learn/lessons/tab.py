@@ -179,8 +179,6 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         if is_open:
             _claims(step.claims, view)
         _full_page(view.full)
-        if is_open and number == len(lesson.steps) and not present.is_on():
-            _ending(lesson)
     with shown:
         if not is_open:
             frame.note(_("Predict first: the picture appears after your answer."))
