@@ -86,7 +86,7 @@ def test_too_large_a_vocabulary_is_said_with_the_largest_possible() -> None:
 
 @pytest.mark.parametrize("size", [5, 260, 280])
 def test_too_small_a_vocabulary_is_said_with_the_smallest_possible(size: int) -> None:
-    with pytest.raises(ConfigError, match=f"needs a vocabulary of more than {size} pieces") as error:
+    with pytest.raises(ConfigError, match=f"needs a vocabulary of more than {size} tokens") as error:
         Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=size))
     least = int(str(error.value).split("at least ")[1].rstrip("."))
     assert Tokenizer.train(SENTENCES, TransformerConfig(vocab_size=least)).vocab_size == least

@@ -78,7 +78,7 @@ def test_old_layers_are_spread_and_keep_their_order() -> None:
 
 @pytest.mark.parametrize(
     ("changes", "num_layers", "said"),
-    [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "2 \\+ 2 already has")],
+    [({"norm": "post"}, 4, "pre-norm"), ({"residual": False}, 4, "residual"), ({}, 2, "already has 2 \\+ 2 layers")],
 )
 def test_what_would_change_or_not_grow_is_refused(
     config: TransformerConfig, changes: dict[str, object], num_layers: int, said: str

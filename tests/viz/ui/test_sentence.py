@@ -40,7 +40,7 @@ def test_control_characters_are_made_visible_and_line_breaks_become_spaces() -> 
 def test_a_rare_word_is_underlined_and_its_text_cannot_leave_it() -> None:
     word = "<b>qz</b>"
     html = lines_html([Line("EN", "en", f"A {word} sleeps.", RareWords({word: 9}))])
-    assert 'title="9 pieces">&lt;b&gt;' in html
+    assert 'title="9 tokens">&lt;b&gt;' in html
     assert html.count("<mark ") == 1
     assert "<b>" not in html
 

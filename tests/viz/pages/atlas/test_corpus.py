@@ -100,7 +100,7 @@ def test_a_cache_that_cannot_be_written_costs_no_result(
     monkeypatch.setenv("XDG_CACHE_HOME", str(checkpoints.parent / "file"))
     opened(app)
     measured(app)
-    assert "Kept in this session only" in said(app)
+    assert "Saved in this session only" in said(app)
 
 
 def held_back(monkeypatch: pytest.MonkeyPatch) -> threading.Event:

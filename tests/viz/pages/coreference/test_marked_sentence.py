@@ -25,9 +25,9 @@ def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
 def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
     source = Line("EN", "en", "The qzxv (Brzk) sat.", RareWords({"qzxv": 4, "(Brzk)": 6}))
     shown = marked_sentence(source, {"antecedent": (10, 14)}, None, None)
-    assert 'title="4 pieces">qzxv</mark>' in shown
-    assert 'title="6 pieces">(</mark><mark title="antecedent"' in shown
-    assert 'title="6 pieces">Brzk</mark></mark>' in shown
+    assert 'title="4 tokens">qzxv</mark>' in shown
+    assert 'title="6 tokens">(</mark><mark title="antecedent"' in shown
+    assert 'title="6 tokens">Brzk</mark></mark>' in shown
 
 
 def test_a_guess_is_marked_in_a_line_of_its_own_too() -> None:

@@ -16,6 +16,8 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, head_label
 
+#: What is said after a weight of the row that reads a word.
+SECOND = " (when reading it)"
 TEXT = Selection().common.text
 
 
@@ -89,7 +91,7 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, se
     app.run()
     expected = sorted(
         (
-            (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{' again' if link.is_second_look else ''}")
+            (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
             for link in word_links.links(trace, looking, looked_at)
             for layer in range(2)
             for head, weight in enumerate(word_links.weights(trace, link)[layer])

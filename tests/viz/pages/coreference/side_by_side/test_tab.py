@@ -67,7 +67,7 @@ def test_the_animal_pair_works_at_once_and_the_map_is_the_models() -> None:
     assert shown == {head: pytest.approx(moved[head], abs=6e-5) for head in np.ndindex(moved.shape)}
     for text, pronoun, chart in zip((FIRST, SECOND), ("▁es", "▁sie"), charts(app)[1:3], strict=True):
         step = next(step for step in shipped.trace(text).steps if step.token == pronoun)
-        assert f"{np.exp(step.log_prob):.3f} written" in chart["data"][0]["text"]
+        assert f"{np.exp(step.log_prob):.3f} (written)" in chart["data"][0]["text"]
 
 
 def test_a_pair_of_the_set_is_marked_and_can_be_made_ones_own(tiny: None) -> None:
