@@ -1,5 +1,6 @@
 """Which heads link two words: those listed for clicked words or the kept cell, and tiles that carry the weight."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from tests.patience import PATIENCE
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
+from viz.pages.attention.all_heads.linked_heads import MOST
 from viz.pages.attention.all_heads.word_picker import WordLine, read_chosen
 from viz.pictures.focus import FocusAxis
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -25,6 +27,9 @@ TEXT = Selection().common.text
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+
+
+SECOND = " (when reading it)"
 
 
 def listed(app: AppTest) -> list[str]:
@@ -51,7 +56,7 @@ def test_the_heads_of_a_kept_cell_are_listed_from_the_largest_weight_on(app: App
         for layer in range(2)
         for head in range(4)
     }
-    largest = sorted(weights.items(), key=lambda item: -item[1])[:6]
+    largest = sorted(weights.items(), key=lambda item: -item[1])[:MOST]
     assert listed(app) == [f"{name} · {weight:.4f}" for name, weight in largest]
 
 
@@ -60,7 +65,7 @@ def test_a_head_of_the_list_opens_and_the_cell_stays_kept(app: AppTest) -> None:
     app.run()
     name = listed(app)[0].split(" · ")[0]
     app.button(key="linked-0").click().run()
-    chosen = [int(app.query_params[part]) for part in ("layer", "head")]
+    chosen = [int(part) - 1 for part in re.findall(r"\d+", app.query_params["head"])]
     assert head_label(chosen[0], chosen[1], CROSS) == name
     assert (app.query_params["token"], app.query_params["key_token"]) == ("2", "3")
 
@@ -98,7 +103,7 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, se
         ),
         key=lambda one: -one[0],
     )
-    assert listed(app) == [label for _, label in expected[:6]]
+    assert listed(app) == [label for _, label in expected[:MOST]]
     link = word_links.links(trace, looking, looked_at)[0]
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
