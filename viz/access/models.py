@@ -38,7 +38,7 @@ ReaderKey = tuple[str, Stamp, str]
 #: Weights of so many bytes are loaded before anybody asks for them.
 LARGEST_UNASKED: Final = 1 << 28
 
-_REFUSED, _NOT_OPENED = said("cannot be opened"), said("found when it is opened")
+_REFUSED, _NOT_OPENED = said("cannot be opened"), said("made when it is opened")
 MAX_VERDICTS: Final = 256
 #: Folder of a model → its files when it was opened last, and how exactly it is shown.
 _VERDICTS: Final[dict[str, tuple[Stamp, Message]]] = {}

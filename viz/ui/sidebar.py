@@ -57,7 +57,7 @@ def sidebar(checkpoints: Sequence[str]) -> None:
 def _verdict() -> None:
     """How exactly the chosen model is shown, of one that Headlight does not run itself."""
     if (verdict := models.verdict(state.current().model)) is not None:
-        st.caption(_("Shown: {verdict}", verdict=verdict))
+        st.caption(_("Proof: {verdict}", verdict=verdict))
 
 
 def _app_language() -> None:
