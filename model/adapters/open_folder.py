@@ -13,7 +13,7 @@ from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_folder, check_tokenizer_files
-from model.adapters.generation import wrong_with_writing
+from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.peft_adapter import merge
@@ -292,7 +292,8 @@ def proven_writer(writer: TextWriter) -> TextWriter:
 
 def _how_it_writes(writer: TextWriter) -> tuple[bool, str]:
     """Whether keys and values may be kept from step to step, and why it cannot write here; "" if it can."""
-    source = writer.pieces.encode(PROBE_TEXT).ids[:MOST_TOKENS]
+    most = min(MOST_TOKENS, (writer.abilities.max_length or 2 * MOST_TOKENS) - PROVEN_STEPS)
+    source = writer.pieces.encode(PROBE_TEXT).ids[:most]
     wrong = ""
     for caches in (True, False):
         writer.caches = caches

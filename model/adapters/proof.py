@@ -57,7 +57,9 @@ class Probe:
         """A probe of these tokens, or, where they are too few, of some spread over the vocabulary."""
         model_class = library.ModelClass(type(model), "trunk")
         size = library.vocab_size(model)
-        source = [token for token in token_ids if 0 <= token < size][:MOST_TOKENS]
+        limit = getattr(getattr(model, "config").get_text_config(), "max_position_embeddings", None)  # noqa: B009
+        most = min(MOST_TOKENS, limit - 2) if isinstance(limit, int) else MOST_TOKENS
+        source = [token for token in token_ids if 0 <= token < size][:most]
         if len(source) < FEWEST_TOKENS:
             source = [(7 + 11 * position) % size for position in range(13)]
         return cls(tuple(source), tuple(source[:-1]) if model_class.has_two_stacks else ())

@@ -205,3 +205,9 @@ def test_the_same_content_is_proven_once(folder: Callable[[str], Path], monkeypa
 def test_verify_prints_the_verdict(folder: Callable[[str], Path], capsys: pytest.CaptureFixture[str]) -> None:
     main(["verify", str(folder("gpt2"))])
     assert "Proof: exact (largest difference" in capsys.readouterr().out
+
+
+def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path) -> None:
+    config = config_of("gpt2", zoo.CONFIGS["gpt2"] | {"n_positions": 16})
+    reader = open_reader(save(tmp_path / "short", transformers.GPT2LMHeadModel, config, "bytes"))
+    assert (reader.abilities.max_length, reader.abilities.generates) == (16, True)
