@@ -103,9 +103,9 @@ def test_the_end_can_be_written_and_nothing_after_it(saved: Translator) -> None:
     viewer.run(lambda: translations.write(3, (end,)))
     assert len(viewer.ids) == 4
     viewer.run(lambda: translations.write(4, (40,)))
-    assert "finished" in viewer.notices[0]
+    assert "ends after" in viewer.notices[0]
     viewer.run(lambda: translations.write(1, (end, 40)))
-    assert "finished" in viewer.notices[0]
+    assert "before the translation ends" in viewer.notices[0]
     assert len(viewer.selection.decoding.branches) == 1
 
 
@@ -183,7 +183,7 @@ def test_a_link_rebuilds_every_branch() -> None:
         ("0-4-off-c-0-99", (), "Heads"),
         ("0-4-point-d-0-0-9", (), "later"),
         ("0-4-point-c-0-0-99", (), "Keys"),
-        ("0-4-t3-t40", (), "finished"),
+        ("0-4-t3-t40", (), "translation ends"),
         ("5-4-t40", (), "does not come before"),
         (".".join(["0-4-t40"] * 30), ("0-4-t40",) * MAX_BRANCHES, "30 branches"),
     ],

@@ -91,7 +91,7 @@ def test_captions_order_and_views_can_be_changed() -> None:
     app = collection(HEAD, FILM)
     app.text_input[0].set_value("Another").run()
     assert kept_in(healthy(app))[0].caption == "Another"
-    app.button("pin-Later-0").click().run()
+    app.button("pin-Move down-0").click().run()
     assert [pin.page for pin in kept_in(healthy(app))] == ["decoding", "attention"]
     assert kept_in(app)[1].caption == "Another"
     app.button("pin-remove-0").click().run()

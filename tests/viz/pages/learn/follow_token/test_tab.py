@@ -60,7 +60,7 @@ def test_the_hidden_units_say_how_many_fire_and_which_are_strongest(app: AppTest
     )
     hidden = values[end - row["count"] : end]
     firing = int((hidden > 0).sum())
-    assert row["title"] == f"Hidden units: {firing} of {len(hidden)} fire"
+    assert row["title"] == f"Hidden units: {firing} of {len(hidden)} are active"
     assert row["text"].startswith(f"{100 * firing / len(hidden):.1f}\N{NO-BREAK SPACE}% are above 0.")
     assert [bar["label"] for bar in row["bars"]] == [f"#{unit}" for unit in np.argsort(-hidden)[: len(row["bars"])]]
 
