@@ -50,7 +50,7 @@ OWN: Final = {
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pictures/offline.py",
     "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/tabs.py",
-    "viz/ui/formulas.py", "viz/ui/page_style.py",
+    "viz/text/glossary.py", "viz/ui/formulas.py", "viz/ui/page_style.py",
 }  # fmt: skip
 #: Where `open` is of what a person opens on a page.
 NO_FILES: Final = {
