@@ -173,7 +173,10 @@ def every_head_map(
     if framed is not None:
         row = rows.index(framed[:2])
         frame_cells(figure, (row, row), (framed[2], framed[2]), {"color": theme.HEAD_COLOURS[2], "width": 3})
-    height = min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, len(rows) * EVERY_LAYER_HEIGHT + 50))
+    # Below the map the bar leaves its cells the width of a third of the page.
+    bar = {"orientation": "h", "y": -0.02, "yanchor": "top", "x": 0.5, "xanchor": "center", "len": 1.0, "thickness": 8}
+    figure.update_traces(colorbar=bar | {"title": {"side": "top"}}, selector={"type": "heatmap"})
+    height = min(MAX_EVERY_HEAD, max(MIN_MAP_HEIGHT, len(rows) * EVERY_LAYER_HEIGHT + 100))
     figure.update_layout(height=height, xaxis={"tickangle": 0, "title": {"text": _("head"), "standoff": 2}})
     return figure
 
