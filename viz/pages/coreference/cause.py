@@ -170,7 +170,7 @@ def _interventions(stated: Stated, text: str) -> None:
     """The three interventions side by side, with what is written under the two that can be written under."""
     off, pointed, swapped = head_verdict.tried(stated)
     written = _written_under(stated, text)
-    with st.container(key="cause-tried"), st.grid(3, min_column_width=230, gap="small"):
+    with st.grid(3, min_column_width=230, gap="small"):
         _card(off, stated, written[0] if written else None)
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None)
