@@ -189,6 +189,8 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
             view.picture, shipped.choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt
         )
         st.caption(glossary.explained(shown_text(view.caption)))
+        if number == len(lesson.steps) and not present.is_on():
+            _ending(lesson)
 
 
 def _ending(lesson: Lesson) -> None:
