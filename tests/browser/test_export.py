@@ -136,7 +136,7 @@ def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp
     expect(button).to_have_count(10)
     files = dict(saved(page, button.nth(number).click) for number in range(10))
     assert [name for name in files if not name.endswith(".csv")] == [
-        "headlight-decoder-cross-layer1-head2-it-is-late.html",
+        "headlight-decoder-cross-l2h3-it-is-late.html",
         "headlight-trace-it-is-late.npz",
     ]
     assert all(content.startswith(b"\xef\xbb\xbf") for name, content in files.items() if name.endswith(".csv"))
@@ -145,7 +145,7 @@ def test_every_file_is_made_when_its_button_is_pressed(page: Page, url: str, tmp
     weights = np.load(path, allow_pickle=False)["decoder.cross/weights"]
     trace = load_trace(path)
     assert np.array_equal(weights[1], trace.weights("decoder.cross", 1).numpy())
-    table = files["headlight-decoder-cross-layer1-head2-it-is-late.csv"].decode("utf-8-sig").splitlines()
+    table = files["headlight-decoder-cross-l2h3-it-is-late.csv"].decode("utf-8-sig").splitlines()
     assert np.array_equal(np.array(table[1].split(",")[-2:], np.float32), weights[1, 2, 0, -2:])
 
 

@@ -44,7 +44,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
         page.wait_for_function("window.printed")
         printed = page.evaluate("window.printed")
         sheet.set_content(printed)
-        assert "<title>headlight-encoder-self-layer0" in printed
+        assert "<title>headlight-encoder-self-l1" in printed
         assert sheet.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == 1
         assert sheet.locator("svg > :first-child").evaluate("part => part.tagName") != "rect", "nothing lies below"
 

@@ -55,7 +55,7 @@ def test_few_keys_stay_aligned_are_pointed_at_and_followed_and_saved_above_their
     with page.expect_download() as download:
         story.get_by_role("button", name="Save this picture as SVG").click()
     assert re.fullmatch(
-        r"headlight-origin-encoder-self-layer0-head0-row\d+-it-was-late\.svg", download.value.suggested_filename
+        r"headlight-origin-encoder-self-l1h1-row\d+-it-was-late\.svg", download.value.suggested_filename
     )
     svg = ElementTree.fromstring(download.value.path().read_bytes())
     drawings = list(svg.iter("{http://www.w3.org/2000/svg}svg"))

@@ -83,8 +83,8 @@ def file_name(*parts: str, sentence: str = "") -> str:
 
 
 def head_name(site: str, layer: int, head: int) -> str:
-    """A head as files name it, counted from 0 as in the address and in arrays: "decoder cross layer0 head2"."""
-    return f"{site} layer{layer} head{head}"
+    """A head as file names and addresses have it: "decoder.cross L1H3"."""
+    return f"{site} L{layer + 1}H{head + 1}"
 
 
 def _ascii(text: str) -> str:

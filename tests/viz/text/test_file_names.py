@@ -7,7 +7,7 @@ from viz.text.sites import file_name, head_name
 
 def test_a_name_says_what_is_in_the_file() -> None:
     name = file_name(head_name("decoder.cross", 1, 2), sentence="The animal didn't cross the street.")
-    assert name == "headlight-decoder-cross-layer1-head2-the-animal-didnt-cross-the"
+    assert name == "headlight-decoder-cross-l2h3-the-animal-didnt-cross-the"
 
 
 def test_accents_are_written_without_and_other_scripts_left_out() -> None:

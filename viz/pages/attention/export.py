@@ -53,7 +53,7 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.caption(
         _(
             "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
-            "Numbers have all their digits. In files, as in the address, layers, heads and positions count from 0. "
+            "Numbers have all their digits. Within tables, as in arrays, layers, heads and positions count from 0. "
             "If a spreadsheet could take a token for a formula (it begins with = + - @ or a tab), an apostrophe is "
             "put before it."
         )

@@ -134,8 +134,5 @@ def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
         (_("In the address"), f"?{view.query_string}"),
     )
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
-    note = _(
-        "Headlight shows the same again if the text below is added to its address and it has this checkpoint. "
-        "Numbers there count from 0."
-    )
+    note = _("Headlight shows the same again if the text below is added to its address and it has this checkpoint.")
     return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from viz.text.sites import head_label
 from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
@@ -99,10 +100,10 @@ def _ends(estimate: "Estimate | None", layer: int, head: int) -> tuple[str, str,
 
 
 def distances(found: "HeadDistances") -> bytes:
-    """Every distance, in bits; heads are named layer.head, from 0."""
-    rows, columns = ([f"{head.layer}.{head.head}" for head in heads] for heads in (found.first, found.second))
+    """Every distance, in bits; heads are named as on pages."""
+    rows, columns = ([head_label(head.layer, head.head) for head in heads] for heads in (found.first, found.second))
     numbers = digits(found.distances.numpy())
-    return table(("layer.head", *columns), ((name, *line) for name, line in zip(rows, numbers, strict=True)))
+    return table(("head", *columns), ((name, *line) for name, line in zip(rows, numbers, strict=True)))
 
 
 def heads_and(heads: "Sequence[HeadName]", metrics: "Mapping[str, Float[np.ndarray, 'head']]") -> bytes:

@@ -183,7 +183,7 @@ def _matrix_data(
     address: str = "",
 ) -> MatrixData:
     common = state.current().common
-    name = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} layer{common.layer}"
+    name = head_name(site, common.layer, common.head) if measure.is_per_head else f"{site} L{common.layer + 1}"
     what = {"site": sites.label(site), "measure": shown(measure.label).lower()}
     return MatrixData(
         values=values,
@@ -250,7 +250,7 @@ def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str,
         title=sites.label(site),
         query_roles=chats.spans(trace, opened.queries),
         key_roles=chats.spans(trace, opened.keys),
-        file_name=file_name(f"{site} layer{common.layer}", common.measure, sentence=common.text),
+        file_name=file_name(f"{site} L{common.layer + 1}", common.measure, sentence=common.text),
         focus=_focus(opened.queries, opened.keys, site, measure),
     )
     query, key = _kept(opened, cell)
