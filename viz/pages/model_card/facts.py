@@ -107,9 +107,12 @@ SUBJECTS: Final = {
     "pronouns": said("Pronouns"),
 }
 #: Of what a command measures, the value that is read first.
-_FIRST: Final = (
-    "frames · both_right", "copied", "word_in · best_head · aer", "best_head · accuracy",
-)  # fmt: skip
+_FIRST: Final = {
+    "frames · both_right": said("both pronouns right in new sentence frames"),
+    "copied": said("words copied whole"),
+    "word_in · best_head · aer": said("alignment error of the best head"),
+    "best_head · accuracy": said("accuracy of the best head"),
+}
 SPECIAL, BYTE_KIND, BEGINS, CONTINUES = said("special"), said("byte"), said("begins a word"), said("within a word")
 
 
@@ -224,8 +227,11 @@ def headline(measurement: "Measurement") -> str:
     values = dict(measurement.rows)
     of = [subject(measurement.command), *(str(values[name]) for name in ("set", "part") if name in values)]
     first = next((name for name in _FIRST if name in values), None)
-    said_first = "" if first is None else f": {shown_name(first)} {number(values[first])}"
-    return BETWEEN.join(of) + said_first
+    if first is None:
+        return BETWEEN.join(of)
+    value = values[first]
+    shown_value = number(round(value, 2) if isinstance(value, float) else value)
+    return BETWEEN.join(of) + _(": {what} {value}", what=_(_FIRST[first]), value=shown_value)
 
 
 def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
