@@ -203,6 +203,9 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
     except Exception as error:  # Whatever a class of the library thinks of a cache that is not its own.
         return said("Headlight cannot write with this model step by step ({reason}).", reason=first_words(error))
     finite = logits[-1].isfinite()
+    if not finite.any():
+        # Who writes with it says that no token has a probability.
+        return ""
     scale = max(1.0, float(logits[-1][finite].abs().max()))
     if written != expected[: len(written)] or float((again - logits[-1])[finite].abs().max()) > 1e-2 * scale:
         return said("What this model writes here step by step is not what transformers writes, so it only reads.")

@@ -25,7 +25,8 @@ NOT_FOUND: Final = said(
 )
 
 BETWEEN: Final = said(
-    "Layers without attention stand between those that are shown, so a token cannot be followed from one to the next."
+    "There are layers without attention between those that are shown, so a token cannot be followed from one to the "
+    "next."
 )
 
 

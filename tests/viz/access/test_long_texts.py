@@ -201,7 +201,8 @@ def test_many_heads_have_a_shorter_window() -> None:
 
 
 def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> None:
-    opened(app, view="Take it with you")
+    app.session_state["export"] = True
+    opened(app, claim="Masks")
     assert "available up to 8 tokens" in said(app)
     app.switch_page("viz/pages/paper/page.py").run()
     assert "Masks are drawn cell by cell, up to 8 tokens" in said(app)
@@ -211,9 +212,10 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> Non
 
 def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
-    opened(app, view="Take it with you")
+    app.session_state["export"] = True
+    opened(app)
     assert "too many for a file and are omitted" in said(app)
-    assert "every weight, query" not in said(app)
+    assert not [each for each in app.get("download_button") if "every weight, query" in each.proto.help]
 
 
 #: One of each kind of model.

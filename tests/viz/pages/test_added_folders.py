@@ -73,7 +73,7 @@ def test_a_card_that_becomes_a_link_is_not_shown(app: AppTest, folders: Path, tm
     app.run()
     assert not app.exception
     assert "secret of another" not in " ".join(element.value for element in (*app.code, *app.text, *app.error))
-    assert "outside the folder" in app.error[0].value
+    assert "outside of the folder" in app.error[0].value
 
 
 def test_a_tokenizer_that_would_end_the_server_is_a_sentence_on_the_page(

@@ -145,5 +145,5 @@ def test_a_template_cannot_write_html_or_markdown(app: AppTest, tmp_path: Path) 
 def test_roles_that_are_not_known_are_said_to_be_unknown(app: AppTest, tmp_path: Path) -> None:
     app.query_params["text"] = "user: Who?\nassistant: Hm.</think>The dog.\nuser: Why?"
     add(opened(app, "bert"), save_chat_model(tmp_path / "looking", LOOKING))
-    assert any("is not known" in caption.value for caption in app.caption)
+    assert any("is unknown" in caption.value for caption in app.caption)
     assert roles_of_heatmap(app) == []

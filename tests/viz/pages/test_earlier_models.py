@@ -118,5 +118,5 @@ def test_causes_are_looked_for_where_all_rows_are_computed_at_once() -> None:
     recurrent = opened("recurrent", "coreference", lab="Cause")
     assert "a GRU computes each row from the state" in recurrent.info[0].value
     convolutional = opened("convolutional", "coreference", lab="Cause", asked="own", other="So early?")
-    assert [box.key for box in convolutional.selectbox if box.key == "word_pair"]
+    assert [field.key for field in convolutional.text_input if field.key == "other_text"]
     assert not any("computes each row from the state" in one.value for one in convolutional.info)

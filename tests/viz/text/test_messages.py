@@ -44,7 +44,7 @@ def test_text_of_people_is_never_looked_up() -> None:
 def test_an_error_within_an_error_is_translated_with_it() -> None:
     inner = said("encoder-only")
     error = DataError("{family}: {kind}", family="X", kind=inner)
-    assert str(error) == "X: encoder only"
+    assert str(error) == "X: encoder-only"
     with messages.speaking("zh"):
         assert "encoder-only" not in messages.shown(error.message)
 

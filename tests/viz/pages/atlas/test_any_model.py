@@ -80,4 +80,4 @@ def test_a_model_of_another_language_reads_a_persons_own_sentences(
 
 def test_pictures_have_no_atlas(app: AppTest) -> None:
     opened(app, "vit", "atlas")
-    assert "looks at pictures" in app.info[0].value
+    assert "reads pictures" in app.info[0].value

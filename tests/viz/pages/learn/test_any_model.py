@@ -37,7 +37,7 @@ def test_a_token_of_a_library_model_is_followed_with_its_proof(any_model: AppTes
     assert any("the contributions add up" in one.value and "green" in one.value for one in app.markdown)
 
 
-@pytest.mark.parametrize(("name", "why"), [("mpnet", "weights only"), ("vit", "patches")])
+@pytest.mark.parametrize(("name", "why"), [("mpnet", "exposes only its attention weights"), ("vit", "patches")])
 def test_what_gives_no_parts_says_why(any_model: AppTest, name: str, why: str) -> None:
     any_model.query_params["learn"] = "Follow one token"
     assert why in opened(any_model, name, "learn").info[0].value

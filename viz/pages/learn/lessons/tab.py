@@ -90,8 +90,11 @@ def _way(lesson: Lesson, number: int) -> None:
     before, after = _neighbour(lesson, number, -1), _neighbour(lesson, number, 1)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
-        if st.button(":material/toc:", key="lesson-contents", help=_("All lessons, and how far you are")):
-            st.dialog(_("Lessons"), width="large")(_contents)()
+        help_text = _("All lessons, and how far you are")
+        contents = st.popover(":material/toc:", key="lesson-contents", help=help_text, on_change="rerun")
+        if contents.open:
+            with contents:
+                _contents()
         st.button(
             ":material/arrow_back:", key="lesson-back", help=_("Previous step"), disabled=before is None,
             on_click=_go(before),
@@ -115,9 +118,7 @@ def _contents() -> None:
     seen = _seen()
     for index, (name, lesson) in enumerate(lessons().items()):
         title, share = st.columns((3, 2), vertical_alignment="center")
-        if title.button(f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary"):
-            state.choose(lesson=name)
-            st.rerun()
+        title.button(f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary", on_click=_go((name, 1)))
         count = sum(step[0] == name for step in seen)
         asked = sum(step.question is not None for step in lesson.steps)
         told = _("{seen} of {steps} steps", seen=count, steps=len(lesson.steps))

@@ -20,7 +20,7 @@ def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
 
 def test_bars_say_which_pronoun_is_written() -> None:
     figure = form_bars({"er": 0.25, "<b>": 0.5}, "<b>")
-    assert list(figure.data[0].text) == ["0.250", "0.500 written"]
+    assert list(figure.data[0].text) == ["0.250", "0.500 (written)"]
     assert list(figure.layout.yaxis.ticktext) == ["er", "<b>&lt;b&gt;</b>"]
 
 

@@ -126,7 +126,7 @@ def test_why_all_tokens_derail_is_computed_from_the_steps() -> None:
     said = why_derailing(steps, 8_000)
     # 10 % beyond the list in each of ten steps: 1 − 0.9¹⁰
     assert "the other 7,980 have 10 % together" in said
-    assert "65 % get" in said
+    assert "65 % contain" in said
     assert why_derailing(steps, 20) == ""
 
 

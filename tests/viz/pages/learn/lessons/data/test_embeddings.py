@@ -23,5 +23,5 @@ def test_the_matrix_is_counted_once_among_all_parameters(shipped: Shipped) -> No
 
 
 def test_a_word_without_a_piece_of_its_own_is_an_error_that_says_so(shipped: Shipped) -> None:
-    with pytest.raises(TokenError, match="no piece that is the word 'Donaudampfschiff'"):
+    with pytest.raises(TokenError, match="no token that is the word 'Donaudampfschiff'"):
         embeddings.neighbours(shipped, word="Donaudampfschiff", other="dog")

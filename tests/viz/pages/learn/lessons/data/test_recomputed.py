@@ -234,7 +234,7 @@ def test_the_rows_of_the_beam_are_what_it_keeps_after_each_step(shipped: Shipped
     view = search.living(shipped, text=TEXT)
     tree = shipped.translator.beam_tree(TEXT, 4, 0.6)
     assert isinstance(view.picture, Rows)
-    assert [str(column.title) for column in view.picture.columns] == ["step", *(f"no. {rank}" for rank in range(1, 5))]
+    assert [str(column.title) for column in view.picture.columns] == ["step", *(f"rank {rank}" for rank in range(1, 5))]
     assert len(view.picture.rows) == min(7, 1 + max(node.step for node in tree.nodes))
     winner = shipped.translator.translate(TEXT, beam=4)
     leads = 0
