@@ -49,7 +49,8 @@ OWN: Final = {
     "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pictures/offline.py",
-    "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/model_card/tabs.py",
+    "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
+    "viz/pages/model_card/tabs.py",
     "viz/text/glossary.py", "viz/ui/formulas.py", "viz/ui/page_style.py",
 }  # fmt: skip
 #: Where `open` is of what a person opens on a page.
@@ -58,7 +59,9 @@ NO_FILES: Final = {
     "viz/pages/coreference/heads_ranked.py": {"opened.open"},
     "viz/pages/coreference/heads_together.py": {"opened.open"},
     "viz/pages/coreference/measured/tab.py": {"opened.open"},
+    "viz/pages/decoding/film/tab.py": {"unfolded.open"},
     "viz/pages/decoding/sampling.py": {"steps.open"},
+    "viz/pages/learn/lessons/tab.py": {"contents.open"},
     "viz/ui/frame.py": {"slot.open"},
 }
 
