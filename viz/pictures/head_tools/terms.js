@@ -64,7 +64,9 @@ export const explainTerms = (signal) => {
 
   document.addEventListener("pointerover", enter, { signal });
   document.addEventListener("focusin", enter, { signal });
-  document.addEventListener("pointerout", (event) => (termAt(event.target) || event.target === card) && leave(), { signal });
+  document.addEventListener("pointerout", (event) => (termAt(event.target) || event.target === card) && leave(), {
+    signal,
+  });
   document.addEventListener("focusout", (event) => termAt(event.target) && leave(), { signal });
   document.addEventListener("scroll", hide, { signal, capture: true, passive: true });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
