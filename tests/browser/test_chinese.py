@@ -43,7 +43,7 @@ PICTURES = {
     ("decoding", "Cost"): ".st-key-cache-self",
     ("coreference", "Side by side"): ".st-key-movement",
     ("coreference", "Measured"): "table[aria-label='Accuracies compared']",
-    ("coreference", "Cause"): ".st-key-cause-off-map",
+    ("coreference", "Cause"): ".st-key-cause-said",
     ("coreference", "Two models"): "[class*='st-key-two-models-map']",
     ("atlas", "Maps"): ".st-key-atlas-maps",
     ("paper", "Masks"): ".st-key-mask-alone-causal",
