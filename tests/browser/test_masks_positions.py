@@ -9,7 +9,7 @@ from tests.browser.pointing import box_of, pointed_at
 
 
 def opened(page: Page, url: str, query: str = "") -> None:
-    visit(page, f"{url}/paper?claim=Masks&{query}")
+    visit(page, f"{url}/paper?{query}")
     expect(page.get_by_role("heading", name="The paper", level=1)).to_be_visible()
 
 
@@ -20,7 +20,7 @@ def drawn(page: Page, key: str) -> Locator:
 
 
 def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds_all(page: Page, url: str) -> None:
-    opened(page, url, "text=It+is+late.&companion=Hi.")
+    opened(page, url, "claim=Masks&text=It+is+late.&companion=Hi.")
     plot = drawn(page, "mask-batch-decoder")
     hover = pointed_at(plot, 0.99, 0.01)
     expect(hover).to_contain_text("query <s>")
@@ -41,7 +41,7 @@ def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds
 
 
 def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_rest(page: Page, url: str) -> None:
-    opened(page, url, "text=Hi.")
+    opened(page, url, "claim=Masks&text=Hi.")
     drawn(page, "overview-Source")
     field = page.get_by_role("textbox", name=re.compile("Further sentences"))
     field.fill("Tom was late.\n" * 9)
@@ -53,11 +53,11 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
     expect(page.locator(".st-key-overview-Source .ytick text")).to_have_count(2)
     page.get_by_role("tab", name="Positions").click()
     drawn(page, "encoding")
-    expect(page).to_have_url(re.compile("part=Positional"))
+    expect(page).to_have_url(re.compile("claim=Positions"))
 
 
 def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page: Page, url: str) -> None:
-    opened(page, url, "text=It+was+late+again.&part=Positional+encodings&position=4")
+    opened(page, url, "text=It+was+late+again.&claim=Positions&position=4")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")

@@ -110,15 +110,15 @@ def _training_data(selection: Selection) -> None:
     if training.note:
         st.text(training.note)
     if training.settings:
-        st.subheader(_("Settings"), anchor=False)
-        rows = [(name, facts.number(value)) for name, value in training.settings]
-        st.html(
-            table(
-                [Column(_("Setting")), Column(_("Value"), is_number=True)],
-                rows,
-                label=_("Settings of the training run"),
+        with st.expander(_("Settings of the training run"), key="card-training-settings"):
+            rows = [(name, facts.number(value)) for name, value in training.settings]
+            st.html(
+                table(
+                    [Column(_("Setting")), Column(_("Value"), is_number=True)],
+                    rows,
+                    label=_("Settings of the training run"),
+                )
             )
-        )
 
 
 def _curves(selection: Selection) -> None:
