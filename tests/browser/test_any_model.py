@@ -10,6 +10,7 @@ from playwright.sync_api import Download, Locator, Page, expect
 
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
 
@@ -82,7 +83,7 @@ def expect_roles_of_both_columns(lines: Locator) -> None:
     first.hover()
     expect(lines.locator(".status")).to_contain_text(re.compile(r" \(template\) is attended to by .+ \(\w+\) [01]\.\d"))
     with lines.page.expect_download() as download:
-        lines.get_by_role("button", name="SVG").click()
+        save_button(lines, "SVG").click()
     assert roles_in(download.value) == ["A", "A", *2 * ["system"], *2 * ["user"]]
 
 
@@ -92,7 +93,7 @@ def test_a_chat_shows_whose_each_token_is_and_the_switch_turns_it_off(url: str, 
     expect(page.locator(".st-key-open-head [data-ready]")).to_be_visible()
     expect_roles_along_both_sides(page.locator(".st-key-open-head"))
     with page.expect_download() as download:
-        page.locator(".st-key-open-head").get_by_role("button", name="SVG").click()
+        save_button(page.locator(".st-key-open-head"), "SVG").click()
     assert roles_in(download.value) == ["A", "A", "assistant", *2 * ["system"], *2 * ["user"]]
     page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
     expect_roles_of_both_columns(page.locator(".st-key-open-lines"))

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.saving import save_button
 
 
 def the_map(page: Page, url: str, query: str = "") -> Locator:
@@ -44,7 +45,7 @@ def test_the_film_lights_the_boxes_from_the_source_to_the_written_token_and_play
 
 def test_tab_reaches_a_box_arrows_lead_on_and_enter_opens_its_page(page: Page, url: str) -> None:
     player = the_map(page, url, "&map=4")
-    player.get_by_role("button", name="Save this picture as PDF").focus()
+    save_button(player, "PDF").focus()
     page.keyboard.press("Tab")
     focused = player.locator(".box:focus")
     expect(focused).to_have_attribute("data-box", "encoder.inputs")

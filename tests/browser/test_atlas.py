@@ -18,6 +18,7 @@ from model.analysis.atlas.measure import build_atlas, reading_digest
 from model.analysis.corpus import OWN_CORPUS, read_text
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 
 MODEL = "with-atlas"
 
@@ -56,7 +57,7 @@ def test_maps_are_enlarged_and_heads_opened_by_click_and_by_keyboard(page: Page,
     expect(page).to_have_url(re.compile("head=L2H2"))
     expect(maps.locator(".cell:focus")).to_have_attribute("aria-label", re.compile("^L2 H2, .*, open$"))
     with page.expect_download() as download:
-        maps.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(maps, "SVG").click()
     assert download.value.suggested_filename == "headlight-atlas-entropy-encoder-self-weights.svg"
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert "Mean distance" in svg

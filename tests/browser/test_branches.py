@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
+from tests.browser.saving import save_button
 
 TEXT = "It was late."
 
@@ -57,7 +58,7 @@ def test_the_tree_covers_no_tab_is_saved_with_its_text_and_a_click_shows_a_branc
     tree = opened(page, url, branches="0-2-t40.0-4-t41", branch=1)
     assert_no_tab_is_covered(page)
     with page.expect_download() as saving:
-        tree.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(tree, "SVG").click()
     picture = saving.value.path().read_text(encoding="utf-8")
     assert "Branch 1" in picture
     assert "<path" in picture

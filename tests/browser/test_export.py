@@ -102,7 +102,8 @@ def grid(page: Page, serve: Serve) -> Locator:
 def test_the_grid_is_saved_as_pixels_by_keyboard_and_as_shapes(page: Page, serve: Serve) -> None:
     root = grid(page, serve)
     # A component alone, as in a notebook, knows no page's choice and offers all three.
-    root.get_by_role("button", name="Save this picture").click()
+    root.get_by_role("button", name="Save this picture", exact=True).click()
+    expect(root.get_by_role("button", name="Save this picture as SVG")).to_be_visible()
     root.get_by_role("button", name="Save this picture as PNG").focus()
     name, content = saved(page, lambda: page.keyboard.press("Enter"))
     assert name == "heads.png"

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.saving import save_button
 from tests.browser.test_app import opened, turned_to
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -19,7 +20,7 @@ def test_a_vector_figure_takes_two_clicks(page: Page, url: str, tmp_path: Path) 
     expect(page).to_have_url(f"{url}/?paper=white")
     root = page.locator(".matrix-picture[data-exact='1']")
     with page.expect_download() as download:
-        root.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(root, "SVG").click()
     download.value.save_as(tmp_path / "figure.svg")
     figure = ElementTree.parse(tmp_path / "figure.svg").getroot()
     assert not list(figure.iter(f"{SVG}image"))
@@ -40,7 +41,7 @@ def test_a_picture_is_printed_on_one_sheet_of_its_size(own_page: Page, url: str)
         if picture == ".head-lines":
             page.get_by_test_id("stButtonGroup").get_by_text("Lines").click()
             page.evaluate("window.printed = undefined")
-        page.locator(picture).get_by_role("button", name="PDF").click()
+        save_button(page.locator(picture), "PDF").click()
         page.wait_for_function("window.printed")
         printed = page.evaluate("window.printed")
         sheet.set_content(printed)

@@ -12,6 +12,7 @@ from model import Sampling
 from model.decoding.sampling import filtered_log_probs
 from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
+from tests.browser.saving import save_button
 from viz.server.bundle import bundle
 
 HERE = Path(__file__).parent
@@ -122,7 +123,7 @@ def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_pat
     root = player(page, serve, "/?step=3&repeat=3")
     root.get_by_role("button", name="All layers").click()
     with page.expect_download() as download:
-        root.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(root, "SVG").click()
     assert download.value.suggested_filename == "headlight-film-step3.svg"
     download.value.save_as(tmp_path / "film.svg")
     text = "".join(ET.parse(tmp_path / "film.svg").getroot().itertext())
@@ -131,5 +132,5 @@ def test_the_picture_has_what_the_player_shows(page: Page, serve: Serve, tmp_pat
     groups = (tmp_path / "film.svg").read_text(encoding="utf-8").count("crispEdges")
     assert groups == 4 + 4 + 1 + 1
     with page.expect_download() as download:
-        root.get_by_role("button", name="Save this picture as PNG").click()
+        save_button(root, "PNG").click()
     assert download.value.suggested_filename == "headlight-film-step3.png"

@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 
@@ -160,7 +161,7 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     root = lines(page, serve)
     root.get_by_role("button", name="L1 H3").click()
     with page.expect_download() as download:
-        root.get_by_role("button", name="SVG").click()
+        save_button(root, "SVG").click()
     assert download.value.suggested_filename == "invented-layer0-head0+2.svg"
     download.value.save_as(tmp_path / "lines.svg")
     svg = ElementTree.parse(tmp_path / "lines.svg").getroot()
@@ -171,7 +172,7 @@ def test_an_svg_holds_every_token_as_text_and_is_named_by_its_heads_and_a_png_is
     assert texts[3:] == root.locator(".option").all_inner_texts()
     assert len(list(svg.iter(f"{name}line"))) == lines_of(root)
     with page.expect_download() as download:
-        root.get_by_role("button", name="PNG").click()
+        save_button(root, "PNG").click()
     download.value.save_as(tmp_path / "lines.png")
     content = (tmp_path / "lines.png").read_bytes()
     assert content.startswith(b"\x89PNG")

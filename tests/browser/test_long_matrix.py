@@ -9,6 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 # Twenty frames, in each of which the matrix is dragged on, or not: the milliseconds between them, and those from the
@@ -105,7 +106,7 @@ def test_moving_asks_for_what_comes_into_view_is_drawn_from_what_is_here_and_sav
     expect(root).to_have_attribute("data-block", "1 1")
     # A saved picture says what it shows.
     with page.expect_download() as download:
-        root.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(root, "SVG").click()
     drawing = ElementTree.fromstring(Path(download.value.path()).read_bytes())
     text = " ".join("".join(node.itertext()) for node in drawing.iter() if node.tag.endswith("text"))
     assert "of 1,500, keys" in text

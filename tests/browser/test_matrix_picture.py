@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Serve
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 
 HERE = Path(__file__).parent
 PREVIEW = """({ address, rows, columns, value }) => {
@@ -184,7 +185,7 @@ def test_it_is_saved_with_labels_and_cells(page: Page, serve: Serve) -> None:
     root = picture(page, serve)
     content = {}
     for form in ("png", "svg"):
-        button = root.get_by_role("button", name=f"Save this picture as {form.upper()}")
+        button = save_button(root, form.upper())
         name, content[form] = saved(page, button.click)
         assert name == f"invented.{form}"
     pixels = np.asarray(Image.open(BytesIO(content["png"])).convert("RGB"))

@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import visit
 from tests.browser.pointing import box_of
+from tests.browser.saving import save_button
 
 #: With the pieces of the tests' tokenizer, every key of the one has a column, and many of the other's are summed up.
 SHORT, LONG = "It was late.", "The animal didn't cross the street because it was too tired."
@@ -53,7 +54,7 @@ def test_few_keys_stay_aligned_are_pointed_at_and_followed_and_saved_above_their
     expect(story.locator("button.key").first).to_have_attribute("aria-pressed", "true")
     assert product.inner_html() != before
     with page.expect_download() as download:
-        story.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(story, "SVG").click()
     assert re.fullmatch(
         r"headlight-origin-encoder-self-l1h1-row\d+-it-was-late\.svg", download.value.suggested_filename
     )

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.conftest import visit
+from tests.browser.saving import save_button
 
 TEXT = "It was late."
 NARROW: ViewportSize = {"width": 800, "height": 1000}
@@ -75,7 +76,7 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_op
     content = {}
     for form in ("PNG", "SVG"):
         with page.expect_download() as download:
-            tree.get_by_role("button", name=f"Save this picture as {form}").click()
+            save_button(tree, form).click()
         assert download.value.suggested_filename == f"headlight-beam-width3-penalty60-it-was-late.{form.lower()}"
         content[form] = Path(download.value.path()).read_bytes()
     assert content["PNG"].startswith(b"\x89PNG")
@@ -120,7 +121,7 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     assert table.locator(".lens-grid").count() > 1
     assert table.locator(".scroller").evaluate("part => part.scrollWidth <= part.clientWidth")
     with page.expect_download() as download:
-        table.get_by_role("button", name="Save this picture as SVG").click()
+        save_button(table, "SVG").click()
     svg = ElementTree.fromstring(Path(download.value.path()).read_bytes())
     texts = list(svg.iter("{http://www.w3.org/2000/svg}text"))
     assert {"Layer 1", "Token read", "Written"} <= {text.text for text in texts}
