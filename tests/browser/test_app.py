@@ -52,7 +52,7 @@ def test_the_app_starts_with_a_sentence_its_translation_exact_weights_and_heads_
     picture = page.locator(".matrix-picture[data-exact='1']")
     picture.locator("canvas").hover(position={"x": 5, "y": 5})
     first = picture.locator(".row-label").first.text_content()
-    expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} looks at {first}")
+    expect(picture.locator(".tooltip-pair")).to_have_text(f"{first} attends to {first}")
     expect(picture.locator(".tooltip-value")).to_have_text(re.compile(r"^weight 0\.\d{4}$"))
     # Heads are opened by a click, by keyboard and by quick clicks, and “Back” closes them.
     title = picture.locator(".matrix-title")

@@ -225,7 +225,7 @@ def test_hovering_says_layer_head_tokens_and_weight_and_the_future_stays_silent(
     box = box_of(prefix)
     prefix.hover(position={"x": 3, "y": 2.5 * box["height"] / 8})
     expect(read.locator(".tooltip-title")).to_have_text("L2 H3")
-    expect(read.locator(".tooltip-pair")).to_have_text("▁Tier → ▁überquerte looks at <s>")
+    expect(read.locator(".tooltip-pair")).to_have_text("▁Tier → ▁überquerte attends to <s>")
     expect(read.locator(".tooltip-value")).to_have_text(re.compile(r"^weight (0\.\d{3}|< 0\.001)$"))
     prefix.hover(position={"x": box["width"] - 5, "y": 5})
     expect(read.locator(".tooltip")).to_be_hidden()

@@ -71,5 +71,5 @@ def test_on_a_narrow_page_the_open_tab_is_in_sight_and_all_others_can_be_pressed
     for tab in page.get_by_role("tab").all():
         expect(tab).to_be_in_viewport(ratio=1)
         assert tab.evaluate("(tab) => tab.getBoundingClientRect().right") <= right_edge + 1
-    page.get_by_role("tab", name="Take it with you").click()
-    expect(page).to_have_url(re.compile("studio=Take"))
+    page.get_by_role("tab", name="Inside").click()
+    expect(page).to_have_url(re.compile("studio=Inside"))
