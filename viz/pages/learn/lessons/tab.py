@@ -118,7 +118,9 @@ def _contents() -> None:
     seen = _seen()
     for index, (name, lesson) in enumerate(lessons().items()):
         title, share = st.columns((3, 2), vertical_alignment="center")
-        title.button(f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary", on_click=_go((name, 1)))
+        title.button(
+            f"{index}. {_(lesson.title)}", key=f"contents-{name}", type="tertiary", on_click=_open, args=(name,)
+        )
         count = sum(step[0] == name for step in seen)
         asked = sum(step.question is not None for step in lesson.steps)
         told = _("{seen} of {steps} steps", seen=count, steps=len(lesson.steps))
@@ -128,6 +130,12 @@ def _contents() -> None:
         share.progress(
             count / len(lesson.steps), text=_("{steps} · {answers}", steps=told, answers=right) if asked else told
         )
+
+
+def _open(name: str) -> None:
+    """Open a lesson from the contents, which close."""
+    st.session_state["lesson-contents"] = False
+    state.choose(lesson=name)
 
 
 def _seen() -> dict[tuple[str, int], bool]:
