@@ -72,8 +72,7 @@ def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str)
         points.nth(head).wait_for()
         box = box_of(points.nth(head))
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        # Layer 1 and head 0 are defaults, so they are not in the address.
-        expect(page).to_have_url(re.compile(rf"\bhead={head}&"))
+        expect(page).to_have_url(re.compile(rf"\bhead=L\dH{head + 1}\b"))
 
 
 def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:

@@ -54,9 +54,10 @@ def show(head: "DeltaGenerator") -> None:
     choice = ModelChoice(_name(), state.current().model.device)
     with frame.loading():
         shipped = Shipped(choice, models.translator(choice))
-    # What the model cannot read, the step itself says.
+    # What the model cannot read, the step itself says. A projector has room for the step alone.
     with suppress(HeadlightError):
-        head.html(sentence.lines_html(_lines(shipped, lesson, number)))
+        if not present.is_on():
+            head.html(sentence.lines_html(_lines(shipped, lesson, number)))
     _step(shipped, lesson, number)
 
 
