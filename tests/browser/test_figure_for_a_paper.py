@@ -12,12 +12,14 @@ from tests.browser.test_app import opened, turned_to
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_a_vector_figure_takes_two_clicks(page: Page, url: str, tmp_path: Path) -> None:
+def test_a_vector_figure_takes_three_clicks(page: Page, url: str, tmp_path: Path) -> None:
     """On white, also where the page is dark."""
     page.emulate_media(color_scheme="dark")
     opened(page, url)
+    page.get_by_role("button", name="Export").click()
     page.get_by_role("radio", name="White").click(force=True)
     expect(page).to_have_url(f"{url}/?paper=white")
+    page.keyboard.press("Escape")
     root = page.locator(".matrix-picture[data-exact='1']")
     with page.expect_download() as download:
         save_button(root, "SVG").click()

@@ -29,8 +29,8 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
     # No longer the pronoun's.
     expect(best).not_to_contain_text(head_label(link_of().layer, link_of().head))
     label = best.text_content() or ""
-    # "again" is the row that reads the word, beside the one that writes it.
-    head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})(?: again)?", label)
+    # "(when reading it)" is the row that reads the word, beside the one that writes it.
+    head = re.fullmatch(r"cross (L\d+ H\d+) · (0\.\d{4})(?: \(when reading it\))?", label)
     assert head is not None, label
     # It is open, its tile is the first of those framed, and its number is printed where the two words meet.
     picture = page.locator(f".matrix-picture[data-title^='{head[1]}'][data-exact='1']")
