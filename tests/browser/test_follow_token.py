@@ -26,7 +26,7 @@ def test_pointing_tells_numbers_and_shares_and_arrow_keys_choose_the_stage_that_
     visit(page, f"{url}/learn?learn=Follow+one+token&stage=1")
     path = page.locator(".token-path[data-ready]")
     path.locator("canvas").first.hover()
-    expect(path.locator(".tooltip")).to_contain_text(re.compile(r"number \d+"))
+    expect(path.locator(".tooltip")).to_contain_text(re.compile(r"component \d+"))
     path.locator(".bar").nth(2).hover()
     expect(path.locator(".tooltip")).to_contain_text("of the sum")
     path.get_by_role("button", name="Layer 1").focus()

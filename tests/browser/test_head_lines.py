@@ -120,7 +120,7 @@ def test_everything_works_by_keyboard(page: Page, serve: Serve) -> None:
     expect_report(page, (0, 1))
     page.keyboard.press("Shift+Enter")
     expect_report(page, (1,))
-    for _ in range(7):  # two chips, the threshold, three buttons, the first query
+    for _ in range(5):  # two chips, the threshold, one button, the first query
         page.keyboard.press("Tab")
     expect(token(root, "query", 0)).to_be_focused()
     for key in ("ArrowDown", "ArrowDown", "ArrowUp", "End", "ArrowDown", "ArrowRight", "Home", "ArrowDown"):
@@ -187,7 +187,7 @@ def test_a_long_sentence_scrolls_within_the_picture_and_stays_readable(page: Pag
     assert box_of(root.locator(".lines-scroller"))["height"] <= 640
     assert box_of(token(root, "query", 0))["height"] >= 15
     token(root, "query", 120).hover()
-    expect(root.locator(".status")).to_contain_text("looks at L1 H1")
+    expect(root.locator(".status")).to_contain_text("attends to L1 H1")
 
 
 def test_a_single_token_is_drawn_without_a_choice_of_heads(page: Page, serve: Serve) -> None:

@@ -47,6 +47,6 @@ def test_the_copied_link_names_the_sentence_and_the_model_even_where_they_are_th
     copied = urlsplit(page.evaluate("navigator.clipboard.readText()"))
     given = {name: values[0] for name, values in parse_qs(copied.query).items()}
     assert f"{copied.scheme}://{copied.netloc}" == url
-    assert given["layer"] == "1"
+    assert given["head"] == "L2H1"
     assert given["checkpoint"] == "en-de"
     assert given["text"].startswith("The animal")

@@ -71,7 +71,7 @@ def test_from_afar_it_shows_maxima_of_blocks_and_zoomed_in_every_exact_number(pa
     expect(root).to_have_attribute("data-block", "1 1")
     expect(root.locator(".extent")).to_contain_text("every number is exact")
     page.mouse.move(box["x"] + box["width"] / 2 + 30, box["y"] + box["height"] / 2 + 90)
-    query, key = root.locator(".tooltip-pair").inner_text().split(" looks at ")
+    query, key = root.locator(".tooltip-pair").inner_text().split(" attends to ")
     row, column = int(query.removeprefix("row")), int(key.removeprefix("column"))
     number = 0.9 if row == column else (7 * row + column) % 997 / 10_000
     expect(root.locator(".tooltip-value")).to_have_text(f"weight {number:.4f}")
