@@ -87,7 +87,7 @@ def test_by_keyboard_one_walks_pages_zooms_where_one_stands_and_keeps(page: Page
         page.keyboard.press("+")
     expect(root.get_by_role("status")).to_have_text("row1 attends to column3: weight 0.0010")
     page.keyboard.press("PageDown")
-    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} looks at column3: weight"))
+    expect(root.get_by_role("status")).to_have_text(re.compile(r"^row\d{2,} attends to column3: weight"))
     page.keyboard.press("Enter")
     expect(page.get_by_text(", 3)")).to_be_visible()
     page.keyboard.press("0")
