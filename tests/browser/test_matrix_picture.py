@@ -59,7 +59,7 @@ def test_labels_colours_and_numbers_stand_there_and_a_click_keeps_row_and_column
     assert colour(root, 2, 2)[:3] > (200, 200, 100)
     assert colour(root, 0, 1)[0] < 40
     page.mouse.move(*centre_of(root, 2, 4))
-    expect(root.locator(".tooltip-pair")).to_have_text("▁was looks at ▁tired")
+    expect(root.locator(".tooltip-pair")).to_have_text("▁was attends to ▁tired")
     # (2 · 9 + 4) / (20 · 8 · 9)
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.0153")
     # A click keeps row and column, Python hears, and a second click lets go.
@@ -146,7 +146,7 @@ def test_a_preview_is_drawn_at_once_and_only_of_what_python_would_send(page: Pag
     expect(root.locator(".matrix-title")).to_have_text("L2 H3")
     expect(root.locator(".matrix-preview")).to_have_text("")
     page.mouse.move(*centre_of(root, 2, 4))
-    expect(root.locator(".tooltip-pair")).to_have_text("t2 looks at t4")
+    expect(root.locator(".tooltip-pair")).to_have_text("t2 attends to t4")
     expect(root.locator(".tooltip-value")).to_have_text("weight 0.500")
     page.evaluate(PREVIEW, {"address": "there", "rows": 4, "columns": 4, "value": 0.5})
     expect(root.locator(".matrix-preview")).to_contain_text("preview")
