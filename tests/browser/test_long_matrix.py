@@ -149,7 +149,7 @@ def test_a_token_is_found_by_typing_it_and_the_next_one_by_enter(page: Page, ser
     # Of a beginning all that have it, forwards, backwards and around.
     field.fill("column13")
     field.press("Enter")
-    expect(root.get_by_role("status")).to_contain_text("looks at column13: weight")
+    expect(root.get_by_role("status")).to_contain_text("attends to column13: weight")
     field.fill("column139")
     field.press("Shift+Enter")
     expect(root.locator(".matrix-found")).to_have_text("1 of 1")
