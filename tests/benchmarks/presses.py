@@ -165,7 +165,7 @@ class Person:
         layer, head = divmod(number, HEADS)
         opened = self.tile(number).and_(self.page.locator("[aria-selected='true']"))
         self.begin_run()
-        said = f"{param('layer', str(layer))} && {param('head', str(head))}"
+        said = param("head", f"L{layer + 1}H{head + 1}")
         return self.pressed(kind, target, lambda most: opened.wait_for(timeout=most), said)
 
     def buttons(self, count: int) -> None:
@@ -210,7 +210,7 @@ async def lost_pairs(url: str, count: int, chance: random.Random, heads: int = H
         for _ in range(count):
             number = (number + chance.randrange(1, 2 * heads)) % (2 * heads)
             layer, head = divmod(number, heads)
-            said = {"layer": str(layer), "head": str(head)}
+            said = {"head": f"L{layer + 1}H{head + 1}"}
             pause, value = chance.uniform(0, 0.02), {"layer": layer, "head": head}
             lost += not await viewer.is_heard("heads", "head", value, pause, said)
     return lost

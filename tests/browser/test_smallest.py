@@ -23,13 +23,12 @@ VIEWS = {
     "?site=decoder.self": (".head-grid", ".matrix-picture"),
     "?view=Where a weight comes from": (".origin-story",),
     "decode?studio=Film": (".decode-player",),
-    "decode?studio=Branches": (".branch-tree",),
     "decode?studio=Logit lens": (".lens-table",),
     "decode?studio=Beam search": (".beam-picture",),
     "learn?learn=The Transformer": (".architecture-player",),
     "learn?learn=Follow one token": (".token-path",),
-    "why?claim=Through training": (".training-film",),
-    "why?claim=Through training&film_site=decoder.cross": (".training-film",),
+    "paper?claim=Through training": (".training-film",),
+    "paper?claim=Through training&film_site=decoder.cross": (".training-film",),
 }
 #: What stands where a number belongs, in every element below one and in its attributes; a canvas without pixels, too.
 WITHOUT_NUMBERS = """root => {
