@@ -143,7 +143,7 @@ def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shi
     expect(page.locator(".matrix-picture")).to_have_count(0)
     word(page, "es").hover()
     name = head_label(link_of().layer, link_of().head)
-    expect(page.locator(".headline")).to_contain_text("from weil → es to animal")
+    expect(page.locator(".headline")).to_contain_text("the largest weight of weil → es goes to animal")
     expect(lines.locator(".status")).to_contain_text(f"attends to {name} ▁animal")
     lines.get_by_role("option", name="▁street", exact=True).last.hover()
     expect(page.locator(".headline")).to_contain_text("from weil → es to street; the largest weight of the row")

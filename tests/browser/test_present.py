@@ -131,7 +131,7 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
         expect(page.locator(f"{HEATMAP} .column-label")).to_have_count(16)
         jobs = page.locator(f"{HEADS} .cell-job")
         assert jobs.evaluate_all("(words) => words.filter((word) => word.scrollWidth > word.clientWidth).length") == 0
-        assert "follows" in jobs.all_inner_texts()
+        assert "↪" in jobs.all_inner_texts()
     for picture in SCREENS[1:]:
         page.keyboard.press("PageDown")
         assert_fits(page, settled(page, picture))
