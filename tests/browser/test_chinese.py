@@ -13,7 +13,6 @@ from model.training.film_recorder import SENTENCES
 from tests.benchmarks.forged import TABS
 from tests.benchmarks.hostile import PAGES
 from tests.browser.conftest import visit
-from tests.browser.saving import save_button
 from tests.paths import ROOT
 from viz.locale.__main__ import read
 from viz.selection.examples import ALL_EXAMPLES
@@ -29,7 +28,7 @@ ROOM_ABOVE = 260
 LABEL = re.compile("(?<==')[^']+")
 #: Page and tab → the picture that it is about.
 PICTURES = {
-    ("learn", "Lessons"): ".st-key-lesson-one-sentence-1",
+    ("learn", "Lessons"): ".st-key-lesson-step",
     ("learn", "Whole model"): ".st-key-architecture",
     ("learn", "One token"): ".st-key-follow-path",
     ("attention", "All heads"): ".st-key-heads",
@@ -185,7 +184,8 @@ def assert_saved_with_characters(page: Page) -> None:
     root = page.locator(".st-key-heads .head-grid")
     expect(root).to_have_attribute("data-ready", "1")
     with page.expect_download() as download:
-        save_button(root, "SVG").click()
+        page.evaluate("globalThis.headlightFormat = 'SVG'")
+        root.locator(".picture-button").click()
     content = Path(download.value.path()).read_text(encoding="utf-8")
     texts = [text.text or "" for text in ElementTree.fromstring(content).iter("{http://www.w3.org/2000/svg}text")]
     assert any(re.search("[\u4e00-\u9fff]", text) for text in texts)
