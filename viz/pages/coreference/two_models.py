@@ -45,7 +45,7 @@ def show() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         asked = state.current().coreference.second_model
         shown = asked if asked in offered else next(iter(offered))
-        other_name = controls.dropdown("second_model", _("Compare with"), offered, shown=shown, width=260)
+        other_name = controls.dropdown("second_model", _("Compare with"), offered, shown=shown, width=200)
         other = ModelChoice(other_name, own.device, catalogue.folder_of(other_name))
         with frame.loading():
             first, second = models.reader(own), models.reader(other)
