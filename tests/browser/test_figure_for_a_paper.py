@@ -69,8 +69,10 @@ def test_a_chart_of_a_dark_page_is_saved_as_shapes_on_white_in_black_letters(pag
     letters = {text.attrib["style"].split(";")[0] for text in figure.iter(f"{SVG}text")}
     assert letters == {"fill:rgb(0, 0, 0)"}
     # On the page's own paper they are shapes too.
+    page.get_by_role("button", name="Export").click()
     page.get_by_role("radio", name="Page").click(force=True)
     expect(page).not_to_have_url(re.compile("paper="))
+    page.keyboard.press("Escape")
     chart.hover()
     with page.expect_download() as download:
         chart.locator(".modebar-btn").first.click()
