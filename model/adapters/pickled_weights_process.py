@@ -25,7 +25,7 @@ def convert(target: Path, files: list[Path]) -> str:
         save_file({key: value.detach().clone().contiguous() for key, value in state.items()}, target / name)
         weight_map |= dict.fromkeys(state, name)
     if len(files) > 1:
-        (target / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}))
+        (target / "model.safetensors.index.json").write_text(json.dumps({"weight_map": weight_map}), encoding="utf-8")
     return ""
 
 

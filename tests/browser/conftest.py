@@ -272,6 +272,13 @@ def visit(page: "Page", address: str) -> None:
         page.goto(address)
 
 
+def settled(page: "Page") -> None:
+    """Wait until a page has drawn everything: what comes later closes lists and cards that are open."""
+    from playwright.sync_api import expect
+
+    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+
+
 def _empty(tab: "Page", is_left_open: bool) -> None:
     """Leave nothing in a tab that another test could notice: storage, history, size, theme, pointer."""
     if urlsplit(tab.url).scheme == "http":

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -85,9 +85,9 @@ def test_a_head_is_pointed_at_a_token_and_the_edit_kept(page: Page, url: str) ->
     visit(page, f"{url}/decode?{urlencode(edit)}")
     # The tab is now a part of another page.
     expect(page).to_have_url(re.compile("/compare.*lab=Cause"))
-    # All that is computed is there: what comes later would close the list.
     for part in (".st-key-cause-point-map .js-plotly-plot", ".st-key-keep-edit"):
         expect(page.locator(part)).to_be_visible()
+    settled(page)
     page.locator(".st-key-key_token").get_by_role("combobox").click()
     page.get_by_role("option", name=re.compile("^2 · ")).click()
     expect(page).to_have_url(re.compile("key_token=1"))

@@ -2,6 +2,8 @@
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import settled
+
 
 def test_the_translation_stays_in_sight_below_the_bar_of_pages_and_the_menu_has_the_theme(
     page: Page, app_as_shipped: str
@@ -47,6 +49,6 @@ def test_the_first_page_has_at_most_35_controls_beside_its_links_and_heads(page:
     page.set_viewport_size({"width": 1400, "height": 1000})
     page.goto(app_as_shipped)
     expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     controls = page.evaluate(CONTROLS)
     assert 20 < len(controls) <= 35, "\n".join(controls)

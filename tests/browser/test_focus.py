@@ -9,7 +9,7 @@ import pytest
 import transformers
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
 from tests.model.adapters import zoo
 from tests.shipped import link_of
@@ -34,10 +34,10 @@ def share(page: Page, name: str) -> float:
     return float(word(page, name).evaluate("word => word.style.getPropertyValue('--share')"))
 
 
-def settled(page: Page) -> None:
+def ready(page: Page) -> None:
     """Wait until the page has said and heard all that belongs to its opening."""
     expect(page.locator(".tile-keeper[data-kept]")).to_have_count(3)
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     page.wait_for_load_state("networkidle")
 
 
@@ -53,7 +53,7 @@ def test_a_word_that_is_pointed_at_is_shown_by_every_view_without_the_server(
     name, headline = head_label(link_of().layer, link_of().head), page.locator(".headline[data-ready='1']")
     expect(headline).to_contain_text("Worth seeing:")
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
-    settled(page)
+    ready(page)
     before = sent()
     # The row that writes “es” is the finding's.
     word(page, "es").hover()
@@ -90,7 +90,7 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
     picture, headline = page.locator(".matrix-picture"), page.locator(".headline")
     name = head_label(link_of().layer, link_of().head)
     expect(picture.and_(page.locator("[data-exact='1']"))).to_be_visible()
-    settled(page)
+    ready(page)
     before, title = sent(), picture.get_attribute("data-title")
     page.get_by_role("gridcell", name="L1 H5", exact=False).hover()
     expect(picture).to_have_attribute("data-title", re.compile("^L1 H5"))

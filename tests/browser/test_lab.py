@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.pointing import pointed_at
 
 
@@ -14,7 +14,7 @@ def test_a_word_is_marked_the_animal_pair_compared_a_cell_opens_its_head_and_ano
     visit(page, f"{url}/compare")
     expect(page.locator(".st-key-difference .js-plotly-plot")).to_be_visible()
     # A clicked word is marked, and the link remembers it. What a run under way draws again could take a click with it.
-    expect(page.locator("[data-testid='stApp'][data-test-script-state='notRunning']")).to_be_visible()
+    settled(page)
     first = page.locator("[data-testid='stHtml'] span[lang='en']").first
     expect(first.locator("mark[title='distractor']")).to_have_text("street")
     page.get_by_role("button", name="Mark words").click()

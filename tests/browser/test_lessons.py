@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import watched_tab
+from tests.browser.conftest import settled, watched_tab
 from tests.browser.test_present import SIZES as PROJECTORS
 from tests.browser.test_present import SMALLEST, fitted, present
 from viz.pages.learn.lessons.lesson import lessons
@@ -109,6 +109,7 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     page: Page, app_as_shipped: str
 ) -> None:
     opened(page, app_as_shipped, "scaled-dot-product", 1)
+    settled(page)
     term, card = page.get_by_role("link", name="softmax"), page.get_by_role("tooltip")
     term.hover()
     expect(card).to_contain_text("turns scores into shares that sum to 1")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import settled
 from tests.browser.test_app import opened, turned_to
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def captioned(page: Page, number: int, caption: str) -> None:
     page.get_by_role("textbox", name="Caption").nth(number).fill(caption)
     page.keyboard.press("Enter")
     expect(page).not_to_have_url(before)
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    settled(page)
 
 
 def test_pins_stand_side_by_side_in_a_file_too_and_survive_a_reload_by_their_address(

@@ -6,7 +6,7 @@ from typing import Any
 import segno
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
 
 SIZES = ((1024, 768), (1920, 1080))
@@ -47,10 +47,10 @@ FITTED = f"""async (letters) => {{
 
 def presented(page: Page, address: str, picture: str) -> Locator:
     visit(page, address)
-    return settled(page, picture)
+    return shown_picture(page, picture)
 
 
-def settled(page: Page, picture: str) -> Locator:
+def shown_picture(page: Page, picture: str) -> Locator:
     shown = page.locator(picture)
     expect(shown).to_be_visible()
     if picture != ".st-key-lesson-step":
@@ -58,19 +58,19 @@ def settled(page: Page, picture: str) -> Locator:
     expect(page.locator(".st-key-address-code")).to_be_attached()
     if picture != ".st-key-player":
         expect(page.locator(".present-steps[data-ready='1']")).to_be_visible()
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    settled(page)
     return shown
 
 
 def present(page: Page, is_presented: bool, size: tuple[int, int]) -> None:
     """Begin or end it by the key, once the page stands still, in a window of this size."""
     expect(page.locator(".head-tools[data-ready='1']")).to_be_attached()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     page.keyboard.press("p")
     page.set_viewport_size({"width": size[0], "height": size[1]})
     expect(page.locator(".present-steps[data-ready='1']")).to_have_count(int(is_presented))
     expect(page.locator(".st-key-address-code")).to_have_count(int(is_presented))
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    settled(page)
 
 
 def fitted(page: Page) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
     page: Page, app_as_shipped: str
 ) -> None:
     assert_fits(page, presented(page, f"{app_as_shipped}/?present=1", HEADS))
-    assert_fits(page, settled(page, HEATMAP))
+    assert_fits(page, shown_picture(page, HEATMAP))
     for size in SIZES:
         page.set_viewport_size({"width": size[0], "height": size[1]})
         fitted(page)
@@ -134,12 +134,12 @@ def test_the_pictures_of_heads_fit_a_screen_and_keys_of_a_clicker_that_follow_fa
         assert "↪" in jobs.all_inner_texts()
     for picture in SCREENS[1:]:
         page.keyboard.press("PageDown")
-        assert_fits(page, settled(page, picture))
+        assert_fits(page, shown_picture(page, picture))
     page.keyboard.press("PageUp")
     expect(page.locator(HEATMAP)).to_be_visible()
     page.keyboard.press("ArrowLeft")
     expect(page.locator(HEADS)).to_be_visible()
-    settled(page, HEADS)
+    shown_picture(page, HEADS)
     page.keyboard.press("PageDown")
     page.keyboard.press("ArrowRight")
     expect(page.locator(LINES)).to_be_visible()
@@ -207,4 +207,4 @@ def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_ship
     rows = ["".join(map(str, row)) for row in expected.matrix_iter(border=4)]
     assert code.evaluate(READ, len(rows)) == rows
     page.keyboard.press("PageUp")
-    assert_fits(page, settled(page, HEADS))
+    assert_fits(page, shown_picture(page, HEADS))

@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.benchmarks.presses import lost_pairs
+from tests.browser.conftest import settled
 from tests.browser.test_app import opened
 
 
@@ -83,7 +84,7 @@ def held(page: Page) -> Held:
 
 def test_a_press_on_a_tab_while_its_bar_is_drawn_anew_is_not_lost(page: Page, url: str, held: Held) -> None:
     opened(page, url)
-    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    settled(page)
     held.is_last = begins_tabs
     page.keyboard.press("r")
     tab = page.get_by_role("tab", name="QK and OV")
@@ -97,7 +98,7 @@ def test_a_press_on_a_tab_while_its_bar_is_drawn_anew_is_not_lost(page: Page, ur
 
 def test_a_tab_is_open_at_once_and_python_is_told_until_it_has_heard(page: Page, url: str, held: Held) -> None:
     opened(page, url)
-    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    settled(page)
     held.loses_next = True
     tab = page.get_by_role("tab", name="QK and OV")
     tab.click()
@@ -112,7 +113,7 @@ def test_a_press_on_a_link_that_the_old_page_answers_with_a_message_of_its_own_i
     page: Page, url: str, held: Held
 ) -> None:
     opened(page, url)
-    expect(page.locator("[data-test-script-state='notRunning']")).to_be_visible()
+    settled(page)
     page.keyboard.press("r")
     page.wait_for_timeout(300)
     held.follows_a_link = held.told

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from playwright.sync_api import Locator, Page, ViewportSize, expect
 
-from tests.browser.conftest import visit
+from tests.browser.conftest import settled, visit
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -103,6 +103,7 @@ def test_dropped_hypotheses_fold_away_and_come_back_and_the_tree_is_saved_and_op
 def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> None:
     card = opened(page, url, "Sampling", "article:has-text('Greedy')", samples=3, top_k=4)
     expect(card.locator("p[lang='de']")).to_be_visible()
+    settled(page)
     button = page.get_by_text("Show steps").nth(1)
     button.click()
     tokens = page.locator("ol li[title*='under the model'][title*='as drawn']")

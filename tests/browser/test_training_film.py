@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.browser.conftest import settled
 from tests.viz.pages.paper.through_training.invented import FROM, STEPS, saved
 
 
@@ -47,7 +48,7 @@ def test_keys_and_clicks_move_the_film_and_all_its_pictures(page: Page, film: Lo
     assert pixels(film) == late
     page.wait_for_url("**film_layer=1*")
     # What goes back to Python never sends the film back.
-    expect(page.get_by_test_id("stApp")).not_to_have_attribute("data-test-script-state", "running")
+    settled(page)
     expect(film).to_have_attribute("data-trained", str(STEPS[-1]))
 
 

@@ -115,10 +115,10 @@ test("what is seen is said in words, counted from one", () => {
   );
 });
 
-test("a cell says whose message looks at whose, and nothing of what is no chat", () => {
+test("a cell says whose message attends to whose, and nothing of what is no chat", () => {
   const header = { rowRoles: [["user", 0, 2, "#111111"]], columnRoles: [["system", 1, 3, "#222222"]] };
   assert.equal(readRoles(header, 1, 2), "user attends to system");
-  assert.equal(readRoles(header, 2, 0), "template looks at template");
+  assert.equal(readRoles(header, 2, 0), "template attends to template");
   assert.equal(readRoles({ rowRoles: [], columnRoles: [] }, 1, 2), "");
 });
 

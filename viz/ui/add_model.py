@@ -13,13 +13,21 @@ from viz.ui.controls import plain
 
 _TYPED = "add/folder"
 _FETCH = "add/fetch"
+#: Whether the field is unfolded.
+_UNFOLDED = "add-model"
+
+
+def unfold() -> None:
+    """Show the field from the next run on."""
+    st.session_state[_UNFOLDED] = True
 
 
 def add_model() -> None:
     """The field for a folder, the choice to fetch, and what is wrong with what was typed; a shared server has none."""
     if not limits.rules().names_folders:
         return
-    with st.expander(_("Add a model"), key="add-model", icon=":material/add:"):
+    # It counts as a control, or a run could not unfold it.
+    with st.expander(_("Add a model"), key=_UNFOLDED, icon=":material/add:", on_change="rerun"):
         allowed = catalogue.folders_to_add_from()
         if allowed == () and not catalogue.downloads_allowed():
             st.caption(

@@ -88,7 +88,7 @@ def test_layers_that_do_not_attend_are_named_and_the_others_are_exact(tmp_path: 
     assert reader.abilities.proof.is_exact
     rows = dict(describe(reader).rows)
     assert rows["Layers that attend"].startswith("2, 4 of 4; the others (JambaMambaMixer)")
-    with pytest.raises(TraceError, match="Layers without attention stand between"):
+    with pytest.raises(TraceError, match="layers without attention between"):
         follow_in_library(reader, reader.trace(TEXT), "decoder", 3)
     # Its state cannot be cut back, so each step reads all again.
     session = reader.decode(TEXT)

@@ -80,7 +80,7 @@ def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:
     reader.model.config.residual_multiplier = 0.3  # type: ignore[union-attr]
     for layer in reader.model.base_model.layers:  # type: ignore[union-attr]
         layer.residual_multiplier = 0.3
-    with pytest.raises(TraceError, match="not known"):
+    with pytest.raises(TraceError, match="is unknown"):
         follow_in_library(reader, reader.trace(TEXT), "decoder", 1)
 
 

@@ -196,7 +196,9 @@ def test_texts_that_cannot_be_read_are_refused_in_a_sentence(
             reader.trace("tired " * count)
 
 
-@pytest.mark.parametrize(("text", "says"), [("猫", r"only special tokens \(\[UNK\]\)"), ("\u200b", "cannot be seen")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("猫", r"only special tokens \(\[UNK\]\)"), ("\u200b", "only invisible characters")]
+)
 def test_a_text_that_the_vocabulary_lacks_is_told_from_one_that_cannot_be_seen(
     opened: Callable[[str], TextReader], text: str, says: str
 ) -> None:

@@ -168,7 +168,7 @@ def test_damaged_weights_for_averaging_are_said(
     new_run(tmp_path, config, tokenizer).train(examples, {}, until=8)
     other = save({"model.of_another": torch.zeros(2)})
     (tmp_path / "weights-00000008.safetensors").write_bytes(content if isinstance(content, bytes) else other)
-    with pytest.raises(DataError, match=r"weights-00000008.*delete it"):
+    with pytest.raises(DataError, match=r"weights-00000008.*Delete it"):
         new_run(tmp_path, config, tokenizer).train(examples, {})
 
 

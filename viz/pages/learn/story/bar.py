@@ -26,7 +26,7 @@ from viz.selection.pages import PAGES, SECTIONS
 from viz.server import limits
 from viz.server.caches import cached
 from viz.text.messages import _
-from viz.ui import present, tools
+from viz.ui import add_model, present, tools
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -146,3 +146,5 @@ def _end(index: int) -> None:
     state.change(story=0)
     if _ENDS[index] == "learn":
         tab.open_full_page(FullPage("learn", {"learn_tab": "Lessons"}))
+    elif _ENDS[index] == "model":
+        add_model.unfold()

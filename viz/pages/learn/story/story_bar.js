@@ -23,8 +23,8 @@ const LOOKS = 80;
 /** What has keys of its own while it is open. */
 const OPEN = '[role="dialog"], [role="listbox"], [role="menu"]';
 
-/** What is to be opened before a model can be added. */
-const DOORS = '[data-testid="stExpandSidebarButton"], .st-key-add-model details:not([open]) summary';
+/** Opens the sidebar, where the field for a model lies. */
+const SIDEBAR = '[data-testid="stExpandSidebarButton"]';
 
 /** Whether a button led to another page, whose bar then takes the focus. */
 let takesFocus = false;
@@ -108,9 +108,7 @@ class StoryBar extends View {
   end(index) {
     // biome-ignore lint/suspicious/noDocumentCookie: as above.
     document.cookie = CLOSED;
-    // Where the field for a model lies: in the sidebar, which may be closed.
-    const doors = this.header.ends[index] === "model" ? document.querySelectorAll(DOORS) : [];
-    for (const door of doors) /** @type {HTMLElement} */ (door).click();
+    if (this.header.ends[index] === "model") /** @type {HTMLElement?} */ (document.querySelector(SIDEBAR))?.click();
     this.python.trigger("end", { to: index });
   }
 

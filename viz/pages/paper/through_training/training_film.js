@@ -19,7 +19,7 @@ import { TrainingTexts } from "./training_texts.js";
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /**
- * A job of a head: which head, the word under its tile, and all of it.
+ * A job of a head: which head, the word under its tile, that word's colour, and all of it.
  * @typedef {[index: number, sign: string, colour: string, said: string]} Job
  * @typedef {{ step: number, layer: number, head: number }} FilmState `step` is a frame
  * @typedef {{ name: string, unit: string, decimals: number, isShare: boolean, note: string }} Metric of each head
@@ -239,12 +239,8 @@ class TrainingFilm extends PlayerView {
   drawMatrix() {
     const { step, layer, head } = this.state;
     const { rowTokens, columnTokens, stops, marks, keptColour, sides, name, steps, jobs, heads } = this.header;
-    const job = jobs[step].find(([index]) => index === layer * heads + head);
-    const title = [
-      headLabel(layer, head),
-      _("step {number}", { number: written(steps[step]) }),
-      ...(job ? [job[2]] : []),
-    ];
+    const [, , , job] = jobs[step].find(([index]) => index === layer * heads + head) ?? [];
+    const title = [headLabel(layer, head), _("step {number}", { number: written(steps[step]) }), ...(job ? [job] : [])];
     const label = _("The weights of {head} at step {number}.", { head: headLabel(layer, head), number: steps[step] });
     this.matrix.show(
       {

@@ -121,7 +121,7 @@ def test_the_lines_hold_what_the_heatmap_holds(app: AppTest) -> None:
     np.testing.assert_allclose(values, layer.values, atol=1e-4)
     command = header["command"]
     assert (command["heads"], command["query"], command["threshold"]) == ([0, 2, 3], 3, 20)
-    assert header["fileName"].startswith("headlight-encoder-self-layer1-weights-")
+    assert header["fileName"].startswith("headlight-encoder-self-l2-weights-")
     app.segmented_control(key="drawn_as").set_value("Heatmap").run()
     header, values = heatmap(app)
     assert header["title"] == "L2 H3"
