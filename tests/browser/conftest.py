@@ -59,6 +59,9 @@ HOW_TO_GET_IT = (
     f"The browser tests need Chromium and Playwright: `apt-get install {HEADLESS_SHELL}`, `pip install playwright`."
 )
 
+#: A promise of the time when all events of what was done have arrived.
+TWO_FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 Serve = Callable[..., str]
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import settled, visit
+from tests.browser.conftest import TWO_FRAMES, settled, visit
 from tests.browser.saving import save_button
 
 TEXT = "It was late."
@@ -88,7 +88,11 @@ def test_a_head_is_pointed_at_a_token_and_the_edit_kept(page: Page, url: str) ->
     for part in (".st-key-cause-point-map .js-plotly-plot", ".st-key-keep-edit"):
         expect(page.locator(part)).to_be_visible()
     settled(page)
-    page.locator(".st-key-key_token").get_by_role("combobox").click()
+    # A list closes as the page around it moves, so the page is moved before.
+    key = page.locator(".st-key-key_token").get_by_role("combobox")
+    key.scroll_into_view_if_needed()
+    page.evaluate(TWO_FRAMES)
+    key.click()
     page.get_by_role("option", name=re.compile("^2 · ")).click()
     expect(page).to_have_url(re.compile("key_token=1"))
     page.get_by_role("button", name="Keep as a branch").click()

@@ -106,7 +106,7 @@ def test_a_sample_shows_its_steps_and_hides_them_again(page: Page, url: str) -> 
     settled(page)
     button = page.get_by_text("Show steps").nth(1)
     button.click()
-    tokens = page.locator("ol li[title*='under the model'][title*='as drawn']")
+    tokens = page.locator("ol li[title*='under the model'][title*='as sampled']")
     expect(tokens.first).to_have_attribute("title", re.compile("^Step 1: "))
     button.click()
     expect(tokens).to_have_count(0)
@@ -129,14 +129,15 @@ def test_a_narrow_page_is_not_wider_than_its_window_and_saves_the_whole_table_ho
     assert min(float(text.attrib["x"]) for text in texts) >= 0
     assert len(texts) > 3 * table.locator("th.number[data-step]").count()
     parts = {
-        "Logit lens": ".lens-table[data-ready='1']",
-        "Attribution": ".st-key-attribution-deletion .js-plotly-plot",
+        "Cost": ".st-key-cost-steps .js-plotly-plot",
+        "Film": ".st-key-player",
         "Beam search": ".beam-picture[data-ready='1']",
         "Sampling": "article:has-text('Greedy')",
-        "Cost": ".st-key-cost-steps .js-plotly-plot",
+        "Inside": ".lens-table[data-ready='1']",
+        "Attribution": ".st-key-attribution-deletion .js-plotly-plot",
     }
     for studio, ready in parts.items():
-        page.get_by_role("tab", name=studio).click()
+        page.get_by_role("tab" if studio in {"Cost", "Film", "Inside"} else "radio", name=studio).click()
         expect(page.locator(ready)).to_be_visible()
         assert page.locator("[data-testid='stMain']").evaluate("main => main.scrollWidth <= main.clientWidth"), studio
 

@@ -61,6 +61,11 @@ def downloads_allowed() -> bool:
     return limits.rules().names_folders and os.environ.get(DOWNLOADS_VARIABLE) == "1"
 
 
+def can_add() -> bool:
+    """Whether a person may add a model of their own."""
+    return downloads_allowed() or folders_to_add_from() != ()
+
+
 def folders_to_add_from() -> tuple[Path, ...] | None:
     """The folders below which a person may name one with a model: those of HEADLIGHT_MODEL_FOLDERS.
 

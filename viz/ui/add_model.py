@@ -28,8 +28,7 @@ def add_model() -> None:
         return
     # It counts as a control, or a run could not unfold it.
     with st.expander(_("Add a model"), key=_UNFOLDED, icon=":material/add:", on_change="rerun"):
-        allowed = catalogue.folders_to_add_from()
-        if allowed == () and not catalogue.downloads_allowed():
+        if not catalogue.can_add():
             st.caption(
                 _(
                     "Others can reach this server, so it opens no folder that is typed here. Its administrator can "
@@ -38,6 +37,7 @@ def add_model() -> None:
                 )
             )
             return
+        allowed = catalogue.folders_to_add_from()
         with st.form("add", border=False):
             typed = st.text_input(
                 _("Folder"),
@@ -83,7 +83,7 @@ def say_missing(names: list[str]) -> None:
     shown = missing if len(missing) <= 100 else missing[:100] + " …"
     asks = _("The URL names the model “{name}”, which is not on the list.", name=shown)
     instead = _("The model shown is “{name}”.", name=names[0]) if names else ""
-    if limits.rules().names_folders:
+    if catalogue.can_add():
         offered = _("If you have its folder, add it on the left under “Add a model”.")
     else:
         offered = _("This server is shared and opens only the models of its list.")

@@ -20,10 +20,9 @@ from viz.pages.learn.lessons.lesson import Found, Lesson, filled_plainly, holds,
 from viz.pages.learn.lessons.pictures import FullPage
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, hear
-from viz.selection import state
+from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES, SECTIONS
-from viz.server import limits
 from viz.server.caches import cached
 from viz.text.messages import _
 from viz.ui import add_model, present, tools
@@ -36,7 +35,7 @@ _BAR: Final = Component("pages/learn/story/story_bar.js", "pages/learn/story/sto
 _RULES: Final = Path(__file__).with_name("story_page.css").read_text(encoding="utf-8")
 _FILE: Final = Path(__file__).with_name("story.toml")
 _RING: Final = "outline: 3px solid var(--ring); outline-offset: 3px; border-radius: 6px; scroll-margin: 10rem 0;"
-#: Where the story ends; the last one only where a person may name a folder.
+#: Where the story ends; the last one only where a person may add a model.
 _ENDS: Final = ("learn", "explore", "model")
 
 
@@ -92,7 +91,7 @@ def show(room: "DeltaGenerator") -> None:
         is_seen=is_seen,
         ring=shown["ring"],
         model="" if is_open else name,
-        ends=_ENDS if limits.rules().names_folders else _ENDS[:-1],
+        ends=_ENDS if catalogue.can_add() else _ENDS[:-1],
     )
     with room:
         st.html(f"<style>{_RULES}\n{ring}</style>")
