@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from model.config import TransformerConfig
     from model.decoding.beam_tree import BeamNode, BeamTree
     from model.decoding.cost import StepCost, decoder_sizes, step_cost
-    from model.decoding.samples import SampledTranslation
-    from model.decoding.sampling import Draws, Sampling
+    from model.decoding.sampling import Draws, SampledTranslation, Sampling
     from model.decoding.session import DecodingSession
     from model.decoding.side_by_side import BatchMasks
     from model.nn.attention import AttentionInputs, attention_weights

@@ -208,8 +208,7 @@ def run_verify(arguments: argparse.Namespace) -> None:
 def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
     from model.analysis.metrics.alignment import read_alignments, score_alignment
-    from model.analysis.report_json import alignment_json
-    from model.analysis.report_text import alignment_report
+    from model.analysis.report import alignment_json, alignment_report
 
     pairs = read_alignments(arguments.data)
     translator = _translator(arguments)
@@ -223,8 +222,7 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
     from model.analysis.coreference.case_files import CURATED, read_pronoun_cases, set_language
     from model.analysis.coreference.measure import measure_coreference
-    from model.analysis.report_json import coreference_json
-    from model.analysis.report_text import coreference_report
+    from model.analysis.report import coreference_json, coreference_report
 
     translator = _translator(arguments)
     is_curated = arguments.data == Path("curated")
@@ -246,8 +244,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     from model.analysis.coreference.case_files import cases_for
     from model.analysis.corpus import OWN_CORPUS, read_text
     from model.analysis.metrics.alignment import read_alignments
-    from model.analysis.report_json import atlas_json
-    from model.analysis.report_text import atlas_report
+    from model.analysis.report import atlas_json, atlas_report
 
     check_writable(arguments.out)
     sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
@@ -282,10 +279,10 @@ def run_ablations(arguments: argparse.Namespace) -> None:
 
 def run_claims(arguments: argparse.Namespace) -> None:
     """Measure, and print two tables."""
-    from model.analysis.claims_report import layers_report, scores_report, steadiness_report
     from model.analysis.layer_kinds.kinds import Settings
     from model.analysis.layer_kinds.times import layer_times
     from model.analysis.measured_cost import devices
+    from model.analysis.report import layers_report, scores_report, steadiness_report
     from model.analysis.scoring.costs import score_costs
 
     size, width, settings = arguments.size, arguments.width, Settings(arguments.kernel, arguments.window)

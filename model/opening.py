@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING
 from model.adapters.folder_check import pickled_files, refuse_gguf
 from model.adapters.pickled_weights import write_safetensors
 from model.checkpoint import MANIFEST
-from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries, named_folder
 from model.marian.files import CONFIG, SOURCE, TARGET, TARGET_VOCABULARY, TOKENIZER_SETTINGS, VOCABULARY, file_bytes
 from model.marian.loading import is_opus_mt
 from model.messages import said
 from model.nn.transformer import Transformer
-from model.reader import Reader
+from model.reader import Reader, Writer
 from model.sequence_translator import SequenceTranslator, read_folder
-from model.translator import Translator
+from model.translator import EarlierTranslator, Translator
 from model.word_choice import Chooser
-from model.writer import Writer
 
 if TYPE_CHECKING:
     from model.adapters.chat_writer import ChatWriter

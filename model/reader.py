@@ -1,14 +1,24 @@
-"""What every model has that turns a text into a trace: our own `Translator`, and the adapters of other models."""
+"""What every model has that turns a text into a trace, and what those have besides that write.
 
-from collections.abc import Collection
-from typing import Protocol, runtime_checkable
+Our own `Translator` is such, and the adapters of other models.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
+from model.decoding.beam import Penalty
+from model.decoding.beam_tree import BeamTree
+from model.decoding.logit_lens import LogitLens
+from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
+from model.decoding.search import StepsDone
+from model.decoding.session import Session
 from model.nn.edit_hooks import Edits
+from model.trace.steps import Spread, Vocabulary
 from model.trace.trace import Trace
 
 
@@ -81,3 +91,58 @@ class Reader(Protocol):
         Raises:
             TraceError: there is no such site or layer, or the model does not tell.
         """
+
+
+LARGEST_ALPHA: Final = 5.0
+
+
+class Writer(Reader, Protocol):
+    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError.
+
+    Attributes:
+        penalty: how beam search takes the length of a text into account (`model.decoding.beam.BeamRule`).
+    """
+
+    penalty: Penalty
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What tells tokens by their ids."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Token ids that the model knows."""
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        """The tokens each of which ends a text; none where it writes as long as it may."""
+
+    @property
+    def reserved_ids(self) -> frozenset[int]:
+        """Special tokens that a person may not force: padding, the beginning, the unknown piece."""
+
+    def spell(self, word: str) -> Sequence[int] | None:
+        """The tokens of a word that is written after others; None where the vocabulary lacks one of its characters."""
+
+    def translate(self, text: str) -> str:
+        """What the model writes greedily."""
+
+    def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> Session:
+        """Begin to write step by step."""
+
+    def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
+        """What is computed while these tokens are written, finished or not; for example a hypothesis of a beam."""
+
+    def beam_tree(self, text: str, beam: int = 4, alpha: float = ..., *, progress: StepsDone = ...) -> BeamTree:
+        """Beam search with everything that it compared on the way."""
+
+    def sample(
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = ...
+    ) -> list[SampledTranslation]:
+        """Draw texts side by side."""
+
+    def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
+        """What each layer of the decoder would have said."""
+
+    def spread(self, trace: Trace) -> Spread:
+        """How the probability of each step is spread over the vocabulary."""

@@ -13,8 +13,7 @@ from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
-from model.decoding.samples import SampledTranslation, sample
-from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, no_progress, search_beams
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import Tokenized, trace_side_by_side
@@ -29,6 +28,7 @@ from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
+from model.reader import LARGEST_ALPHA
 from model.tokenizer import Tokenizer
 from model.trace.building import build_trace, join_recorded
 from model.trace.steps import Spread, describe_steps
@@ -42,7 +42,6 @@ from model.word_choice import (
     WordChoice,
     first_difference,
 )
-from model.writer import LARGEST_ALPHA
 
 
 class ReadFolder(NamedTuple):

@@ -26,10 +26,10 @@ from model.analysis import measured_cost
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
 from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
-from model.earlier_translator import EarlierTranslator
 from model.nn.architectures import new_model
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
+from model.translator import EarlierTranslator
 from tests.paths import ROOT
 
 NO_RIGHT_TO_LINK = 1314

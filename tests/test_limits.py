@@ -13,19 +13,27 @@ import pytest
 
 from model import checked, description, earlier_configs, folder_files, input_text, training_record
 from model.abilities import Abilities, Kind
-from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter, tokenizer_rules
+from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.scoring.costs import sizes_up_to
 from model.config import LARGEST, preset
 from model.decoding.beam_tree import LARGEST_WIDTH
-from model.decoding.samples import MOST_SAMPLES, draws_of
-from model.decoding.sampling import LARGEST_SEED, LEAST_TEMPERATURE, MOST_TEMPERATURE, UNCHANGED, Draws, Sampling
+from model.decoding.sampling import (
+    LARGEST_SEED,
+    LEAST_TEMPERATURE,
+    MOST_SAMPLES,
+    MOST_TEMPERATURE,
+    UNCHANGED,
+    Draws,
+    Sampling,
+    draws_of,
+)
 from model.errors import HeadlightError
 from model.marian import tokenizer as marian_tokenizer
+from model.reader import LARGEST_ALPHA
 from model.training_record import MAX_DEPTH
 from model.translator import Translator
-from model.writer import LARGEST_ALPHA
 from viz.access import traces
 from viz.notebook import pictures
 from viz.pages.atlas import data as atlas
@@ -64,7 +72,7 @@ def cases(content: bytes) -> None:
 
 
 def replaced(length: int) -> None:
-    tokenizer_rules.check_pipeline({"normalizer": {"type": "Replace", "content": "x" * length}})
+    config_limits.check_pipeline({"normalizer": {"type": "Replace", "content": "x" * length}})
 
 
 def log_of(steps: int = 1, sets: int = 1) -> None:
@@ -98,23 +106,23 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
     ("model.adapters.image_reader", "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
     ("model.adapters.inspect_folder", "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
     ("model.adapters.peft_adapter", "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
-    ("model.adapters.tokenizer_rules", "MAX_GROWTH", replaced, "of one"),
+    ("model.adapters.config_limits", "MAX_GROWTH", replaced, "of one"),
     (
-        "model.adapters.tokenizer_rules",
+        "model.adapters.config_limits",
         "MAX_AROUND",
-        lambda n: tokenizer_rules.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
+        lambda n: config_limits.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
         "around",
     ),
     (
-        "model.adapters.tokenizer_rules",
+        "model.adapters.config_limits",
         "MAX_MADE_UP",
-        lambda n: tokenizer_rules.check_settings({"offset": n}),
+        lambda n: config_limits.check_settings({"offset": n}),
         "at most",
     ),
     (
-        "model.adapters.tokenizer_rules",
+        "model.adapters.config_limits",
         "MAX_PADDING",
-        lambda n: tokenizer_rules.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
+        lambda n: config_limits.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
         "fills",
     ),
     ("model.analysis.coreference.case_files", "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
@@ -165,7 +173,7 @@ def test_a_limit_takes_its_bound_and_refuses_one_more(
 #: What is tried with the first value must be taken, with the second refused.
 EDGES: list[tuple[Callable[[Any], object], Any, Any, str]] = [
     (lambda n: checked.count(n, "x"), 0, -1, "whole number"),
-    (lambda n: tokenizer_rules.check_settings({"extra_ids": n}), 0, -1, "extra_ids"),
+    (lambda n: config_limits.check_settings({"extra_ids": n}), 0, -1, "extra_ids"),
     (lambda n: draws_of(n, UNCHANGED, 1), 1, 0, "samples"),
     (lambda n: draws_of(n, UNCHANGED, 1), MOST_SAMPLES, MOST_SAMPLES + 1, "samples"),
     (lambda n: Sampling(temperature=n), LEAST_TEMPERATURE, LEAST_TEMPERATURE * 0.999, "temperature"),

@@ -29,7 +29,7 @@ FOLDERS: Final = {
 }  # fmt: skip
 #: Copies that we made of such files.
 COPIES: Final = {
-    "model/adapters/tokenizer_rules.py": {"(folder / name).read_text", "path.read_bytes"},
+    "model/adapters/config_limits.py": {"(folder / name).read_text", "path.read_bytes"},
     "model/adapters/tokenizer_trial_process.py": {"AutoTokenizer.from_pretrained"},
 }
 #: Files that a person names, in a command or a session, or that a run of theirs left.
@@ -46,8 +46,8 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/placement.py", "model/training/compositions.py", "model/training/frames.py",
-    "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
+    "model/adapters/placement.py", "model/training/compositions.py", "model/training/lexicon.py",
+    "model/training/noun_sentences.py", "viz/server/bundle.py", "viz/text/messages.py",
     "viz/locale/__main__.py", "viz/locale/extraction.py", "viz/pictures/offline.py",
     "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py", "viz/pages/learn/story/bar.py",
     "viz/pages/model_card/tabs.py",

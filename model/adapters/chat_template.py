@@ -1,21 +1,134 @@
-"""Render a chat with the template of a model, in a process of its own with limits on time and memory.
+"""Read a text as the messages of a chat, render them with a model's template, and tell whose each character is.
 
-A template is a program of unknown origin. The library runs it in a sandbox, where it reaches nothing, but may still
-take all time and memory.
+A template is a program of unknown origin. It is run in a process of its own with limits on time and memory: the library
+runs it in a sandbox, where it reaches nothing, but may still take all time and memory.
 """
 
 import hashlib
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from model.adapters.chat_messages import Message, as_fields, marked
 from model.adapters.limited_process import answer_of
 from model.errors import InputTextError
 from model.messages import Message as Said
 from model.messages import said
+from model.trace.axes import ROLES
+
+_BEGINS: Final = re.compile(rf"^(?P<role>{'|'.join(ROLES)}):", re.IGNORECASE | re.MULTILINE)
+#: Signs of the private-use area, which no text has, around a number in such signs.
+_OPENS, _CLOSES, _ZERO = "\ue000", "\ue001", 0xE010
+_MARK: Final = re.compile(f"{_OPENS}([{chr(_ZERO)}-{chr(_ZERO + 9)}]{{1,6}}){_CLOSES}")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    """What somebody said: `role` is "system", "user" or "assistant"."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The characters [begin, end) of a rendered chat that are of a message of this role."""
+
+    begin: int
+    end: int
+    role: str
+
+
+def read_messages(text: str) -> tuple[ChatMessage, ...]:
+    """The messages of a text in which lines that begin with `system:`, `user:` or `assistant:` each begin one.
+
+    What stands before the first such line, or a text without any, is a message of the user. White space around the
+    content of a message is no part of it.
+    """
+    begins = list(_BEGINS.finditer(text))
+    ends = [*(match.start() for match in begins[1:]), len(text)]
+    first = text[: begins[0].start()] if begins else text
+    messages = [ChatMessage("user", first.strip())] if first.strip() or not begins else []
+    for match, end in zip(begins, ends, strict=False):
+        messages.append(ChatMessage(match["role"].lower(), text[match.end() : end].strip()))
+    return tuple(messages)
+
+
+def check_messages(messages: Sequence[ChatMessage]) -> None:
+    """Make sure that messages are some, and of roles that there are.
+
+    Raises:
+        InputTextError: they are not.
+    """
+    if not any(message.content.strip() for message in messages):
+        raise InputTextError("The chat is empty. Type a message, for example “user: Which animal is tired?”")
+    if unknown := [message.role for message in messages if message.role not in ROLES]:
+        raise InputTextError(
+            "“{role}” is no role of a chat. Roles are {roles}.", role=unknown[0][:40], roles=", ".join(ROLES)
+        )
+
+
+def marked(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    """The same messages, each content but an empty one replaced by a mark that says which it is."""
+    return tuple(
+        ChatMessage(message.role, _mark(number)) if message.content.strip() else message
+        for number, message in enumerate(messages)
+    )
+
+
+def spans_of(rendered: str, with_marks: str, messages: Sequence[ChatMessage]) -> tuple[Span, ...] | None:
+    """Which characters of a rendered chat are of which message; None where that is not known for sure.
+
+    It is known where the chat comes out when every mark is replaced by its content, as it is or without white space at
+    its ends.
+
+    Args:
+        rendered: what the template makes of the messages.
+        with_marks: what it makes of `marked(messages)`.
+        messages: of the chat.
+    """
+    own, *rest = _MARK.split(with_marks)
+    if not rendered.startswith(own):
+        return None
+    at, spans = len(own), []
+    for signs, following in zip(rest[::2], rest[1::2], strict=True):
+        number = _number(signs)
+        message = messages[number] if number < len(messages) else ChatMessage("", "")
+        contents = _as_templates_have_it(message.content)
+        content = next((one for one in contents if rendered.startswith(one + following, at)), None)
+        if content is None:
+            return None
+        spans.append(Span(at, at + len(content), message.role))
+        at += len(content) + len(following)
+    return tuple(spans) if at == len(rendered) else None
+
+
+def roles_of(spans: Sequence[Span], offsets: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+    """The role of each token by its characters: that of the first message of which it has any; else ""."""
+    return tuple(
+        next((span.role for span in spans if span.begin < end and begin < span.end), "") for begin, end in offsets
+    )
+
+
+def as_fields(messages: Sequence[ChatMessage]) -> list[Mapping[str, str]]:
+    """Messages as the library takes them."""
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _as_templates_have_it(content: str) -> dict[str, None]:
+    """The content as it is, and without white space at its ends."""
+    return dict.fromkeys((content, content.strip(), content.lstrip(), content.rstrip()))
+
+
+def _mark(number: int) -> str:
+    return _OPENS + "".join(chr(_ZERO + int(digit)) for digit in str(number)) + _CLOSES
+
+
+def _number(signs: str) -> int:
+    return int("".join(str(ord(sign) - _ZERO) for sign in signs))
+
 
 #: Seconds of computing, of which the process itself takes half a one, and bytes of memory.
 SECONDS: Final = 5
@@ -69,7 +182,7 @@ def chosen_template(value: object) -> str:
     return value
 
 
-def rendered(template: str, messages: Sequence[Message], variables: Mapping[str, object]) -> Rendered:
+def rendered(template: str, messages: Sequence[ChatMessage], variables: Mapping[str, object]) -> Rendered:
     """What a template makes of a chat, once for the same chat.
 
     The last message of an assistant is left open, so that a model goes on with it; after any other, the template begins

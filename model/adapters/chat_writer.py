@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Self
 
-from model.adapters.chat_messages import Message, check_messages, read_messages, roles_of, spans_of
-from model.adapters.chat_template import chosen_template, rendered
+from model.adapters.chat_template import (
+    ChatMessage,
+    check_messages,
+    chosen_template,
+    read_messages,
+    rendered,
+    roles_of,
+    spans_of,
+)
 from model.adapters.library_tokenizer import Encoded
 from model.adapters.text_writer import TextWriter
 from model.input_text import check_not_blank
@@ -39,7 +46,7 @@ class Chat:
 class ChatWriter(TextWriter):
     """A `TextWriter` that reads every text as a chat; safe to share between threads as well.
 
-    A text is read as `chat_messages.read_messages` says; one without roles is one message of the user. What is written
+    A text is read as `chat_template.read_messages` says; one without roles is one message of the user. What is written
     is of the assistant.
     """
 
@@ -69,7 +76,7 @@ class ChatWriter(TextWriter):
         check_not_blank(text, said("The text"))
         return self.chat_of(read_messages(text))
 
-    def chat_of(self, messages: Sequence[Message]) -> Chat:
+    def chat_of(self, messages: Sequence[ChatMessage]) -> Chat:
         """Messages as the model reads them. Raises as `chat`."""
         check_messages(messages)
         template = chosen_template(self.pieces.chat_template)
@@ -87,7 +94,7 @@ class ChatWriter(TextWriter):
         """The tokens of a text as a chat, checked. Raises as `chat`, and where they are too many."""
         return self.chat(text).encoded
 
-    def trace_messages(self, messages: Sequence[Message]) -> Trace:
+    def trace_messages(self, messages: Sequence[ChatMessage]) -> Trace:
         """Read a chat once and keep what every attention site computed; its text is what the template made.
 
         Raises:

@@ -21,8 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.capture import head_edits, named_only
-from model.adapters.generate_call import Beginning, begin_writing, most_steps, write_greedily
-from model.adapters.generation_rows import GenerationRows
+from model.adapters.generate_call import Beginning, GenerationRows, begin_writing, most_steps, write_greedily
 from model.adapters.layout import OUTPUTS
 from model.adapters.limited_process import first_words
 from model.adapters.text_reader import TextReader

@@ -1,16 +1,17 @@
-"""Listen to what the modules inside a library model's layers read and put out, for one row of one run or for all.
+"""Listen to what modules of a library model read and put out: those inside its layers, and its token embeddings.
 
 Hooks are set once for each model, when it is first asked, and stay: to take them away again while another thread runs
 the model would not be safe. Who listens is held in a `ContextVar`, so without a listener they do nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
@@ -153,3 +154,62 @@ def _row(value: Any, position: int | None) -> Tensor | None:
     if position is None:
         return rows.float().cpu().clone()
     return rows[position].float().cpu().clone() if position < len(rows) else None
+
+
+@dataclass(eq=False)
+class _Exchange:
+    """Of each stack's tokens, in the order in which they are read: what goes in instead, if anything, and what did."""
+
+    sides: Sequence[Sequence[int]]
+    instead: Sequence[Tensor] | None
+    used: list[Tensor] = field(default_factory=list)
+
+
+_EXCHANGE: ContextVar[_Exchange | None] = ContextVar("headlight_word_vectors", default=None)
+_HEARD: Final = "headlight_embeddings_heard"
+
+
+@contextmanager
+def word_vectors(
+    model: nn.Module, sides: Sequence[Sequence[int]], instead: Sequence[Float[Tensor, "batch _ _"]] | None = None
+) -> Iterator[list[Tensor]]:
+    """Yield the vectors [batch, position, width] with which these texts go in, before positions are added to them.
+
+    They are what the token embeddings put out: modules with a table of the same shape as the one that the model names
+    as its own, that read just these tokens. The list is filled as the block runs the model.
+
+    Args:
+        model: of `transformers`.
+        sides: the token ids that each stack reads, in this order.
+        instead: vectors that go in in place of their own; by default their own, apart from the graph.
+    """
+    _hear(model)
+    exchange = _Exchange(sides, instead)
+    token = _EXCHANGE.set(exchange)
+    try:
+        yield exchange.used
+    finally:
+        _EXCHANGE.reset(token)
+
+
+def _hear(model: nn.Module) -> None:
+    with _REGISTERING:
+        if getattr(model, _HEARD, False):
+            return
+        own: Any = model.get_input_embeddings()  # type: ignore[operator]
+        for module in model.modules():
+            if isinstance(module, nn.Embedding) and module.weight.shape == own.weight.shape:
+                module.register_forward_hook(_exchange)
+        setattr(model, _HEARD, True)
+
+
+def _exchange(module: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor | None:
+    exchange = _EXCHANGE.get()
+    if exchange is None or len(exchange.used) == len(exchange.sides):
+        return None
+    side, ids = len(exchange.used), args[0]
+    if ids.dim() != 2 or not torch.equal(ids[0].cpu(), torch.tensor(exchange.sides[side])):
+        return None
+    vectors = output.detach() if exchange.instead is None else exchange.instead[side].to(output)
+    exchange.used.append(vectors)
+    return None if exchange.instead is None else vectors

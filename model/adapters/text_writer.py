@@ -7,21 +7,19 @@ import torch
 from torch import Tensor
 
 from model.adapters.decoder_lens import decoder_lens
-from model.adapters.generate_call import most_steps
+from model.adapters.generate_call import GenerationRows, most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
-from model.adapters.generation_rows import GenerationRows
 from model.adapters.text_reader import TextReader
 from model.decoding.beam import BeamRule, Penalty, SentenceBeam, Stop
 from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens
-from model.decoding.samples import SampledTranslation, draw_samples, draws_of
-from model.decoding.sampling import UNCHANGED, Sampling
+from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
 from model.decoding.search import StepsDone, no_progress, run_searches
 from model.errors import ConfigError, TraceError
 from model.nn.edit_hooks import Edits
+from model.reader import LARGEST_ALPHA
 from model.trace.steps import Spread
 from model.trace.trace import Trace
-from model.writer import LARGEST_ALPHA
 
 #: transformers' `early_stopping` → how we call it.
 STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "never": "unbeatable"}

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
+from model.adapters.config_limits import check_files
 from model.adapters.limited_process import first_words, limit
-from model.adapters.tokenizer_rules import check_files
 
 MOST_TOKENS: Final = 2_000_000
 #: Tokens for each byte of a text, and beside these, that are believed.

@@ -7,6 +7,8 @@ without them, for the nearest is mostly one of the three (Linzen 2016; Rogers et
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
 
 import torch
 from jaxtyping import Float, Int
@@ -16,6 +18,8 @@ from model.adapters.placement import weight_of
 from model.errors import TraceError
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
+from model.tokenizer import Tokenizer
+from model.training.pronouns import training_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,3 +139,40 @@ def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
 
 def _indices(ids: Sequence[int] | set[int] | frozenset[int]) -> Int[Tensor, "chosen"]:
     return torch.tensor(sorted(ids), dtype=torch.long)
+
+
+SeenIn = Literal["English", "German", "both", ""]
+#: Pairs that are cut into pieces.
+PAIRS: Final = 6_000
+_GERMAN_LETTERS: Final = frozenset("äöüßÄÖÜ")
+#: Seen so many times as often in one language: what the other has of it are names and slips.
+_CLEARLY: Final = 50
+
+
+@cache
+def _sentences() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    pairs = [drawn.pair for drawn in training_pairs(PAIRS, seed=1)]
+    return tuple(pair.source for pair in pairs), tuple(pair.target for pair in pairs)
+
+
+def seen_in(tokenizer: Tokenizer) -> tuple[SeenIn, ...]:
+    """In which language each piece of a joint vocabulary was seen, in the order of their ids; "" if in no sentence.
+
+    The sentences are pairs of the pronoun curriculum that the model was trained on. Letters that only German has tell
+    it, too.
+    """
+    counts = [[0, 0] for _ in range(tokenizer.vocab_size)]
+    for language, sentences in enumerate(_sentences()):
+        for sentence in sentences:
+            for token_id in tokenizer.encode(sentence):
+                counts[token_id][language] += 1
+    pieces = tokenizer.tokens(range(tokenizer.vocab_size))
+    return tuple(_language(piece, *count) for piece, count in zip(pieces, counts, strict=True))
+
+
+def _language(piece: str, english: int, german: int) -> SeenIn:
+    if _GERMAN_LETTERS.intersection(piece) or german > _CLEARLY * english:
+        return "German"
+    if english > _CLEARLY * german:
+        return "English"
+    return "both" if english and german else ""

@@ -23,8 +23,7 @@ def add_pronoun_arguments(parser: argparse.ArgumentParser) -> None:
 def pronouns(arguments: argparse.Namespace) -> None:
     """Print how often “it” becomes the right pronoun in German."""
     from model.analysis.coreference.held_out_pronouns import score_held_out
-    from model.analysis.report_json import pronoun_json
-    from model.analysis.report_text import pronoun_report
+    from model.analysis.report import pronoun_json, pronoun_report
 
     translator = open_translator(arguments.checkpoint, arguments.device, arguments.dtype)
     with tqdm(unit="sentence") as bar:
@@ -45,8 +44,7 @@ def add_copying_arguments(parser: argparse.ArgumentParser) -> None:
 def copying(arguments: argparse.Namespace) -> None:
     """Print how often made-up words, names and numbers are copied, and how many translations babble."""
     from model.analysis.copied_words import score_copying
-    from model.analysis.report_json import copying_json
-    from model.analysis.report_text import copying_report
+    from model.analysis.report import copying_json, copying_report
     from model.training.copying import held_out_copying
 
     translator = open_translator(arguments.checkpoint, arguments.device, arguments.dtype)

@@ -9,8 +9,7 @@ from model.checked import Malformed
 from model.errors import CheckpointError, TokenError
 from model.messages import said
 from model.model_config import ModelConfig
-from model.sentencepiece_limits import check_normalizer
-from model.tokenizer import Tokenizer, visible_spans, without_surrogates
+from model.tokenizer import Tokenizer, check_normalizer, visible_spans, without_surrogates
 from model.unspaced import byte_piece, spelled_byte
 
 PAD, UNK, EOS = "<pad>", "<unk>", "</s>"

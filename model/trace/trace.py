@@ -27,8 +27,7 @@ from model.nn.edits import HeadEdit
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import Rows
 from model.tokenizer import SPECIAL_TOKENS
-from model.trace.axes import single_tokens
-from model.trace.roles import check_roles
+from model.trace.axes import check_roles, single_tokens
 from model.trace.row_blocks import row_slices
 from model.trace.steps import DecodingStep, Spread
 from model.trace.weights_only import WeightsOnly
@@ -85,7 +84,7 @@ class Trace:
             as the model gives them.
         special_tokens: the tokens without text.
         picture: what an image model read, and the grid of its patches.
-        roles: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.roles`);
+        roles: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.axes`);
             "" for what the chat template wrote. Empty where there is no chat, or where that is not known.
         spread: how the probability of each step was spread over the vocabulary, where only the run could tell: other
             people's models have rules of their own for what may come. A file does not hold it.

@@ -35,9 +35,8 @@ from model.training.dictionary_lexicon import NOUNS_FILE
 from model.training.film_recorder import FilmRecorder
 from model.training.loop import BOUNDS, TrainingRun, TrainSettings
 from model.training.made_sets import MadeSets, encode_with_variants
-from model.training.optimizer import OPTIMIZERS
+from model.training.optimizer import OPTIMIZERS, Decay
 from model.training.run_files import LOG
-from model.training.schedule import Decay
 from model.training_record import LOG as TRAINING_LOG
 from model.training_record import METRICS, TRAINING
 

@@ -18,8 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from model.training.frames import FRAMES, HELD_OUT_FRAMES, SLOT, Frame
-from model.training.lexicon import NOUNS, Noun, NounsByKind
+from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, NOUNS, SLOT, Frame, Noun, NounsByKind
 
 FORMS: Final = {
     "property": ("property",),

@@ -26,9 +26,8 @@ from model.tokenizer import Tokenizer
 from model.training.batches import ALONE, Batch, Example, Processes, add_up, endless_batches, wait_for_all
 from model.training.film_recorder import FilmRecorder
 from model.training.objective import Objective, pronoun_pieces, taught_head
-from model.training.optimizer import OptimizerName, TrainingOptimizer
+from model.training.optimizer import Decay, OptimizerName, TrainingOptimizer, learning_rate
 from model.training.run_files import RunFiles, RunState
-from model.training.schedule import Decay, learning_rate
 
 #: What each setting may be. Seeds are multiplied on the way to those of torch, which have 64 bits.
 BOUNDS: Final[Mapping[str, WholeNumber | Number]] = {

@@ -1,4 +1,4 @@
-"""Take optimizer steps with Adam, or with Muon for the layers' matrices and Adam for all other weights.
+"""Take optimizer steps with Adam, or with Muon for the layers' matrices and Adam for all other weights; and their rate.
 
 Muon orthogonalizes the momentum of a matrix before it is subtracted (Jordan et al. 2024), so that every direction of
 the matrix learns at the same speed. Scaled as in Liu et al. 2025 (arXiv 2502.16982, §2.2), its updates are as large as
@@ -129,3 +129,21 @@ class TrainingOptimizer:
                 if set(of_weight) != names or shapes != {parameter.shape}:
                     raise ValueError(f"the moments of weight {number} are those of another optimizer or model")
                 optimizer.state[parameter] = of_weight
+
+
+Decay = Literal["paper", "linear"]
+
+
+def learning_rate(step: int, *, decay: Decay, warmup: int, d_model: int, peak: float, total: int) -> float:
+    """The rate at a step, counted from 1.
+
+    Args:
+        decay: "paper" = d_model^−½ · min(step^−½, step · warmup^−1.5) (§5.3, eq. 3), times `peak` (1 = the paper);
+            "linear" = up to `peak` over `warmup` steps, then straight down to zero at `total`.
+        warmup: steps of rising rate.
+    """
+    if decay == "paper":
+        return float(peak * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+    if step <= warmup:
+        return peak * step / warmup
+    return peak * max(0.0, (total - step) / max(1, total - warmup))

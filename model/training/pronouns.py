@@ -18,8 +18,22 @@ from typing import Literal, TypeVar, get_args
 
 from model.pairs import Pair
 from model.training.compositions import compositions
-from model.training.frames import DRAWN_FRAMES, FRAMES, SLOT, Frame, HeldOutPart, Part
-from model.training.lexicon import CASES, HUMANS, NOUNS, PRONOUN_FORMS, UNCOUNTED, Case, Noun, NounsByKind
+from model.training.lexicon import (
+    CASES,
+    DRAWN_FRAMES,
+    FRAMES,
+    HUMANS,
+    NOUNS,
+    PRONOUN_FORMS,
+    SLOT,
+    UNCOUNTED,
+    Case,
+    Frame,
+    HeldOutPart,
+    Noun,
+    NounsByKind,
+    Part,
+)
 
 HeldOut = Literal["frames", "drawn frames", "combinations", "nouns"]
 HELD_OUT: tuple[HeldOut, ...] = get_args(HeldOut)

@@ -6,12 +6,11 @@ import pytest
 import torch
 
 from model.checkpoint import save_checkpoint, write_manifest
-from model.earlier_translator import EarlierTranslator
 from model.errors import CheckpointError, EditError, TraceError
 from model.nn.edits import MakeUniform, PointAt, SwitchOff
 from model.opening import as_translator, as_writer, open_reader
 from model.trace.file import load_trace, save_trace
-from model.translator import Translator
+from model.translator import EarlierTranslator, Translator
 from tests.conftest import SENTENCES
 
 TEXT, CROSS = SENTENCES[0], "decoder.cross"

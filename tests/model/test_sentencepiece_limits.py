@@ -5,8 +5,7 @@ import pytest
 from model.checked import Malformed
 from model.errors import CheckpointError
 from model.marian.tokenizer import MarianTokenizer
-from model.sentencepiece_limits import LONGEST_REPLACEMENT, check_charsmap, check_normalizer
-from model.tokenizer import Tokenizer
+from model.tokenizer import LONGEST_REPLACEMENT, Tokenizer, check_charsmap, check_normalizer
 
 
 def field(number: int, content: bytes) -> bytes:

@@ -77,14 +77,14 @@ def _measured(
     trace: "Trace", reader: "Reader", site: str, layer: int, measure: Measure
 ) -> "Float[Tensor, 'head query key']":
     """A measure of every head of a layer between all tokens; a rollout has one "head"."""
-    from model.analysis.metrics import norms, rollout
+    from model.analysis.metrics import measures
 
     if measure == "rollout":
-        return rollout.rollout_at(trace, site, layer)[None]
+        return measures.rollout_at(trace, site, layer)[None]
     if measure == "norms":
         inputs = trace.attention(site, layer)
         output_projection = reader.output_projection(site, layer)
-        return norms.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+        return measures.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
     return trace.weights(site, layer)
 
 

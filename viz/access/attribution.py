@@ -14,8 +14,7 @@ from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.attribution.choice import TokenChoice
-    from model.analysis.attribution.choice_run import ChoiceRun
+    from model.analysis.attribution.choice import ChoiceRun, TokenChoice
     from model.analysis.attribution.deletion import Deletion, HiddenAlone
     from model.analysis.attribution.gradients import Integration
     from model.analysis.attribution.methods import Method

@@ -11,8 +11,7 @@ from viz.text.messages import _
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.trace.axes import Axis
-    from model.trace.roles import RoleRun
+    from model.trace.axes import Axis, RoleRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class ChatPart:
 
 def runs(trace: "Trace", axis: "Axis | Words") -> "tuple[RoleRun, ...]":
     """The runs of labels along a decoder's axis that are of one role; none where nothing is read as a chat."""
-    from model.trace.roles import role_runs
+    from model.trace.axes import role_runs
 
     return role_runs(trace.roles, axis.groups)
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from model.analysis.interventions.word_pairs import WordPair
     from model.analysis.metrics.head_names import HeadName
     from model.nn.edits import HeadEdit
+    from model.reader import Writer
     from model.word_choice import Chooser, WordChoice
-    from model.writer import Writer
 
 MAX_QUESTIONS: Final = 200
 

@@ -157,11 +157,11 @@ def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> Layer
 
 
 def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> "HeadMatrix":
-    from model.analysis.metrics import head_matrix, rollout
+    from model.analysis.metrics import head_matrix, measures
 
     inputs = trace.attention(site, layer)
     if view.measure == "rollout":
-        values = head_matrix.values_of(rollout.rollout_at(trace, site, layer))
+        values = head_matrix.values_of(measures.rollout_at(trace, site, layer))
     elif view.measure == "norms":
         values = head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
     else:

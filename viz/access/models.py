@@ -23,9 +23,9 @@ from viz.text.messages import Message, said
 if TYPE_CHECKING:
     from model import Reader, Translator
     from model.abilities import Abilities, Kind
+    from model.reader import Writer
     from model.sequence_translator import SequenceTranslator
     from model.word_choice import Chooser
-    from model.writer import Writer
 
 #: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
 MAX_MODELS: Final = 24

@@ -15,7 +15,7 @@ from viz.server.caches import BoundedCache, share_of_memory
 if TYPE_CHECKING:
     from model import Reader, Trace
     from model.decoding.session import Session
-    from model.writer import Writer
+    from model.reader import Writer
 
 Progress = Callable[[int, int], None]
 #: What was done, with which text or picture, the key of the model.

@@ -19,7 +19,7 @@ from viz.text import sites
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.writer import Writer
+    from model.reader import Writer
 
 #: Heads beyond which lines of one layer cannot be told apart.
 MOST_LINES: Final = 64

@@ -28,7 +28,7 @@ from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
 from model.analysis.metrics.head_names import Heads
-from model.analysis.metrics.norms import norm_shares, value_weighted_norms
+from model.analysis.metrics.measures import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
 from model.errors import DataError
 from model.nn.encoder_decoder import SITES

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from model.analysis.attribution.choice import visible
-from model.analysis.attribution.choice_run import ChoiceRun
+from model.analysis.attribution.choice import ChoiceRun, visible
 
 #: So many random orders.
 DRAWS = 20

@@ -12,8 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.attribution.choice import TokenChoice, TokenScores
-from model.analysis.attribution.choice_run import ChoiceRun
+from model.analysis.attribution.choice import ChoiceRun, TokenChoice, TokenScores
 
 #: Gauss–Legendre points on each stretch of the path from zero to the embeddings, and on all that are tried at most.
 POINTS: Final = 16

@@ -9,13 +9,12 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.adapters.text_reader import TextReader
-from model.analysis.attribution.choice import TokenChoice
-from model.analysis.attribution.choice_run import ChoiceRun
+from model.analysis.attribution.choice import ChoiceRun, TokenChoice
 from model.analysis.attribution.gradients import Integration, gradient_times_input, integrated_gradients
 from model.analysis.attribution.mixing import alti, value_zeroing
 from model.analysis.attribution.of_library import LibraryRun
 from model.analysis.attribution.of_translator import TranslatorRun
-from model.analysis.metrics.rollout import rollout_at
+from model.analysis.metrics.measures import rollout_at
 from model.errors import DataError
 from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
@@ -80,7 +79,7 @@ def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = 
         run: the model and the choice.
         method: "weights" are those of the row that makes the choice, the mean of all heads of all layers: of
             cross-attention where there is one, else of self-attention; "rollout" are the last layer's, followed back
-            through those below (`metrics.rollout`); the others are those of this folder. Those of `OF_CHOICE` know of
+            through those below (`metrics.measures`); the others are those of this folder. Those of `OF_CHOICE` know of
             the token it is set against.
         progress: called with the number of points that integrated gradients have taken so far.
 

@@ -29,8 +29,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from model.analysis.attribution.choice import TokenScores
-from model.analysis.attribution.choice_run import AttentionSum, ChoiceRun, LayerRun, LayerSums
+from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, TokenScores
 from model.analysis.residual_stream.additions import Stack
 
 

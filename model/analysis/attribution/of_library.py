@@ -10,13 +10,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.placement import weight_of
-from model.adapters.stream_taps import LayerCall, ModuleCall
+from model.adapters.stream_taps import LayerCall, ModuleCall, word_vectors
 from model.adapters.text_reader import TextReader
-from model.adapters.word_vectors import vectors_of, with_vectors
-from model.analysis.attribution.choice_run import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
+from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
 from model.analysis.residual_stream.additions import Kind, Stack, deviation
-from model.analysis.residual_stream.found_parts import FoundPart, find_parts
-from model.analysis.residual_stream.library_path import NOT_FOUND, tolerance_of
+from model.analysis.residual_stream.library_path import NOT_FOUND, FoundPart, find_parts, tolerance_of
 from model.errors import TraceError
 from model.trace.trace import Trace
 
@@ -29,13 +27,13 @@ class LibraryRun(ChoiceRun):
 
     def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
         """What the embeddings put out for the tokens, as `ChoiceRun` says."""
-        with torch.no_grad(), vectors_of(self.reader.model, self._sides) as vectors:
+        with torch.no_grad(), word_vectors(self.reader.model, self._sides) as vectors:
             self.reader.place_logits(self.choice.place)
         return self._each(vectors)
 
     def of_embeddings(self, *vectors: Float[Tensor, "batch _ _"]) -> Float[Tensor, "batch"]:
         """The choice with these vectors instead, as `ChoiceRun` says."""
-        with with_vectors(self.reader.model, self._sides, vectors) as used:
+        with word_vectors(self.reader.model, self._sides, vectors) as used:
             logits = self.reader.place_logits(self.choice.place, len(vectors[0]))
         self._each(used)
         return self.choice.of_logits(logits)

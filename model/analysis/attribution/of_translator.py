@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.attribution.choice_run import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
+from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, layer_run, with_residual
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from model.nn.encoder_decoder import DecoderInputs, site_path
 from model.nn.masks import AttentionMask

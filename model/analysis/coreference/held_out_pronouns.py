@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from model.training.frames import HeldOutPart
+from model.training.lexicon import HeldOutPart
 from model.training.pronouns import HELD_OUT, HeldOut, PronounPair, held_out_twins, pronouns_in
 
 Translate = Callable[[Sequence[str]], list[str]]

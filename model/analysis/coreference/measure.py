@@ -22,7 +22,7 @@ from model.analysis.coreference.scores import SiteScores, hits, score_site
 from model.analysis.coreference.span_attention import REFUSED, CandidateWeights, Measure, ReadCase, read_case
 from model.analysis.corpus import CorpusSentence, Progress, trace_all
 from model.analysis.interventions.head_effects import batches
-from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
+from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.errors import DataError, InputTextError
 from model.messages import said
 from model.reader import Reader

@@ -15,8 +15,7 @@ from torch import Tensor
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
 from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
-from model.analysis.metrics.norms import value_weighted_norms
-from model.analysis.metrics.rollout import rollout_at, rollouts
+from model.analysis.metrics.measures import rollout_at, rollouts, value_weighted_norms
 from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator

@@ -22,7 +22,7 @@ from torch import Tensor
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.span_attention import CandidateWeights, Measure
 from model.analysis.corpus import Progress
-from model.analysis.metrics.bootstrap import Estimate, bootstrap_mean
+from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_names import LayerHead
 from model.words import Span
 

@@ -7,8 +7,8 @@ from itertools import zip_longest
 from model.analysis.word_diff import WordSpan, word_diff
 from model.errors import SessionError
 from model.nn.edits import HeadEdit, edits_from
+from model.reader import Writer
 from model.trace.steps import DecodingStep
-from model.writer import Writer
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from model.analysis.corpus import Progress
 from model.analysis.data_files import read_json_rows
-from model.analysis.metrics.error_rates import ErrorRates, HeadCounts, score_heads
+from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError
 from model.messages import said
 from model.trace.trace import Trace

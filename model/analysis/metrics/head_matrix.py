@@ -1,7 +1,7 @@
 """Compute any part of one head's matrix between two axes, never the whole.
 
 The numbers are weights, value-weighted norms or a rollout, between tokens or words, as for a whole layer at once
-(`norms`, `rollout`, `axes`); for a text of thousands of tokens these would be gigabytes.
+(`measures`, `axes`); for a text of thousands of tokens these would be gigabytes.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.metrics.norms import transformed_values
+from model.analysis.metrics.measures import transformed_values
 from model.nn.attention import AttentionInputs
 from model.nn.masks import Rows
 from model.trace.axes import Axis, between
@@ -73,7 +73,7 @@ def weights_of(inputs: AttentionInputs, head: int) -> TokenValues:
 
 
 def norms_of(inputs: AttentionInputs, head: int, output_projection: Float[Tensor, "head d_v d_model"]) -> TokenValues:
-    """The value-weighted norms of a head (`norms.value_weighted_norms`)."""
+    """The value-weighted norms of a head (`measures.value_weighted_norms`)."""
     return _Weights(inputs, head, transformed_values(inputs.values([head]), output_projection[[head]]).norm(dim=-1)[0])
 
 

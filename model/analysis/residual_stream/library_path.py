@@ -1,5 +1,11 @@
-"""Follow one position through a model of `transformers`, as far as its modules tell what they add."""
+"""Follow one position through a model of `transformers`, as far as its modules tell what they add.
 
+What a module puts out is taken for an addition only where stream and addition together are what a norm then reads, or
+what the layer puts out. So nothing is assumed of names, and what does not add up is not told.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, cast
 
@@ -11,12 +17,92 @@ from model.adapters.decoder_lens import final_norm
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_reader import TextReader
-from model.analysis.residual_stream.additions import Addition, HeadParts, NormStep, Stack, TokenPath, cosine, deviation
+from model.analysis.residual_stream.additions import (
+    Addition,
+    HeadParts,
+    Kind,
+    NormStep,
+    Stack,
+    TokenPath,
+    cosine,
+    deviation,
+)
 from model.analysis.residual_stream.capture import kinds
-from model.analysis.residual_stream.found_parts import FoundPart, find_parts
 from model.errors import TraceError
 from model.messages import said
 from model.trace.trace import ROUNDING, Trace
+
+#: Largest difference of two sums that are the same, as a share of their largest number.
+CLOSE: Final = {torch.float32: 1e-4, torch.float64: 1e-4}
+HALF: Final = 3e-2
+
+
+@dataclass(frozen=True, eq=False)
+class FoundPart:
+    """One addition.
+
+    Attributes:
+        addition: the module that put it out.
+        before, after: the stream that comes in and that goes on.
+        norm: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
+        is_post: which of the two.
+    """
+
+    kind: Kind
+    addition: ModuleCall
+    before: Float[Tensor, "*rows d_model"]
+    after: Float[Tensor, "*rows d_model"]
+    norm: ModuleCall | None
+    is_post: bool
+
+
+def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> list[FoundPart] | None:
+    """The additions of a layer, one for each of its sub-layers; None if no vectors add up to what it puts out."""
+    if layer.given is None or layer.put_out is None:
+        return None
+    return _search(layer, kinds, layer.given, 0, CLOSE.get(dtype, HALF))
+
+
+def _search(
+    layer: LayerCall, kinds: Sequence[Kind], stream: Float[Tensor, "*rows d_model"], start: int, close: float
+) -> list[FoundPart] | None:
+    out, calls, is_last = layer.put_out, layer.calls, len(kinds) == 1
+    assert out is not None
+    for index in range(start, len(calls)):
+        addition = calls[index]
+        total = stream + addition.put_out
+        readers = [call for call in calls[index + 1 :] if _is_norm(call) and _same(call.given, total, close)]
+        # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
+        # parallel: both sub-layers read the same, so that no norm reads the first sum.
+        ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
+        for after, norm in ways:
+            read_through = norm or _norm_before(calls[:index], stream, close)
+            part = FoundPart(kinds[0], addition, stream, after, read_through, is_post=norm is not None)
+            if is_last:
+                if _same(after, out, close):
+                    return [part]
+                continue
+            rest = _search(layer, kinds[1:], after, index + 1, close)
+            if rest is not None:
+                return [part, *rest]
+    return None
+
+
+def _norm_before(
+    calls: Sequence[ModuleCall], stream: Float[Tensor, "*rows d_model"], close: float
+) -> ModuleCall | None:
+    return next((call for call in reversed(calls) if _is_norm(call) and _same(call.given, stream, close)), None)
+
+
+def _is_norm(call: ModuleCall) -> bool:
+    return isinstance(call.module, nn.LayerNorm) or "Norm" in type(call.module).__name__
+
+
+def _same(one: Tensor | None, other: Tensor, close: float) -> bool:
+    if one is None or one.shape != other.shape:
+        return False
+    return float((one - other).abs().max()) <= close * float(other.abs().max())
+
 
 WEIGHTS_ONLY: Final = said("This model exposes only its attention weights, so what its sub-layers add is unknown.")
 NOT_FOUND: Final = said(

@@ -13,7 +13,7 @@ from model.adapters.text_writer import TextWriter
 from model.decoding.session import Session
 from model.errors import SessionError, TokenError
 from model.nn.edits import HeadEdit
-from model.writer import Writer
+from model.reader import Writer
 from tests.model.adapters.writers import BOTH, DECODERS, writer
 from viz.pages.decoding import export
 

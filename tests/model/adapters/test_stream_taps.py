@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from model.adapters.stream_taps import tapped
-from model.adapters.word_vectors import vectors_of
+from model.adapters.stream_taps import tapped, word_vectors
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.library_path import follow_in_library, most_turned
 from model.errors import TraceError
@@ -98,7 +97,7 @@ def test_another_thread_is_not_heard() -> None:
     "use",
     [
         lambda reader: tapped(reader.model, reader.layout, {"decoder": None}),
-        lambda reader: vectors_of(reader.model, [[1, 2]]),
+        lambda reader: word_vectors(reader.model, [[1, 2]]),
     ],
     ids=["layers", "embeddings"],
 )

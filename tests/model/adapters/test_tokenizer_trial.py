@@ -9,10 +9,10 @@ import pytest
 import transformers
 
 from model.adapters import library, open_folder, tokenizer_trial
+from model.adapters.config_limits import check_pipeline, check_settings
 from model.adapters.folder_check import check_folder
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.limited_process import answer_of, first_words
-from model.adapters.tokenizer_rules import check_pipeline, check_settings
 from model.adapters.tokenizer_trial import TokenizerCopy, private_copy
 from model.checked import Malformed
 from model.errors import CheckpointError, InputTextError

@@ -3,11 +3,11 @@
 import pytest
 
 from model.__main__ import main
-from model.analysis.claims_report import layers_report, scores_report, steadiness_report
 from model.analysis.layer_kinds import times
 from model.analysis.layer_kinds.kinds import KINDS, Settings
 from model.analysis.layer_kinds.times import LayerTime, LayerTimes
 from model.analysis.measured_cost import MeasuredCost
+from model.analysis.report import layers_report, scores_report, steadiness_report
 from model.analysis.scoring.costs import ScoreCost
 
 

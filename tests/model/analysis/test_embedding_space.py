@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from model import Transformer, Translator
-from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
-from model.analysis.piece_languages import seen_in
+from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared, seen_in
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
 from tests.model.adapters.writers import writer

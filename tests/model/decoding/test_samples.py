@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.decoding.samples import sample
-from model.decoding.sampling import Draws, Sampling
+from model.decoding.sampling import Draws, Sampling, sample
 from model.errors import CancelledError, ConfigError
 
 TEXT = "The dog."

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from model import Translator
-from model.earlier_translator import EarlierTranslator
 from model.errors import InputTextError
 from model.sequence_translator import SequenceTranslator
+from model.translator import EarlierTranslator
 from tests.conftest import SENTENCES
 
 

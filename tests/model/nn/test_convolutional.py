@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from model.earlier_translator import EarlierTranslator
 from model.errors import InputTextError
 from model.nn.convolutional import ConvolutionalDecoderLayer, ConvolutionalEncoderLayer, ConvolutionalTranslator
+from model.translator import EarlierTranslator
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 30, 31, 32]])
 ROOT = 0.5**0.5

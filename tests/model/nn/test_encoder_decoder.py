@@ -5,11 +5,11 @@ import torch
 from torch import Tensor
 
 from model.earlier_configs import EarlierConfig
-from model.earlier_translator import EarlierTranslator
 from model.nn.architectures import new_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import listen
 from model.nn.masks import key_padding, pad
+from model.translator import EarlierTranslator
 
 ARCHITECTURES = ["recurrent", "convolutional"]
 SOURCES = [[5, 6, 7, 8, 9, 3], [11, 12, 3], [20, 21, 22, 23, 3]]

@@ -3,11 +3,11 @@
 import torch
 from torch import nn
 
-from model.earlier_translator import EarlierTranslator
 from model.nn.attention import attention_weights
 from model.nn.hooks import listen
 from model.nn.recurrent import RecurrentLayer, RecurrentTranslator
 from model.nn.score_functions import Additive
+from model.translator import EarlierTranslator
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 30, 31, 32]])
 

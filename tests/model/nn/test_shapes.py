@@ -4,7 +4,7 @@ import pytest
 import torch
 from jaxtyping import TypeCheckError
 
-from model.analysis.metrics.norms import norm_shares
+from model.analysis.metrics.measures import norm_shares
 from model.nn.attention import attention_weights
 
 

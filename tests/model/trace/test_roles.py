@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.trace.roles import RoleRun, check_roles, role_runs
+from model.trace.axes import RoleRun, check_roles, role_runs
 
 SINGLE = tuple((i,) for i in range(6))
 

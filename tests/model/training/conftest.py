@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.training.frames import HELD_OUT_PARTS, HeldOutPart
+from model.training.lexicon import HELD_OUT_PARTS, HeldOutPart
 from model.training.made_sets import PRONOUN_PAIRS
 from model.training.pronouns import (
     HELD_OUT,

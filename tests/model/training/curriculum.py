@@ -1,6 +1,6 @@
 """What several tests ask of the curriculum."""
 
-from model.training.frames import FRAMES, HELD_OUT_FRAMES, SLOT
+from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, SLOT
 
 ALL_FRAMES = [*FRAMES["train"], *HELD_OUT_FRAMES]
 FRAME = {frame.name: frame for frame in ALL_FRAMES}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from model.pairs import Pair
-from model.training.augmentation import capitals, lower_case, mistyped, other_negation, typed_variants, without_stop
+from model.training.made_sets import capitals, lower_case, mistyped, other_negation, typed_variants, without_stop
 
 
 @pytest.mark.parametrize(

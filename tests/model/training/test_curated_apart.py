@@ -9,9 +9,9 @@ import pytest
 
 from model.analysis.coreference.case_files import curated_cases
 from model.pairs import read_pairs
-from model.training.augmentation import CONTRACTED
 from model.training.compositions import compositions
-from model.training.frames import HeldOutPart
+from model.training.lexicon import HeldOutPart
+from model.training.made_sets import CONTRACTED
 from model.training.pronouns import (
     HeldOut,
     PronounPair,

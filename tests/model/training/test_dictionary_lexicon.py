@@ -12,8 +12,7 @@ from model.training.batches import Example
 from model.training.declension import DictionaryNoun
 from model.training.dictionary_lexicon import BY_HAND, HELD_OUT, listed_kinds, read_nouns, with_dictionary
 from model.training.dictionary_lexicon import NOUNS_FILE as FILE
-from model.training.frames import HELD_OUT_FRAMES, HELD_OUT_PARTS
-from model.training.lexicon import NOUNS, Noun, NounsByKind
+from model.training.lexicon import HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, Noun, NounsByKind
 from model.training.made_sets import MadeSets
 from model.training.pronouns import PronounPair, held_out_twins, part_of_noun, training_pairs
 from tests.paths import ROOT

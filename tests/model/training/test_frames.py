@@ -4,7 +4,7 @@ import itertools
 import random
 
 from model.training.compositions import compositions
-from model.training.frames import DRAWN_FRAMES, FRAMES
+from model.training.lexicon import DRAWN_FRAMES, FRAMES
 from tests.model.training.curriculum import words_around_slots
 
 

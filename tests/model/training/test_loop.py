@@ -17,9 +17,8 @@ from model.pairs import Pair
 from model.tokenizer import Tokenizer
 from model.training.batches import Batch, encode_pairs
 from model.training.loop import TrainingRun, TrainSettings
-from model.training.optimizer import OPTIMIZERS, OptimizerName
+from model.training.optimizer import OPTIMIZERS, OptimizerName, learning_rate
 from model.training.run_files import read_log
-from model.training.schedule import learning_rate
 from tests.conftest import SENTENCES
 
 PAIRS = [Pair(english, german) for english, german in zip(SENTENCES[::2][:4], SENTENCES[1::2][:4], strict=True)]

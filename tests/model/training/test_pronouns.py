@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME
-from model.training.frames import FRAMES, HELD_OUT_FRAMES, HeldOutPart
-from model.training.lexicon import NOUNS, Noun
+from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, NOUNS, HeldOutPart, Noun
 from model.training.pronouns import (
     HELD_OUT,
     Draw,

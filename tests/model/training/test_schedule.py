@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from model.training.schedule import learning_rate
+from model.training.optimizer import learning_rate
 
 
 def test_the_papers_rate_peaks_at_the_end_of_the_warm_up() -> None:

@@ -12,7 +12,7 @@ from viz.text.sites import CROSS, DECODER, ENCODER, NAMES, head_label
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
     from model.analysis.coreference.scores import HeldOutHead, SiteScores
-    from model.analysis.metrics.bootstrap import Estimate
+    from model.analysis.metrics.estimates import Estimate
 
 COLUMNS: Final = (
     Column(said("Share of correct sentences")),

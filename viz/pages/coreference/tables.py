@@ -11,7 +11,7 @@ from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
     from model.analysis.coreference.measure import CoreferenceScores
-    from model.analysis.metrics.bootstrap import Estimate
+    from model.analysis.metrics.estimates import Estimate
     from model.analysis.metrics.head_names import HeadName
     from model.analysis.two_models import HeadDistances
     from viz.pages.coreference import data

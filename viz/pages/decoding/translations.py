@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
-    from model.writer import Writer
+    from model.reader import Writer
 
 #: So many tokens are written, about, for branches that nobody looks at but in the tree of all.
 MAX_UNASKED: Final = 400

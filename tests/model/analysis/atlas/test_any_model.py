@@ -15,10 +15,10 @@ from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_jobs import ANTECEDENT
-from model.earlier_translator import EarlierTranslator
 from model.nn.encoder_decoder import SITES
 from model.opening import open_reader
 from model.reader import Reader
+from model.translator import EarlierTranslator
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from model.analysis.attribution import choice_run
+from model.analysis.attribution import choice
 from model.analysis.attribution.choice import visible
 from model.analysis.attribution.deletion import Deletion, HiddenAlone, delete, most_runs, order_of, random_orders
 from model.analysis.attribution.of_translator import TranslatorRun
@@ -53,7 +53,7 @@ def test_orders_begin_and_end_alike_and_sets_that_come_twice_run_once(
     run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     runs: list[tuple[int, int]] = []
-    monkeypatch.setattr(choice_run, "TOKENS_AT_ONCE", 1)
+    monkeypatch.setattr(choice, "TOKENS_AT_ONCE", 1)
     orders = [(0, 1, 2), (1, 0, 2)]
     (first, second), _ = delete(run, WORDS, orders, lambda done, total: runs.append((done, total)))
     assert first.values[[0, 2, 3]].tolist() == second.values[[0, 2, 3]].tolist()

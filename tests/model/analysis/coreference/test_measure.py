@@ -10,8 +10,7 @@ from model.analysis.coreference.cases import GermanChoice, PronounCases, Rejecte
 from model.analysis.coreference.german_pronouns import NOT_FOUND
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.coreference.span_attention import Measure
-from model.analysis.metrics.norms import value_weighted_norms
-from model.analysis.metrics.rollout import rollout_at
+from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import CancelledError, DataError
 from model.words import attention_between_words, pieces_of_spans
 from tests.model.analysis.coreference.rows import CASE

@@ -8,9 +8,9 @@ from model.analysis.interventions.head_effects import mean_outputs, measure_effe
 from model.analysis.interventions.head_verdict import head_verdict
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
 from model.analysis.metrics.head_names import all_heads
-from model.earlier_translator import EarlierTranslator
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import first_row
+from model.translator import EarlierTranslator
 from model.word_choice import TokenPlace, WordChoice
 from tests.conftest import SENTENCES
 

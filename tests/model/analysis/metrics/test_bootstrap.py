@@ -2,7 +2,7 @@
 
 import torch
 
-from model.analysis.metrics.bootstrap import bootstrap_mean
+from model.analysis.metrics.estimates import bootstrap_mean
 
 
 def test_intervals_agree_with_drawing_pairs_by_hand() -> None:

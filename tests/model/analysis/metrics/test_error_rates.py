@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from model.analysis.metrics.error_rates import HeadCounts, score_heads
+from model.analysis.metrics.estimates import HeadCounts, score_heads
 from model.analysis.metrics.head_names import LayerHead
 
 # [row, head]: head 0 is right on the first half, head 1 on three of four rows, the last is the mean of the heads.

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from model import Translator
-from model.analysis.metrics import norms, rollout
+from model.analysis.metrics import measures
 from model.analysis.metrics.head_matrix import HeadMatrix, TokenValues, norms_of, values_of, weights_of
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
 from model.trace import axes
@@ -29,8 +29,8 @@ def dense_and_lazy(translator: Translator, trace: Trace, site: str, measure: str
     if measure == "weights":
         return weights[2], weights_of(inputs, 2)
     if measure == "norms":
-        return norms.value_weighted_norms(weights, inputs.values(), projection)[2], norms_of(inputs, 2, projection)
-    whole = rollout.rollout_at(trace, site, 1)
+        return measures.value_weighted_norms(weights, inputs.values(), projection)[2], norms_of(inputs, 2, projection)
+    whole = measures.rollout_at(trace, site, 1)
     return whole, values_of(whole)
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.norms import transformed_values, value_weighted_norms
+from model.analysis.metrics.measures import transformed_values, value_weighted_norms
 from model.nn.attention import AttentionInputs, MultiHeadAttention
 from model.nn.encoder_decoder import site_path
 from model.nn.masks import AttentionMask

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.rollout import attention_rollouts, rollout_at, with_residual
+from model.analysis.metrics.measures import attention_rollouts, rollout_at, with_residual
 from model.errors import TraceError
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES

@@ -16,8 +16,8 @@ from model import Trace
 from model.decoding.sampling import Draws, Sampling
 from model.decoding.session import Session
 from model.errors import SessionError, TokenError
+from model.reader import Writer
 from model.trace.steps import check_probabilities as model_check_probabilities
-from model.writer import Writer
 from viz.access import head_verdict, traces
 from viz.selection.branch_codes import MAX_PIECES, Action, Draw, EditHead, Path, Write
 from viz.server import viewers

@@ -7,9 +7,8 @@ from model.decoding.beam import BeamRule
 from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
 from model.decoding.logit_lens import LogitLens
-from model.reader import Reader
+from model.reader import LARGEST_ALPHA, Reader, Writer
 from model.translator import Translator
-from model.writer import LARGEST_ALPHA, Writer
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached

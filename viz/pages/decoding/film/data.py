@@ -19,7 +19,7 @@ from viz.text.sites import CROSS, DECODER
 
 if TYPE_CHECKING:
     from model import DecodingStep, Trace
-    from model.writer import Writer
+    from model.reader import Writer
 
 #: A class of forty looks at one each; one of the longest takes 3.4 MB.
 MAX_FILMS: Final = 48

@@ -3,11 +3,10 @@
 from typing import TYPE_CHECKING
 
 from model import Reader, Trace
-from model.analysis.embedding_space import EmbeddingSpace
+from model.analysis.embedding_space import EmbeddingSpace, SeenIn
 from model.analysis.embedding_space import embedding_space as model_embedding_space
 from model.analysis.embedding_space import is_shared as model_is_shared
-from model.analysis.piece_languages import SeenIn
-from model.analysis.piece_languages import seen_in as model_seen_in
+from model.analysis.embedding_space import seen_in as model_seen_in
 from model.analysis.residual_stream.additions import Kind, Stack, TokenPath, cosine
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 from model.analysis.residual_stream.norms import NormedBatch

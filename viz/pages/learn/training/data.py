@@ -11,7 +11,7 @@ from model import Candidate, Trace
 from model.analysis.label_smoothing import StepLoss, step_log_probs, step_loss
 from model.errors import HeadlightError
 from model.sequence_translator import SequenceTranslator
-from model.training.schedule import learning_rate
+from model.training.optimizer import learning_rate
 from model.training_record import Curve, read_log
 from viz.access import models, traces
 from viz.selection.model_choice import ModelChoice

@@ -9,10 +9,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from model import BatchMasks, Reader, Trace, Translator
-from model.analysis.positions import schemes, sinusoids
-from model.analysis.positions.schemes import PositionScheme
-from model.analysis.positions.sinusoids import (
+from model.analysis.positions import schemes
+from model.analysis.positions.schemes import (
     Likeness,
+    PositionScheme,
     RotationResidual,
     compare_rows,
     dimension_wave,
@@ -152,7 +152,7 @@ def shift_rotation(
 
 def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
     """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
-    return sinusoids.products_at_distances(count, d_model, base=float(base)).numpy()
+    return schemes.products_at_distances(count, d_model, base=float(base)).numpy()
 
 
 def likeness(rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]) -> Likeness:

@@ -8,8 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
-from model.analysis.attribution.choice import choice_at, visible
-from model.analysis.attribution.choice_run import ChoiceRun
+from model.analysis.attribution.choice import ChoiceRun, choice_at, visible
 from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import traced

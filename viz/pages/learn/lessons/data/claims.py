@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from model import Trace, Translator
-from model.analysis.metrics.norms import value_weighted_norms
+from model.analysis.metrics.measures import value_weighted_norms
 from model.analysis.scoring.saturation import with_scale
 from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention

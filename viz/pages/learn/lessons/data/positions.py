@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model.analysis.positions.sinusoids import (
+from model.analysis.positions.schemes import (
     dimension_wave,
     products_at_distances,
     rotation,

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from model.analysis.label_smoothing import smoothed_target, step_log_probs, step_loss
 from model.errors import CheckpointError
-from model.training.schedule import learning_rate
+from model.training.optimizer import learning_rate
 from model.training_record import TrainingLog, read_log
 from viz.access import models
 from viz.pages.learn.lessons.data.experiments import experiment
