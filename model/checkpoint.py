@@ -6,6 +6,7 @@ every other file. Only safetensors and JSON are read, never pickle; every file i
 
 import hashlib
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +15,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from model.config import ModelConfig, read_config
 from model.errors import CheckpointError, ConfigError
 from model.file_writing import make_folder, write_bytes, write_text
-from model.folder_files import named_folder, open_file, read_file
-from model.model_config import ModelConfig, read_config
+from model.folder_files import named_folder, open_file, read_as_model, read_file
 from model.nn.architectures import lay_out_for_decoding, model_of_shapes, unfilled_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import LARGEST as LARGEST_TOKENIZER
@@ -148,21 +149,13 @@ def verify(folder: Path) -> str:
             "`python -m model train --data FILE.tsv --run RUN --out CHECKPOINT`.",
             name=folder.name,
         )
-    try:
+    if not os.path.lexists(folder / MANIFEST):
+        raise CheckpointError("{name} has no {manifest}; a checkpoint needs one.", name=folder.name, manifest=MANIFEST)
+    with read_as_model(folder, MANIFEST):
         manifest = read_file(folder, MANIFEST, LARGEST[MANIFEST])
+    try:
         digests = json.loads(manifest)["sha256"]
         listed = all(isinstance(name, str) and isinstance(digest, str) for name, digest in digests.items())
-    except FileNotFoundError as error:
-        raise CheckpointError(
-            "{name} has no {manifest}; a checkpoint needs one.", name=folder.name, manifest=MANIFEST
-        ) from error
-    except OSError as error:
-        raise CheckpointError(
-            "{name}/{manifest} cannot be read: {strerror}.",
-            name=folder.name,
-            manifest=MANIFEST,
-            strerror=error.strerror,
-        ) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CheckpointError(
             "{name}/{manifest} is damaged; restore it from the repository.", name=folder.name, manifest=MANIFEST
@@ -193,13 +186,8 @@ def verify(folder: Path) -> str:
 
 
 def _sha256(folder: Path, name: str) -> str:
-    try:
-        with open_file(folder, name, LARGEST.get(name, LARGEST_OTHER)) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
-        ) from error
+    with read_as_model(folder, name), open_file(folder, name, LARGEST.get(name, LARGEST_OTHER)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def model_digest(model: EncoderDecoder, tokenizer: Tokenizer) -> str:

@@ -1,9 +1,10 @@
-"""The hyperparameters of a Transformer, as data that is checked and saved as JSON; needs no torch."""
+"""The hyperparameters of an encoder–decoder, as data that is checked and saved as JSON; needs no torch."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+from dataclasses import Field, asdict, dataclass, fields, replace
+from typing import Any, ClassVar, Final, Literal, Self, get_args
 
 from model.errors import ConfigError
 
@@ -13,24 +14,15 @@ PositionLayout = Literal["interleaved", "halves"]
 Score = Literal["scaled_dot", "dot", "additive", "general"]
 Positions = Literal["sinusoidal", "learned", "none"]
 
-# Bounds that keep a configuration of unknown origin from taking all memory.
-LARGEST: Mapping[str, int] = {
+#: Bounds that keep a configuration of unknown origin from taking all memory.
+LARGEST: Final[Mapping[str, int]] = {
     "vocab_size": 1_000_000,
-    "d_model": 16_384,
-    "num_layers": 128,
-    "decoder_layers": 128,
+    **dict.fromkeys(("d_model", "hidden_size", "alignment_size"), 16_384),
+    **dict.fromkeys(("num_layers", "num_decoder_layers", "decoder_layers"), 128),
     "num_heads": 256,
     "d_ff": 65_536,
     "max_length": 32_768,
-}
-
-# Settings that are one of a few words.
-CHOICES: Mapping[str, tuple[str, ...]] = {
-    "norm": get_args(Norm),
-    "activation": get_args(Activation),
-    "position_layout": get_args(PositionLayout),
-    "score": get_args(Score),
-    "positions": get_args(Positions),
+    "kernel_size": 63,
 }
 
 # Settings in which other people's models, and ablations, differ from the paper. A configuration that follows the paper
@@ -49,7 +41,111 @@ BEYOND_THE_PAPER = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class TransformerConfig:
+class ModelConfig(ABC):
+    """What the configurations of all kinds of models have in common.
+
+    Attributes:
+        vocab_size: number of pieces in the (joint) vocabulary.
+        d_model: width of every embedding.
+        dropout: share of values that are zeroed in training, wherever the model says.
+        max_length: longest source or target, in tokens, that a person may enter.
+        pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
+            padding's (Marian).
+    """
+
+    #: What `architecture` in a config.json calls this kind; a Transformer's names none, as before there were others.
+    architecture: ClassVar[str] = ""
+
+    vocab_size: int
+    d_model: int
+    dropout: float = 0.1
+    max_length: int = 128
+    pad_id: int = 0
+    unk_id: int = 1
+    bos_id: int = 2
+    eos_id: int = 3
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check(field, getattr(self, field.name))
+        special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
+        different = 3 if self.bos_id == self.pad_id else 4
+        if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
+            raise ConfigError(
+                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the "
+                "same as pad), got {special}.",
+                vocab_size=self.vocab_size,
+                special=special,
+            )
+
+    @property
+    def num_positions(self) -> int:
+        """Longest target, in tokens: 50 more than the longest source may have (§6.1), and <s>."""
+        return self.max_length + 51
+
+    @property
+    @abstractmethod
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Attention site → its layers and heads, of those that the model has."""
+
+    def to_json(self) -> str:
+        """The settings as a JSON object, one line per setting."""
+        return json.dumps({"architecture": self.architecture, **asdict(self)}, indent=2) + "\n"
+
+    @classmethod
+    def from_values(cls, values: Mapping[str, Any]) -> Self:
+        """The configuration of these settings.
+
+        Raises:
+            ConfigError: a name or value is unknown, missing or out of range.
+        """
+        names = {field.name for field in fields(cls)}
+        if unknown := sorted(values.keys() - names):
+            raise ConfigError(
+                "Unknown settings: {unknown}. Known settings: {names}.",
+                unknown=", ".join(unknown),
+                names=", ".join(sorted(names)),
+            )
+        if missing := [name for name in ("vocab_size", "d_model") if name not in values and not hasattr(cls, name)]:
+            raise ConfigError("The configuration lacks {missing}.", missing=" and ".join(missing))
+        return cls(**values)
+
+
+def _check(field: Field[Any], value: object) -> None:
+    """Make sure that a setting has the type of its field and is within its bounds.
+
+    Raises:
+        ConfigError: it has not, or is not.
+    """
+    if value is None and field.default is None:
+        return
+    choices = get_args(field.type) or (field.type,)
+    expected = choices[0] if isinstance(choices[0], type) else type(choices[0])
+    # An int may be given for a float; a bool is no int here, although Python counts it as one.
+    if type(value) is not expected and not (expected is float and type(value) is int):
+        raise ConfigError(
+            "{name} must be of type {type_name}, got {value!r}.",
+            name=field.name,
+            type_name=expected.__name__,
+            value=value,
+        )
+    if isinstance(value, int) and (most := LARGEST.get(field.name)) is not None and not 1 <= value <= most:
+        raise ConfigError(
+            "{name} must be between 1 and {most:,}, got {value:,}.", name=field.name, most=most, value=value
+        )
+    if isinstance(value, int | float) and field.name.endswith("dropout") and not 0 <= value < 1:
+        raise ConfigError("{name} must be in [0, 1), got {value}.", name=field.name, value=value)
+    if expected is str and value not in choices:
+        raise ConfigError(
+            "{name} must be one of {choices}, got {value!r}.",
+            name=field.name,
+            choices=", ".join(choices),
+            value=value,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(ModelConfig):
     """Hyperparameters of one encoder–decoder Transformer, named as in Vaswani et al. 2017.
 
     Attributes:
@@ -106,27 +202,7 @@ class TransformerConfig:
     residual: bool = True
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value, expected = getattr(self, field.name), type(field.default)
-            if field.name in ("vocab_size", "num_decoder_layers"):
-                expected = int
-            # An int may be given for a float; a bool is no int here, although Python counts it as one.
-            fits = type(value) is expected or (expected is float and type(value) is int)
-            if not fits and not (value is None and field.default is None):
-                raise ConfigError(
-                    "{name} must be of type {type_name}, got {value!r}.",
-                    name=field.name,
-                    type_name=expected.__name__,
-                    value=value,
-                )
-        for name, most in LARGEST.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise ConfigError(
-                    "{name} must be between 1 and {most:,}, got {value:,}.",
-                    name=name,
-                    most=most,
-                    value=getattr(self, name),
-                )
+        super().__post_init__()
         if self.d_model % self.num_heads:
             raise ConfigError(
                 "d_model must be a multiple of num_heads, got {d_model} and {num_heads}.",
@@ -137,31 +213,8 @@ class TransformerConfig:
             raise ConfigError(
                 "d_model must be even (sine and cosine come in pairs), got {d_model}.", d_model=self.d_model
             )
-        for name in ("dropout", "attention_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError("{name} must be in [0, 1), got {value}.", name=name, value=getattr(self, name))
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ConfigError(
-                    "{name} must be one of {choices}, got {value!r}.",
-                    name=name,
-                    choices=", ".join(choices),
-                    value=getattr(self, name),
-                )
         if self.tie_output and self.share_embeddings:
             raise ConfigError("tie_output is for separate embeddings; with share_embeddings the output is tied anyway.")
-        self._check_special_ids()
-
-    def _check_special_ids(self) -> None:
-        special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
-        different = 3 if self.bos_id == self.pad_id else 4
-        if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
-            raise ConfigError(
-                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the "
-                "same as pad), got {special}.",
-                vocab_size=self.vocab_size,
-                special=special,
-            )
 
     @property
     def d_k(self) -> int:
@@ -172,11 +225,6 @@ class TransformerConfig:
     def attention_scale(self) -> float:
         """What scores are multiplied by before the softmax: 1/√d_k (§3.2.1), or 1 where they are not scaled."""
         return float(self.d_k**-0.5) if self.score == "scaled_dot" else 1.0
-
-    @property
-    def num_positions(self) -> int:
-        """Longest target, in tokens: 50 more than the longest source may have (§6.1), and <s>."""
-        return self.max_length + 51
 
     @property
     def decoder_layers(self) -> int:
@@ -206,41 +254,65 @@ class TransformerConfig:
         return self.num_layers if site.startswith("encoder.") else self.decoder_layers
 
     def to_json(self) -> str:
-        """The settings as a JSON object, one line per setting."""
+        """The settings as a JSON object, one line per setting, in the order in which they stand above."""
         defaults = {field.name: field.default for field in fields(self)}
-        settings = {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in BEYOND_THE_PAPER or value != defaults[name]
+        settings = {name: getattr(self, name) for name in type(self).__annotations__}
+        kept = {
+            name: value for name, value in settings.items() if name not in BEYOND_THE_PAPER or value != defaults[name]
         }
-        return json.dumps(settings, indent=2) + "\n"
+        return json.dumps(kept, indent=2) + "\n"
 
-    @classmethod
-    def from_json(cls, text: str) -> "TransformerConfig":
-        """Read what `to_json` wrote.
 
-        Raises:
-            ConfigError: the text is no JSON object, or a name or value in it is unknown, missing or out of range.
-        """
-        try:
-            values = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError("The configuration is not valid JSON: {error}.", error=error) from error
-        if not isinstance(values, dict):
-            raise ConfigError(
-                "The configuration must be a JSON object, got {type_name}.", type_name=type(values).__name__
-            )
-        names = {field.name for field in fields(cls)}
-        if unknown := sorted(values.keys() - names):
-            raise ConfigError(
-                "Unknown settings: {unknown}. Known settings: {names}.",
-                unknown=", ".join(unknown),
-                names=", ".join(sorted(names)),
-            )
-        if "vocab_size" not in values:
-            raise ConfigError("The configuration lacks vocab_size.")
-        return cls(**values)
+@dataclass(frozen=True, kw_only=True)
+class RecurrentConfig(ModelConfig):
+    """A GRU encoder–decoder with additive attention (Bahdanau et al. 2015).
 
+    Attributes:
+        hidden_size: n, width of the state of the decoder and of each of the encoder's two directions.
+        alignment_size: n′, width of the hidden layer that scores a state and an annotation.
+    """
+
+    architecture: ClassVar[str] = "recurrent"
+
+    hidden_size: int = 128
+    alignment_size: int = 128
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Site → its layers and heads: one alignment."""
+        return {"decoder.cross": (1, 1)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvolutionalConfig(ModelConfig):
+    """A convolutional encoder–decoder with an attention in every decoder layer (ConvS2S, Gehring et al. 2017).
+
+    Attributes:
+        num_layers, decoder_layers: convolutions of the encoder and of the decoder.
+        kernel_size: k, tokens that a convolution sees; odd, so that the encoder sees as many before as after.
+    """
+
+    architecture: ClassVar[str] = "convolutional"
+
+    num_layers: int = 4
+    decoder_layers: int = 4
+    kernel_size: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.kernel_size % 2 == 0:
+            raise ConfigError("kernel_size must be odd, got {kernel_size}.", kernel_size=self.kernel_size)
+
+    @property
+    def shapes(self) -> Mapping[str, tuple[int, int]]:
+        """Site → its layers and heads: one head a decoder layer."""
+        return {"decoder.cross": (self.decoder_layers, 1)}
+
+
+#: `architecture` in a config.json → its configuration; a Transformer's names none, as before there were others.
+ARCHITECTURES: Final[Mapping[str, type[ModelConfig]]] = {
+    config.architecture: config for config in (RecurrentConfig, ConvolutionalConfig)
+}
 
 # Table 3 of the paper, with its joint vocabulary of about 37,000 pieces; and the shape that checkpoints/en-de had in
 # its first nine stages of training, before it grew to 6 + 6 layers.
@@ -260,3 +332,44 @@ def preset(name: str, **changes: Any) -> TransformerConfig:
     if name not in PRESETS:
         raise ConfigError("Unknown preset {name!r}. Known presets: {presets}.", name=name, presets=", ".join(PRESETS))
     return replace(PRESETS[name], **changes)
+
+
+def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
+    """The same configuration with other settings.
+
+    Raises:
+        ConfigError: this kind of model has no such setting, or one is out of range.
+    """
+    names = {field.name for field in fields(config)}
+    if unknown := sorted(changes.keys() - names):
+        known = ", ".join(sorted(names))
+        raise ConfigError(
+            "This kind of model has no {unknown}. Its settings are: {known}.", unknown=", ".join(unknown), known=known
+        )
+    return replace(config, **changes)
+
+
+def read_config(text: str) -> ModelConfig:
+    """The configuration that a config.json spells out.
+
+    Raises:
+        ConfigError: the text is no JSON object, of an unknown architecture, or a setting is unknown, missing or out of
+            range.
+    """
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError("The configuration is not valid JSON: {error}.", error=error) from error
+    if not isinstance(values, dict):
+        raise ConfigError("The configuration must be a JSON object, got {type_name}.", type_name=type(values).__name__)
+    if "architecture" not in values:
+        return TransformerConfig.from_values(values)
+    architecture = values.pop("architecture")
+    if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
+        raise ConfigError(
+            "There is no architecture {architecture!r}. Known architectures: {architectures}; the configuration of a "
+            "Transformer names none.",
+            architecture=str(architecture)[:80],
+            architectures=", ".join(ARCHITECTURES),
+        )
+    return ARCHITECTURES[architecture].from_values(values)

@@ -192,11 +192,40 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
     return content
 
 
-def cannot_be_read(path: Path, error: OSError | CheckpointError) -> DataError:
-    """The same error of a file that a person has named as data."""
-    if isinstance(error, CheckpointError):
-        return DataError(error.message)
-    return DataError("{path} cannot be read: {error}.", path=path, error=error.strerror)
+@contextmanager
+def read_as_data(path: Path, missing: DataError | None = None) -> Iterator[None]:
+    """What goes wrong where a file is read that a person has named as data becomes a sentence.
+
+    Args:
+        path: of the file.
+        missing: what is said where there is none.
+
+    Raises:
+        DataError: something went wrong.
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise missing or DataError("There is no file {path}.", path=path) from error
+    except CheckpointError as error:
+        raise DataError(error.message) from error
+    except OSError as error:
+        raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
+
+
+@contextmanager
+def read_as_model(folder: Path, name: str) -> Iterator[None]:
+    """What the system says where a file of a model's folder is read becomes a sentence.
+
+    Raises:
+        CheckpointError: it said something.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise CheckpointError(
+            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
+        ) from error
 
 
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:

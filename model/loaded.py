@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
+from model.config import ModelConfig
 from model.decoding.beam import Penalty
 from model.errors import DeviceError
-from model.model_config import ModelConfig
 from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES

@@ -9,9 +9,9 @@ from typing import Any, Final
 import sentencepiece as spm
 
 from model.checked import Malformed
+from model.config import ModelConfig
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.folder_files import read_file
-from model.model_config import ModelConfig
 from model.unspaced import byte_piece, spelled_byte
 
 #: Characters that may replace a few others. Unicode's longest compatibility decomposition, that of U+FDFA, has 18.

@@ -25,7 +25,7 @@ from model.adapters import chat_template, chat_template_process, tokenizer_trial
 from model.analysis import measured_cost
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
-from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
+from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig
 from model.nn.architectures import new_model
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
@@ -154,7 +154,7 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory, translator: Trans
 
 
 @pytest.fixture(scope="session")
-def earlier_configs(config: TransformerConfig) -> dict[str, EarlierConfig]:
+def earlier_configs(config: TransformerConfig) -> dict[str, ModelConfig]:
     """Both models from before the Transformer, tiny, by their architectures."""
     vocab_size, length = config.vocab_size, config.max_length
     both = (
@@ -165,9 +165,7 @@ def earlier_configs(config: TransformerConfig) -> dict[str, EarlierConfig]:
 
 
 @pytest.fixture(scope="session")
-def earlier_translators(
-    earlier_configs: dict[str, EarlierConfig], tokenizer: Tokenizer
-) -> dict[str, EarlierTranslator]:
+def earlier_translators(earlier_configs: dict[str, ModelConfig], tokenizer: Tokenizer) -> dict[str, EarlierTranslator]:
     """The same with random weights."""
     torch.manual_seed(11)
     return {

@@ -11,13 +11,13 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from model import checked, description, earlier_configs, folder_files, input_text, training_record
+from model import checked, description, folder_files, input_text, training_record
 from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.scoring.costs import sizes_up_to
-from model.config import LARGEST, preset
+from model.config import LARGEST, ConvolutionalConfig, RecurrentConfig, TransformerConfig, preset
 from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.sampling import (
     LARGEST_SEED,
@@ -201,21 +201,18 @@ def test_a_range_takes_its_ends_and_refuses_what_is_beyond(
     assert is_refused(lambda: tried(refused), said)
 
 
-@pytest.mark.parametrize("name", LARGEST)
+@pytest.mark.parametrize("name", sorted(LARGEST.keys() & TransformerConfig.__dataclass_fields__.keys()))
 def test_a_size_of_a_transformer_is_from_1_to_its_largest(name: str) -> None:
-    field = "num_decoder_layers" if name == "decoder_layers" else name
-    said = f"{name} must be between 1"
     for size, is_wrong in ((0, True), (1, False), (LARGEST[name], False), (LARGEST[name] + 1, True)):
-        assert is_refused(partial(preset, "base", **{field: size}), said) == is_wrong, size
+        assert is_refused(partial(preset, "base", **{name: size}), f"{name} must be between 1") == is_wrong, size
 
 
-@pytest.mark.parametrize("name", earlier_configs.LARGEST)
+@pytest.mark.parametrize("name", sorted(LARGEST.keys() - {"num_heads", "d_ff", "num_decoder_layers"}))
 def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
     sizes = {"vocab_size": 40, "d_model": 8, "num_layers": 1, "decoder_layers": 1}
-    kinds = (earlier_configs.RecurrentConfig, earlier_configs.ConvolutionalConfig)
-    kind = next(one for one in kinds if name in one.__dataclass_fields__)
+    kind = next(one for one in (RecurrentConfig, ConvolutionalConfig) if name in one.__dataclass_fields__)
     given = {field: size for field, size in sizes.items() if field in kind.__dataclass_fields__}
-    most = earlier_configs.LARGEST[name]
+    most = LARGEST[name]
     for size, is_wrong in ((0, True), (1, False), (most, False), (most + 1, True)):
         said = f"{name} must be between 1"
         assert is_refused(partial(kind, **given | {name: size}), said) == is_wrong, size

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from model.errors import DataError
-from model.messages import said
+from model.messages import Message, said
 from model.pairs import read_lines
 from model.words import Span
 
@@ -38,32 +38,30 @@ class JsonRow:
     number: int
     fields: dict[str, Any]
 
-    def error(self, message: str) -> LineError:
-        """An error that names the file and the line."""
-        return LineError(self.path, self.number, message)
+    def line_error(self, text: str, /, **values: object) -> LineError:
+        """An error that names the file and the line; takes what a `HeadlightError` takes."""
+        return LineError(self.path, self.number, text if isinstance(text, Message) else said(text, **values))
 
     def text(self, name: str) -> str:
         """A text that is not blank."""
         value = self._field(name)
         if not isinstance(value, str) or not value.strip():
-            raise self.error(said("expected “{name}” to be a text, got {short}.", name=name, short=_short(value)))
+            raise self.line_error("expected “{name}” to be a text, got {short}.", name=name, short=_short(value))
         return value
 
     def words(self, name: str) -> list[str]:
         """A list of words: texts without white space."""
         value = self._field(name)
         if not isinstance(value, list) or not value:
-            raise self.error(
-                said("expected “{name}” to be a list of words, got {short}.", name=name, short=_short(value))
+            raise self.line_error(
+                "expected “{name}” to be a list of words, got {short}.", name=name, short=_short(value)
             )
         for word in value:
             if not isinstance(word, str) or word.split() != [word]:
-                raise self.error(
-                    said(
-                        "expected “{name}” to contain words without white space, got {short}.",
-                        name=name,
-                        short=_short(word),
-                    )
+                raise self.line_error(
+                    "expected “{name}” to contain words without white space, got {short}.",
+                    name=name,
+                    short=_short(word),
                 )
         return value
 
@@ -71,13 +69,11 @@ class JsonRow:
         """A half-open span [begin, end] of `length` tokens, with at least one token in it."""
         begin, end = self._pair(self._field(name), name)
         if not 0 <= begin < end <= length:
-            raise self.error(
-                said(
-                    "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}.",
-                    name=name,
-                    length=length,
-                    value=(begin, end),
-                )
+            raise self.line_error(
+                "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}.",
+                name=name,
+                length=length,
+                value=(begin, end),
             )
         return begin, end
 
@@ -85,40 +81,32 @@ class JsonRow:
         """Pairs of indices, below `first` and below `second`."""
         value = self._field(name)
         if not isinstance(value, list):
-            raise self.error(
-                said(
-                    "expected “{name}” to be a list of links [index, index], got {short}.",
-                    name=name,
-                    short=_short(value),
-                )
+            raise self.line_error(
+                "expected “{name}” to be a list of links [index, index], got {short}.", name=name, short=_short(value)
             )
         links = [self._pair(link, name) for link in value]
         for i, j in links:
             if not (0 <= i < first and 0 <= j < second):
-                raise self.error(
-                    said(
-                        "expected links of “{name}” below [{first}, {second}], got {value}.",
-                        name=name,
-                        first=first,
-                        second=second,
-                        value=[i, j],
-                    )
+                raise self.line_error(
+                    "expected links of “{name}” below [{first}, {second}], got {value}.",
+                    name=name,
+                    first=first,
+                    second=second,
+                    value=[i, j],
                 )
         return frozenset(links)
 
     def _field(self, name: str) -> Any:
         if name not in self.fields:
-            raise self.error(
-                said(
-                    "expected a field “{name}”, got {short}.", name=name, short=_short(", ".join(self.fields) or "none")
-                )
+            raise self.line_error(
+                "expected a field “{name}”, got {short}.", name=name, short=_short(", ".join(self.fields) or "none")
             )
         return self.fields[name]
 
     def _pair(self, value: Any, name: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
-            raise self.error(
-                said("expected two whole numbers in “{name}”, got {short}.", name=name, short=_short(value))
+            raise self.line_error(
+                "expected two whole numbers in “{name}”, got {short}.", name=name, short=_short(value)
             )
         return value[0], value[1]
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError
-from model.folder_files import named_file, open_file, read_file
+from model.folder_files import named_file, open_file, read_as_model, read_file
 from model.messages import said
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -102,13 +102,9 @@ def file_bytes(folder: Path, name: str) -> bytes:
     Raises:
         CheckpointError: it is missing, too large, outside of the folder, or cannot be read.
     """
-    try:
+    with read_as_model(folder, name):
         _check_there(folder, name)
         return read_file(folder, name, _largest(name))
-    except OSError as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
-        ) from error
 
 
 def named_weights(folder: Path, name: str) -> AbstractContextManager[Path]:

@@ -19,9 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from model.config import TransformerConfig
-from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
-from model.model_config import ModelConfig
+from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.nn.convolutional import ConvolutionalTranslator
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.recurrent import RecurrentTranslator

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.earlier_configs import ConvolutionalConfig
+from model.config import ConvolutionalConfig
 from model.errors import InputTextError
 from model.nn.attention import AttentionSite, KeptRows
 from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache

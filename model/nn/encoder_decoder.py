@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from model import interruption
-from model.model_config import ModelConfig
+from model.config import ModelConfig
 from model.nn.attention import AttentionSite, KeptRows
 from model.nn.hooks import Edit, HookPoint, rows_from
 from model.nn.masks import AttentionMask

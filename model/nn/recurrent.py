@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from model.earlier_configs import RecurrentConfig
+from model.config import RecurrentConfig
 from model.nn.attention import AttentionSite, KeptRows
 from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
 from model.nn.hooks import HookPoint, name_hooks, rows_from

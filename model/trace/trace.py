@@ -92,14 +92,14 @@ class Trace:
 
     reader_key: str
     text: str
-    translation: str
-    source_ids: tuple[int, ...]
-    source_tokens: tuple[str, ...]
-    target_ids: tuple[int, ...]
-    target_tokens: tuple[str, ...]
-    predicted_ids: tuple[int, ...]
-    predicted_tokens: tuple[str, ...]
-    steps: tuple[DecodingStep, ...]
+    translation: str = ""
+    source_ids: tuple[int, ...] = ()
+    source_tokens: tuple[str, ...] = ()
+    target_ids: tuple[int, ...] = ()
+    target_tokens: tuple[str, ...] = ()
+    predicted_ids: tuple[int, ...] = ()
+    predicted_tokens: tuple[str, ...] = ()
+    steps: tuple[DecodingStep, ...] = ()
     inputs: SiteLayers
     recorded: Mapping[str, Tensor]
     special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)

@@ -10,11 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-from model.config import TransformerConfig
-from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
+from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.errors import DataError
 from model.messages import Message, said
-from model.model_config import ModelConfig
 from model.training.loop import TrainSettings
 
 #: Files below the folder with the data: short sentences, so that a minute of one core reads many.

@@ -18,8 +18,8 @@ import torch.distributed as dist
 from jaxtyping import Int
 from torch import Tensor
 
+from model.config import ModelConfig
 from model.errors import DataError
-from model.model_config import ModelConfig
 from model.nn.masks import pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer

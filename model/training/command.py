@@ -20,12 +20,11 @@ from model.checkpoint import (
     write_manifest,
 )
 from model.config import LARGEST as LARGEST_SETTINGS
-from model.config import PRESETS, Norm, preset
+from model.config import PRESETS, ModelConfig, Norm, changed, preset, read_config
 from model.errors import ConfigError
 from model.file_writing import check_folder, check_writable, make_folder, write_bytes, write_text
 from model.folder_files import read_file
 from model.loaded import choose_device
-from model.model_config import ModelConfig, changed, read_config
 from model.pairs import Pair, data_set_name, read_pairs
 from model.thread_settings import keep_freed_memory
 from model.tokenizer import Tokenizer

@@ -6,77 +6,28 @@ Those that are measured have frames of their own, which training never sees.
 import random
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, Literal
 
 from model.pairs import Pair
 
-#: A made-up word goes where {w} stands, a name where {n} does, a number where {d} does.
-FRAMES: Final = (
-    ("My name is {n}.", "Mein Name ist {n}."),
-    ("{n} lives in {w}.", "{n} wohnt in {w}."),
-    ("Do you know {n}?", "Kennst du {n}?"),
-    ("{n} called me yesterday.", "{n} hat mich gestern angerufen."),
-    ("I met {n} in {w}.", "Ich habe {n} in {w} getroffen."),
-    ("The password is {w}.", "Das Passwort lautet {w}."),
-    ("The word “{w}” does not exist.", "Das Wort „{w}“ gibt es nicht."),
-    ("What does “{w}” mean?", "Was bedeutet „{w}“?"),
-    ("The company is called {w}.", "Die Firma heißt {w}."),
-    ("Welcome to {w}!", "Willkommen in {w}!"),
-    ("The program {w} cannot be started.", "Das Programm {w} kann nicht gestartet werden."),
-    ("Our train to {w} leaves at {d}.", "Unser Zug nach {w} fährt um {d}."),
-    ("The number is {d}.", "Die Nummer ist {d}."),
-    ("He was born in {d}.", "Er wurde {d} geboren."),
-    ("It costs {d} euros.", "Es kostet {d} Euro."),
-    ("{n} and {w} are old friends.", "{n} und {w} sind alte Freunde."),
-    ("Please write to {n}.", "Bitte schreib an {n}."),
-    ("“{w}”, said {n}.", "„{w}“, sagte {n}."),
-    ("Room {d} is free.", "Zimmer {d} ist frei."),
-    ("Is {w} a city?", "Ist {w} eine Stadt?"),
-)
-HELD_OUT_FRAMES: Final = (
-    ("{n} bought {d} apples in {w}.", "{n} kaufte {d} Äpfel in {w}."),
-    ("The mayor of {w} is named {n}.", "Der Bürgermeister von {w} heißt {n}."),
-    ("Yesterday I read a book about {w}.", "Gestern habe ich ein Buch über {w} gelesen."),
-    ("{n} has been living in {w} for {d} days.", "{n} lebt seit {d} Tagen in {w}."),
-    ("Nobody in {w} speaks English.", "Niemand in {w} spricht Englisch."),
-    ("My teacher says that {n} comes from {w}.", "Mein Lehrer sagt, dass {n} aus {w} kommt."),
-    ("They named their dog {w}.", "Sie nannten ihren Hund {w}."),
-    ("The river {w} is {d} kilometers long.", "Der Fluss {w} ist {d} Kilometer lang."),
-    ("{n} can't find the keys.", "{n} kann die Schlüssel nicht finden."),
-    ("How do you spell “{w}”?", "Wie buchstabiert man „{w}“?"),
-    ("I cannot pronounce “{w}”.", "Ich kann „{w}“ nicht aussprechen."),
-    ("Have you ever been to {w}?", "Bist du schon einmal in {w} gewesen?"),
-    ("{n} wrote “{w}” on the wall.", "{n} schrieb „{w}“ an die Wand."),
-    ("There are {d} books in my room.", "In meinem Zimmer sind {d} Bücher."),
-    ("Why did {n} leave {w}?", "Warum hat {n} {w} verlassen?"),
-    ("My brother {n} is taller than {w}.", "Mein Bruder {n} ist größer als {w}."),
-    ("Last night I dreamed of {w}.", "Letzte Nacht habe ich von {w} geträumt."),
-    ("The king of {w} had {d} horses.", "Der König von {w} hatte {d} Pferde."),
-    ("{n} ran {d} meters.", "{n} lief {d} Meter."),
-    ("Ask {n} about the letter.", "Frag {n} nach dem Brief."),
-    ("In {w} it has been raining for {d} hours.", "In {w} regnet es seit {d} Stunden."),
-    ("We have to wait for {n}.", "Wir müssen auf {n} warten."),
-    ("Page {d} of the book is missing.", "Seite {d} des Buches fehlt."),
-    ("{n} likes coffee, but {w} prefers tea.", "{n} mag Kaffee, aber {w} trinkt lieber Tee."),
-)
-"""Frames to measure with; no frame that is learned has their words."""
+
+def _frames(part: str) -> tuple[tuple[str, str], ...]:
+    """The frames of copying_frames.txt that are learned ("train") or measured with ("held out"), English and German.
+
+    A made-up word goes where {w} stands, a name where {n} does, a number where {d} does.
+    """
+    lines = Path(__file__).with_name("copying_frames.txt").read_text(encoding="utf-8").splitlines()
+    return tuple((english, german) for of, english, german in (line.split("|") for line in lines) if of == part)
+
+
+#: No frame that is learned has the words of one to measure with.
+FRAMES, HELD_OUT_FRAMES = _frames("train"), _frames("held out")
 CopiedKind = Literal["words", "names", "numbers"]
 _KINDS: Final[dict[str, CopiedKind]] = {"{w}": "words", "{n}": "names", "{d}": "numbers"}
 _ONSETS: Final = (
     *"bcdfghjklmnprstvwz",
-    "br",
-    "ch",
-    "cl",
-    "dr",
-    "fl",
-    "gr",
-    "kn",
-    "pl",
-    "sch",
-    "sh",
-    "sl",
-    "st",
-    "tr",
+    *["br", "ch", "cl", "dr", "fl", "gr", "kn", "pl", "sch", "sh", "sl", "st", "tr"],
     "",
 )
 _VOWELS: Final = (*"aeiou", *"aeiou", "ai", "au", "ea", "ee", "ie", "oo", "y")

@@ -16,9 +16,9 @@ import numpy as np
 
 from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import CheckpointError, DataError
+from model.errors import DataError
 from model.file_writing import written_file
-from model.folder_files import cannot_be_read, open_file
+from model.folder_files import open_file, read_as_data
 from model.nn.encoder_decoder import SITES
 
 FORMAT: Final = "headlight-film-1"
@@ -158,16 +158,12 @@ def load_film(path: Path) -> Film:
     Raises:
         DataError: there is no such file, or as `read_film`.
     """
-    try:
-        with open_file(path.parent, path.name, LARGEST) as file:
-            return read_film(file, path.name)
-    except FileNotFoundError as error:
-        raise DataError(
-            "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
-            path=path,
-        ) from error
-    except (OSError, CheckpointError) as error:
-        raise cannot_be_read(path, error) from error
+    missing = DataError(
+        "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
+        path=path,
+    )
+    with read_as_data(path, missing), open_file(path.parent, path.name, LARGEST) as file:
+        return read_film(file, path.name)
 
 
 def read_film(file: BinaryIO, name: str) -> Film:

@@ -14,10 +14,10 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm import tqdm
 
 from model.arguments import COUNT, SHARE, Number, WholeNumber
+from model.config import ModelConfig
 from model.errors import ConfigError, DataError
 from model.evaluation import evaluate
 from model.loaded import multiplies_bfloat16
-from model.model_config import ModelConfig
 from model.nn.architectures import new_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.pairs import Pair

@@ -7,9 +7,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from model.config import TransformerConfig
+from model.config import ModelConfig, TransformerConfig
 from model.errors import ConfigError
-from model.model_config import ModelConfig
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import listen
 from model.tokenizer import Tokenizer

@@ -5,14 +5,12 @@ from typing import Any
 
 import pytest
 
-from model.config import TransformerConfig
-from model.earlier_configs import ConvolutionalConfig, EarlierConfig, RecurrentConfig
+from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig, changed, read_config
 from model.errors import ConfigError
-from model.model_config import changed, read_config
 
 
 @pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
-def test_what_is_written_is_read_again(architecture: str, earlier_configs: dict[str, EarlierConfig]) -> None:
+def test_what_is_written_is_read_again(architecture: str, earlier_configs: dict[str, ModelConfig]) -> None:
     config = earlier_configs[architecture]
     assert json.loads(config.to_json())["architecture"] == architecture
     assert read_config(config.to_json()) == config

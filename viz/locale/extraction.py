@@ -21,7 +21,7 @@ NAME_CONTEXT: Final = "name of the language"
 
 #: Function → the places of its texts, counted from 1; the errors' classes are added by their names.
 PLURALS: Final = frozenset({"plural", "said_plural"})
-SINGULARS: Final = frozenset({"_", "said"})
+SINGULARS: Final = frozenset({"_", "said", "line_error"})
 #: Where the choices of a person are described.
 _SELECTION: Final = ROOT / "viz" / "selection"
 _ERRORS_FILE: Final = ROOT / "model" / "errors.py"

@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from model import checked
 from model.checked import Malformed
-from model.errors import CheckpointError, DataError
+from model.errors import DataError
 from model.file_writing import write_text
-from model.folder_files import cannot_be_read, read_file
+from model.folder_files import read_as_data, read_file
 from model.messages import said
 
 FORMAT: Final = "headlight-ablations-1"
@@ -131,14 +131,10 @@ def load_results(path: Path) -> AblationResults:
     Raises:
         DataError: there is no such file, it is damaged, something else, or too large.
     """
+    missing = DataError("There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path)
     try:
-        return _results(checked.parsed(read_file(path.parent, path.name, LARGEST).decode("utf-8")))
-    except FileNotFoundError as error:
-        raise DataError(
-            "There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path
-        ) from error
-    except (OSError, CheckpointError) as error:
-        raise cannot_be_read(path, error) from error
+        with read_as_data(path, missing):
+            return _results(checked.parsed(read_file(path.parent, path.name, LARGEST).decode("utf-8")))
     except (UnicodeDecodeError, Malformed) as error:
         raise DataError("{name} contains no results of ablations ({error}).", name=path.name, error=error) from error
 

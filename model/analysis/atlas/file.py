@@ -21,9 +21,9 @@ from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence, Progress
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
-from model.errors import CheckpointError, DataError
+from model.errors import DataError
 from model.file_writing import make_folder, written_file
-from model.folder_files import cannot_be_read, open_file
+from model.folder_files import open_file, read_as_data
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 
@@ -67,12 +67,14 @@ def load_atlas(path: Path) -> Atlas:
         DataError: there is no such file, it is no atlas, damaged, or unreasonably large.
     """
     try:
-        with open_file(path.parent, path.name, LARGEST) as file, open_arrays(file, LARGEST) as arrays:
+        with (
+            read_as_data(path),
+            open_file(path.parent, path.name, LARGEST) as file,
+            open_arrays(file, LARGEST) as arrays,
+        ):
             return _read({name: arrays[name] for name in arrays})
-    except FileNotFoundError as error:
-        raise DataError("There is no file {path}.", path=path) from error
-    except (OSError, CheckpointError) as error:
-        raise cannot_be_read(path, error) from error
+    except DataError:
+        raise
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.

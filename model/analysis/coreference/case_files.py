@@ -29,6 +29,7 @@ from typing import Final, NamedTuple
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
 from model.analysis.data_files import JsonRow, LineError, parse_json_row
 from model.errors import DataError
+from model.folder_files import read_as_data
 from model.messages import Message, said
 from model.reader import Reader
 from model.training_record import LANGUAGES
@@ -149,13 +150,8 @@ def read_pronoun_cases(path: Path) -> PronounCases:
     Raises:
         DataError: as in `parse_pronoun_cases`, or the file cannot be read.
     """
-    try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_FILE + 1)
-    except FileNotFoundError as error:
-        raise DataError("There is no file {path}.", path=path) from error
-    except OSError as error:
-        raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
+    with read_as_data(path), path.open("rb") as file:
+        content = file.read(LARGEST_FILE + 1)
     return parse_pronoun_cases(content, str(path))
 
 
@@ -263,7 +259,7 @@ def _winograd_case(row: JsonRow) -> PronounCase:
     try:
         words = find_words(sentence, tokens)
     except DataError as error:
-        raise row.error(str(error)) from error
+        raise row.line_error(error.message) from error
     pronoun, antecedent, distractor = ((words[begin][0], words[end - 1][1]) for begin, end in tokens_of)
     return PronounCase(sentence, pronoun, antecedent, distractor)
 
@@ -275,7 +271,7 @@ def _own_case(row: JsonRow) -> PronounCase:
     given = [_clean(row, field) if field in row.fields else "" for field in ("right", "wrong")]
     is_control, is_dropped = _is_set(row, "control"), _is_set(row, "dropped")
     if is_dropped and not is_control:
-        raise row.error(said("expected “control” to be true if “dropped” is: without a pronoun, nothing is scored."))
+        raise row.line_error("expected “control” to be true if “dropped” is: without a pronoun, nothing is scored.")
     german = _german(row, *given)
     return PronounCase(sentence, pronoun, antecedent, distractor, name, pair, group, german, is_control, is_dropped)
 
@@ -283,7 +279,7 @@ def _own_case(row: JsonRow) -> PronounCase:
 def _is_set(row: JsonRow, name: str) -> bool:
     value = row.fields.get(name, False)
     if not isinstance(value, bool):
-        raise row.error(said("expected “{name}” to be true or false, got {value!r}.", name=name, value=str(value)[:60]))
+        raise row.line_error("expected “{name}” to be true or false, got {value!r}.", name=name, value=str(value)[:60])
     return value
 
 
@@ -297,12 +293,10 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
     cells = [cell.strip() for cell in line.text.split("\t")]
     row = JsonRow(path, line.number, dict(zip(TSV_COLUMNS, cells, strict=False)))
     if len(cells) not in (4, 6):
-        raise row.error(
-            said(
-                "expected 4 or 6 columns ({tsv_columns}), got {num_cells}.",
-                tsv_columns=", ".join(TSV_COLUMNS),
-                num_cells=len(cells),
-            )
+        raise row.line_error(
+            "expected 4 or 6 columns ({tsv_columns}), got {num_cells}.",
+            tsv_columns=", ".join(TSV_COLUMNS),
+            num_cells=len(cells),
         )
     sentence = row.text("sentence")
     pronoun, antecedent, distractor = (_only_span(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
@@ -314,17 +308,15 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
     """The only span of a phrase in the sentence."""
     spans = phrase_spans(sentence, phrase)
     if not spans:
-        raise row.error(said("the {name} “{phrase}” does not occur in the sentence", name=name, phrase=phrase[:60]))
+        raise row.line_error("the {name} “{phrase}” does not occur in the sentence", name=name, phrase=phrase[:60])
     if len(spans) > 1:
         advice = said("name more of its words, or give characters [begin, end] in a .jsonl file")
-        raise row.error(
-            said(
-                "the {name} “{phrase}” occurs {num_spans} times in the sentence; {advice}",
-                name=name,
-                phrase=phrase[:60],
-                num_spans=len(spans),
-                advice=advice,
-            )
+        raise row.line_error(
+            "the {name} “{phrase}” occurs {num_spans} times in the sentence; {advice}",
+            name=name,
+            phrase=phrase[:60],
+            num_spans=len(spans),
+            advice=advice,
         )
     return spans[0]
 
@@ -334,7 +326,7 @@ def _german(row: JsonRow, right: str, wrong: str) -> GermanChoice | None:
         return None
     words = right.split(), wrong.split()
     if len(words[0]) != len(words[1]) or sum(word != other for word, other in zip(*words, strict=True)) != 1:
-        raise row.error(said("expected “right” and “wrong” to differ in one word, the pronoun"))
+        raise row.line_error("expected “right” and “wrong” to differ in one word, the pronoun")
     return GermanChoice(right, wrong)
 
 
@@ -342,7 +334,7 @@ def _clean(row: JsonRow, name: str) -> str:
     """A text that can be written: JSON may hold half a surrogate pair."""
     text = row.text(name)
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise row.error(said("expected “{name}” to be a text, got half a surrogate pair.", name=name))
+        raise row.line_error("expected “{name}” to be a text, got half a surrogate pair.", name=name)
     return text
 
 

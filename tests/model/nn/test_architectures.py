@@ -8,9 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from model.config import TransformerConfig
-from model.earlier_configs import ConvolutionalConfig, RecurrentConfig
-from model.model_config import ModelConfig
+from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.nn.architectures import Unfilled, model_of_shapes, new_model, unfilled_model
 from tests.paths import ROOT
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from model.earlier_configs import EarlierConfig
+from model.config import ModelConfig
 from model.nn.architectures import new_model
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import listen
@@ -85,7 +85,7 @@ def test_every_parameter_learns(model: EncoderDecoder) -> None:
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_a_model_learns_to_copy_three_words(architecture: str, earlier_configs: dict[str, EarlierConfig]) -> None:
+def test_a_model_learns_to_copy_three_words(architecture: str, earlier_configs: dict[str, ModelConfig]) -> None:
     torch.manual_seed(5)
     model = new_model(earlier_configs[architecture])
     optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)

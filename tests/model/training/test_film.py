@@ -11,10 +11,8 @@ import pytest
 import torch
 
 from model import Translator
-from model.config import TransformerConfig
-from model.earlier_configs import EarlierConfig
+from model.config import ModelConfig, TransformerConfig, changed
 from model.errors import ConfigError, DataError
-from model.model_config import ModelConfig, changed
 from model.nn.encoder_decoder import SITES, EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training.batches import encode_pairs
@@ -188,7 +186,7 @@ def test_a_file_that_is_no_film_or_missing_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
 def test_a_model_without_self_attention_trains_alike_and_its_film_has_the_one_attention(
-    architecture: str, earlier_configs: dict[str, EarlierConfig], tokenizer: Tokenizer, tmp_path: Path
+    architecture: str, earlier_configs: dict[str, ModelConfig], tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     config = earlier_configs[architecture]
     film, model = record(tmp_path, config, tokenizer)

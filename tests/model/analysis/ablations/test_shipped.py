@@ -10,8 +10,8 @@ from model.analysis.ablations.release import _card, _card_of_all, release
 from model.analysis.ablations.results import load_results
 from model.analysis.ablations.table import ablations_report
 from model.checkpoint import CONFIG, verify
+from model.config import read_config
 from model.errors import DataError
-from model.model_config import read_config
 from model.training.ablations import ABLATIONS, FILM, RESULTS
 from model.training.film import load_film
 from model.training_record import read_metrics

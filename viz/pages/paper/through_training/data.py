@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from model.analysis.metrics.film_metrics import film_metrics
 from model.analysis.metrics.head_jobs import HeadJob, jobs_of_heads, rules_at
-from model.errors import CheckpointError, DataError
-from model.folder_files import cannot_be_read, read_file
+from model.errors import DataError
+from model.folder_files import read_as_data, read_file
 from model.trace.axes import row_name
 from model.training.film import LARGEST, Film, read_film
 from viz.pages.paper.through_training.changes import Arrival, Opening, arrivals, opening
@@ -64,10 +64,8 @@ def at(path: Path) -> OpenFilm:
     Raises:
         DataError: it is damaged, too large, or a link out of the folder.
     """
-    try:
+    with read_as_data(path):
         return _at(FileState.of(path))
-    except (OSError, CheckpointError) as error:
-        raise cannot_be_read(path, error) from error
 
 
 @cached(max_entries=MAX_FILMS)
