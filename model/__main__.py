@@ -12,11 +12,43 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.analysis import translation_commands
+from model.analysis.ablations.measure import measure_runs
+from model.analysis.ablations.release import release
+from model.analysis.ablations.results import save_results
+from model.analysis.ablations.table import ablations_report
+from model.analysis.atlas.file import save_atlas
+from model.analysis.atlas.measure import build_atlas
+from model.analysis.copied_words import score_copying
+from model.analysis.coreference.case_files import CURATED, cases_for, read_pronoun_cases, set_language
+from model.analysis.coreference.held_out_pronouns import score_held_out
+from model.analysis.coreference.measure import measure_coreference
+from model.analysis.corpus import OWN_CORPUS, read_text
+from model.analysis.layer_kinds.kinds import Settings
+from model.analysis.layer_kinds.times import layer_times
+from model.analysis.measured_cost import devices
+from model.analysis.metrics.alignment import read_alignments, score_alignment
+from model.analysis.report import (
+    alignment_json,
+    alignment_report,
+    atlas_json,
+    atlas_report,
+    copying_json,
+    copying_report,
+    coreference_json,
+    coreference_report,
+    layers_report,
+    pronoun_json,
+    pronoun_report,
+    scores_report,
+    steadiness_report,
+)
+from model.analysis.scoring.costs import score_costs
 from model.arguments import COUNT, WholeNumber, path, short
+from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import LARGEST
+from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
-from model.evaluation import evaluate
+from model.evaluation import evaluate, translate_all
 from model.file_writing import check_folder, check_writable, plain_reason, print_in_utf_8
 from model.loaded import choose_device
 from model.opening import open_reader, open_translator
@@ -26,11 +58,15 @@ from model.trace.file import LARGEST as LARGEST_TRACE
 from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_bytes
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
+from model.training.copying import held_out_copying
+from model.training.growth import grown
 from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"
 #: Wider beams find hardly anything else, and take memory for each hypothesis.
 BEAM = WholeNumber(1, 100)
+#: Sentences with words to be copied.
+SENTENCES = 200
 
 
 class Parser(argparse.ArgumentParser):
@@ -86,12 +122,16 @@ def build_parser() -> argparse.ArgumentParser:
     coreference.add_argument("--measure", choices=measures, default="raw", help="kind of weight (default raw)")
 
     text = "score the pronouns of translations on held-out minimal pairs"
-    pronouns = add("pronouns", translation_commands.pronouns, text)
-    translation_commands.add_pronoun_arguments(pronouns)
+    pronouns = add("pronouns", run_pronouns, text)
+    pronouns.add_argument("--part", choices=("dev", "test"), default="test", help="which held-out part (default test)")
+    pronouns.add_argument(
+        "--pairs", type=WholeNumber(1, 10_000), default=500, metavar="N", help="minimal pairs of each kind (500)"
+    )
 
     text = "score how translations copy made-up words, names and numbers, and find those that babble"
-    copying = add("copying", translation_commands.copying, text)
-    translation_commands.add_copying_arguments(copying)
+    copying = add("copying", run_copying, text)
+    text = f"sentences with made-up words, names and numbers (default {SENTENCES})"
+    copying.add_argument("--sentences", type=WholeNumber(1, 100_000), default=SENTENCES, metavar="N", help=text)
 
     atlas = add("atlas", run_atlas, "measure every head over a corpus")
     text = "a sentence a line, or English TAB German (200 of ours)"
@@ -196,8 +236,6 @@ def run_trace(arguments: argparse.Namespace) -> None:
 
 def run_verify(arguments: argparse.Namespace) -> None:
     """Print the verdict on a model, and what is known of it."""
-    from model.description import describe
-
     reader = open_reader(arguments.folder, arguments.device, arguments.dtype)
     if reader.abilities.proof is None:
         print("one of Headlight's own: its attention is computed once, and what is shown is what it used")
@@ -207,9 +245,6 @@ def run_verify(arguments: argparse.Namespace) -> None:
 
 def run_align(arguments: argparse.Namespace) -> None:
     """Print the alignment error rate of every cross-attention head."""
-    from model.analysis.metrics.alignment import read_alignments, score_alignment
-    from model.analysis.report import alignment_json, alignment_report
-
     pairs = read_alignments(arguments.data)
     translator = _translator(arguments)
     with tqdm(total=len(pairs), unit="sentence") as bar:
@@ -220,10 +255,6 @@ def run_align(arguments: argparse.Namespace) -> None:
 
 def run_coreference(arguments: argparse.Namespace) -> None:
     """Print how often each head looks from a pronoun to what it stands for."""
-    from model.analysis.coreference.case_files import CURATED, read_pronoun_cases, set_language
-    from model.analysis.coreference.measure import measure_coreference
-    from model.analysis.report import coreference_json, coreference_report
-
     translator = _translator(arguments)
     is_curated = arguments.data == Path("curated")
     file = CURATED[set_language(translator.languages[0])] if is_curated else arguments.data
@@ -237,15 +268,31 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     print(json.dumps({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
 
 
+def run_pronouns(arguments: argparse.Namespace) -> None:
+    """Print how often “it” becomes the right pronoun in German."""
+    translator = _any_translator(arguments)
+    with tqdm(unit="sentence") as bar:
+        scores = score_held_out(
+            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
+            arguments.part,
+            arguments.pairs,
+        )
+    print(json.dumps({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
+
+
+def run_copying(arguments: argparse.Namespace) -> None:
+    """Print how often made-up words, names and numbers are copied, and how many translations babble."""
+    translator = _any_translator(arguments)
+    with tqdm(total=arguments.sentences, unit="sentence") as bar:
+        scores = score_copying(
+            held_out_copying(arguments.sentences, seed=1),
+            lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
+        )
+    print(json.dumps(copying_json(scores)) if arguments.json else copying_report(scores))
+
+
 def run_atlas(arguments: argparse.Namespace) -> None:
     """Write the atlas of a model's heads over a corpus."""
-    from model.analysis.atlas.file import save_atlas
-    from model.analysis.atlas.measure import build_atlas
-    from model.analysis.coreference.case_files import cases_for
-    from model.analysis.corpus import OWN_CORPUS, read_text
-    from model.analysis.metrics.alignment import read_alignments
-    from model.analysis.report import atlas_json, atlas_report
-
     check_writable(arguments.out)
     sentences = read_text(arguments.text or OWN_CORPUS, arguments.limit)
     aligned = read_alignments(arguments.align) if arguments.align else []
@@ -259,11 +306,6 @@ def run_atlas(arguments: argparse.Namespace) -> None:
 
 def run_ablations(arguments: argparse.Namespace) -> None:
     """Measure what has not been measured yet, and print the table."""
-    from model.analysis.ablations.measure import measure_runs
-    from model.analysis.ablations.release import release
-    from model.analysis.ablations.results import save_results
-    from model.analysis.ablations.table import ablations_report
-
     if arguments.out is not None:
         check_folder(arguments.out)
     files = files_in(arguments.data, DEV_SETS)
@@ -279,12 +321,6 @@ def run_ablations(arguments: argparse.Namespace) -> None:
 
 def run_claims(arguments: argparse.Namespace) -> None:
     """Measure, and print two tables."""
-    from model.analysis.layer_kinds.kinds import Settings
-    from model.analysis.layer_kinds.times import layer_times
-    from model.analysis.measured_cost import devices
-    from model.analysis.report import layers_report, scores_report, steadiness_report
-    from model.analysis.scoring.costs import score_costs
-
     size, width, settings = arguments.size, arguments.width, Settings(arguments.kernel, arguments.window)
     with tqdm(unit="measurement") as bar:
         costs = score_costs(size, width, devices(), bar.update)
@@ -295,9 +331,6 @@ def run_claims(arguments: argparse.Namespace) -> None:
 
 def run_grow(arguments: argparse.Namespace) -> None:
     """Write the same model with more layers, to be trained on."""
-    from model.checkpoint import load_checkpoint, save_checkpoint
-    from model.training.growth import grown
-
     check_folder(arguments.out)
     checkpoint = load_checkpoint(arguments.checkpoint, choose_device(arguments.device))
     save_checkpoint(arguments.out, grown(checkpoint.model, arguments.layers), checkpoint.tokenizer)
