@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Self
 import numpy as np
 from jaxtyping import Float
 
+from model import later
 from viz.pictures.payload import fingerprint
 from viz.pictures.tiles.codes import Tiles
 from viz.selection.common import Common, Measure
@@ -64,11 +65,9 @@ class OpenedLayer:
 @cached(max_entries=MAX_LAYERS)
 def opened_layer(trace: "Trace", reader: "Reader", site: str, layer: int, view: MatrixView) -> OpenedLayer:
     """A layer's heads by a measure, between words or tokens, with or without special tokens."""
-    from model.trace import axes
-
     values = _measured(trace, reader, site, layer, view.measure)
     queries, keys = shown_axes(trace, site, view)
-    shown = axes.between(values, queries, keys).numpy()
+    shown = later.axes.between(values, queries, keys).numpy()
     shown.setflags(write=False)
     return OpenedLayer(shown, queries, keys)
 
@@ -77,24 +76,22 @@ def _measured(
     trace: "Trace", reader: "Reader", site: str, layer: int, measure: Measure
 ) -> "Float[Tensor, 'head query key']":
     """A measure of every head of a layer between all tokens; a rollout has one "head"."""
-    from model.analysis.metrics import measures
-
     if measure == "rollout":
-        return measures.rollout_at(trace, site, layer)[None]
+        return later.measures.rollout_at(trace, site, layer)[None]
     if measure == "norms":
         inputs = trace.attention(site, layer)
         output_projection = reader.output_projection(site, layer)
-        return measures.value_weighted_norms(inputs.scores_and_weights().weights, inputs.values(), output_projection)
+        return later.measures.value_weighted_norms(
+            inputs.scores_and_weights().weights, inputs.values(), output_projection
+        )
     return trace.weights(site, layer)
 
 
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
     """The rows and the columns: tokens or words, with or without special tokens."""
-    from model.trace import axes
-
     own = trace.special_tokens
     queries, keys = (
-        axes.whole_words(tokens, own) if view.whole_words else axes.single_tokens(tokens)
+        later.axes.whole_words(tokens, own) if view.whole_words else later.axes.single_tokens(tokens)
         for tokens in trace.axis_tokens(site)
     )
     rows, columns = queries, keys
@@ -138,15 +135,15 @@ def collect_head_metrics(
     trace: "Trace", site: str, progress: Callable[[int], object]
 ) -> Mapping[str, Float[np.ndarray, "layer head"]]:
     """`head_metrics`, computed; `progress` is sentences of every layer."""
-    from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
-
     key_tokens = trace.axis_tokens(site)[1]
     layers = []
     for layer in range(trace.layers_of(site)):
         if trace.knows_inputs:
-            metrics = streamed_head_metrics(trace.attention(site, layer), key_tokens, site)
+            metrics = later.head_metrics.streamed_head_metrics(trace.attention(site, layer), key_tokens, site)
         else:
-            metrics = head_metrics(AttentionRows(trace.weights(site, layer), trace.mask(site, layer), site, key_tokens))
+            metrics = later.head_metrics.head_metrics(
+                later.head_metrics.AttentionRows(trace.weights(site, layer), trace.mask(site, layer), site, key_tokens)
+            )
         layers.append(metrics)
         progress(1)
     tables = {name: np.stack([layer[name].numpy() for layer in layers]) for name in layers[0]}
@@ -171,9 +168,7 @@ def derived_row(
     trace: "Trace", site: str, layer: int, head: int, row: int, *, scaled: bool, masked: bool
 ) -> "DerivedRow":
     """How one row of weights comes about, step by step, with or without the scaling and the mask."""
-    from model.analysis.metrics.derived_row import derive_row
-
-    return derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
+    return later.derived_row.derive_row(trace.attention(site, layer), head, row, scaled=scaled, masked=masked)
 
 
 def row_that_scaling_changes(trace: "Trace", site: str, layer: int, head: int) -> int:
@@ -185,18 +180,16 @@ def row_that_scaling_changes(trace: "Trace", site: str, layer: int, head: int) -
 
 def head_parts(trace: "Trace", reader: "Reader", site: str, layer: int, row: int) -> Float[np.ndarray, "head d_model"]:
     """What each head adds to the output of its site for one query row."""
-    from model.analysis.metrics.derived_row import head_parts
-
-    return head_parts(trace.attention(site, layer), row, reader.output_projection(site, layer)).numpy()
+    return later.derived_row.head_parts(
+        trace.attention(site, layer), row, reader.output_projection(site, layer)
+    ).numpy()
 
 
 def head_part(
     derived: "DerivedRow", reader: "Reader", site: str, layer: int, head: int
 ) -> Float[np.ndarray, "d_model"]:
     """What the head would add to the output of its site with the weights of this derived row."""
-    from model.analysis.metrics.derived_row import head_part
-
-    return head_part(derived.head_output, reader.output_projection(site, layer)[head]).numpy()
+    return later.derived_row.head_part(derived.head_output, reader.output_projection(site, layer)[head]).numpy()
 
 
 def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> str:
@@ -220,9 +213,7 @@ def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, 
 
 def dot_product_spread(trace: "Trace", site: str, layer: int, head: int) -> "DotProductSpread":
     """How far the dot products of a head spread, before and after scaling."""
-    from model.analysis.metrics.derived_row import dot_product_spread
-
-    return dot_product_spread(trace.attention(site, layer), head)
+    return later.derived_row.dot_product_spread(trace.attention(site, layer), head)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
-from model.errors import TraceError
+from model import later
+from model.errors import DataError, TraceError
 from viz.server.background_jobs import Progress, Task
 from viz.text.messages import said
 
@@ -65,43 +66,39 @@ class Explained:
 
 def explaining_step(reader: "Chooser", trace: "Trace", step: int, against: int | None) -> Task[Explained]:
     """Every method on the token of a step, from 0, alone or against another."""
-    from model.analysis.attribution.choice import choice_at
-
-    return _explaining(reader, choice_at(trace, step, against), trace.text)
+    return _explaining(reader, later.attribution_choice.choice_at(trace, step, against), trace.text)
 
 
 def explaining(reader: "Chooser", asked: "Question") -> Task[Explained]:
     """Every method on what a model says in A rather than the other token."""
-    from model.analysis.attribution.choice import TokenChoice
-
-    return _explaining(reader, TokenChoice(asked.a.place, asked.a.right, asked.a.wrong), asked.texts[0])
+    return _explaining(
+        reader, later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong), asked.texts[0]
+    )
 
 
 def _explaining(reader: "Chooser", choice: "TokenChoice", text: str) -> Task[Explained]:
     def compute(progress: Progress) -> Explained:
-        from model.analysis.attribution.methods import choice_run
-
-        return _explain(choice_run(reader, choice, text), reader, progress)
+        return _explain(later.attribution_methods.choice_run(reader, choice, text), reader, progress)
 
     return Task(("attribution", reader.key, choice, text), 0, said("runs"), compute)
 
 
 def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explained:
-    from model.analysis.attribution.deletion import DRAWS, delete, most_runs, order_of, random_orders
-    from model.analysis.attribution.gradients import MOST_POINTS
-    from model.analysis.attribution.methods import METHODS, attribute
-
     words, groups = _words(run)
     found, lacking = {}, {}
     # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
-    most = len(METHODS) + MOST_POINTS + most_runs(len(words), len(METHODS) + DRAWS)
+    most = (
+        len(later.attribution_methods.METHODS)
+        + later.gradients.MOST_POINTS
+        + later.deletion.most_runs(len(words), len(later.attribution_methods.METHODS) + later.deletion.DRAWS)
+    )
 
     def points_taken(before: int, points: int) -> None:
         progress.reached(before + points, most)
 
-    for method in METHODS:
+    for method in later.attribution_methods.METHODS:
         try:
-            found[method] = attribute(run, method, partial(points_taken, progress.done))
+            found[method] = later.attribution_methods.attribute(run, method, partial(points_taken, progress.done))
         except TraceError as error:
             lacking[method] = error.message
         progress.reached(progress.done + 1, most)
@@ -114,9 +111,14 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
         else float(each.read.sum()) - float(scores[method].sum())
         for method, each in found.items()
     }
-    orders = [*(order_of(of_words.tolist()) for of_words in scores.values()), *random_orders(len(words))]
+    orders = [
+        *(later.deletion.order_of(of_words.tolist()) for of_words in scores.values()),
+        *later.deletion.random_orders(len(words)),
+    ]
     begun = progress.done
-    hidden, alone = delete(run, groups, orders, lambda done, total: progress.reached(begun + done, begun + total))
+    hidden, alone = later.deletion.delete(
+        run, groups, orders, lambda done, total: progress.reached(begun + done, begun + total)
+    )
     return Explained(
         words=words,
         scores=scores,
@@ -136,12 +138,9 @@ def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ..
     Raises:
         DataError: there is none.
     """
-    from model.errors import DataError
-    from model.trace.axes import whole_words
-
     trace, own = run.trace, run.choice.own
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
-    whole = whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)
+    whole = later.axes.whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)
     kept = [each for each in zip(whole.labels, whole.groups, strict=True) if own not in each[1]]
     if not kept:
         raise DataError(

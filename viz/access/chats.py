@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from model import later
 from viz.access import models
 from viz.access.word_links import Words
 from viz.pictures.focus import Run
@@ -24,9 +25,7 @@ class ChatPart:
 
 def runs(trace: "Trace", axis: "Axis | Words") -> "tuple[RoleRun, ...]":
     """The runs of labels along a decoder's axis that are of one role; none where nothing is read as a chat."""
-    from model.trace.axes import role_runs
-
-    return role_runs(trace.roles, axis.groups)
+    return later.axes.role_runs(trace.roles, axis.groups)
 
 
 def spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
@@ -36,16 +35,12 @@ def spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
 
 def spans_of_tokens(trace: "Trace") -> tuple[Run, ...]:
     """The same runs, of all tokens that a decoder read."""
-    from model.trace.axes import single_tokens
-
-    return spans(trace, single_tokens(trace.target_tokens)) if trace.roles else ()
+    return spans(trace, later.axes.single_tokens(trace.target_tokens)) if trace.roles else ()
 
 
 def parts(trace: "Trace", most: int) -> tuple[ChatPart, ...]:
     """What a decoder read, as far as the text that was given goes, in words and by roles; at most so many words."""
-    from model.trace.axes import whole_words
-
-    axis = whole_words(trace.target_tokens[: _num_given(trace)], trace.special_tokens)
+    axis = later.axes.whole_words(trace.target_tokens[: _num_given(trace)], trace.special_tokens)
     found, at = [], 0
     for run in runs(trace, axis):
         found += [ChatPart("", axis.labels[at : run.begin]), ChatPart(run.role, axis.labels[run.begin : run.end])]
@@ -58,9 +53,7 @@ def why_no_roles(trace: "Trace", choice: ModelChoice) -> str:
     """Why the roles in a text that is read as a chat are not known, as a sentence; "" where they are, or none is."""
     if trace.roles or not models.reads_chat(choice):
         return ""
-    from model.opening import as_chat
-
-    chat = as_chat(models.reader(choice)).chat(trace.text)
+    chat = later.opening.as_chat(models.reader(choice)).chat(trace.text)
     if not chat.why_no_roles:
         return ""
     return _("It is unknown which tokens belong to which message: {why}.", why=chat.why_no_roles)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from model import later
+from model.unspaced import has_unspaced
 from viz.access import attention, long_texts
 from viz.selection.examples import known_marks
 from viz.server.caches import cached
@@ -50,37 +52,33 @@ def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) ->
     Args:
         taught: layer and head of the encoder that training told to look there, and that is no finding.
     """
-    from model.analysis.coreference.pronoun_link import pronoun_link
-    from model.analysis.metrics.head_jobs import surest_head
-    from model.analysis.metrics.head_names import HeadName
-
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
-        told = None if taught is None else HeadName(ENCODER, *taught)
-        link = pronoun_link(reader, trace, pronoun, candidates, taught=told)
+        told = None if taught is None else later.head_names.HeadName(ENCODER, *taught)
+        link = later.pronoun_link.pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         return Finding(trace.sites[0])
-    surest = surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
+    surest = later.head_jobs.surest_head({site: attention.head_metrics(trace, site) for site in trace.sites})
     return Finding(trace.sites[0]) if surest is None else Finding(surest.site, surest.layer, surest.head, surest=surest)
 
 
 def in_atlas(atlas: "Atlas") -> "SurestHead | None":
     """The head that follows antecedents most; of an atlas without that metric, the surest head."""
-    from model.analysis.metrics.head_jobs import ANTECEDENT, surest_head
-
     metrics = {
         str(site): {name: table[index] for name, table in atlas.metrics.items()} for index, site in enumerate(SITES)
     }
-    followed = {site: {ANTECEDENT: of[ANTECEDENT]} for site, of in metrics.items() if ANTECEDENT in of}
-    return surest_head(followed) or surest_head(metrics)
+    followed = {
+        site: {later.head_jobs.ANTECEDENT: of[later.head_jobs.ANTECEDENT]}
+        for site, of in metrics.items()
+        if later.head_jobs.ANTECEDENT in of
+    }
+    return later.head_jobs.surest_head(followed) or later.head_jobs.surest_head(metrics)
 
 
 def set_of(text: str) -> str:
     """The language of the curated set that could hold a text: each set has a script of its own."""
-    from model.unspaced import has_unspaced
-
     return "zh" if has_unspaced(text) else "en"
 
 
@@ -103,6 +101,4 @@ def _guessed(text: str) -> tuple[Span | None, Sequence[Span], bool]:
 @cache
 def _curated(language: str) -> "Mapping[str, PronounCase]":
     """Sentence → its case, of the set in a language."""
-    from model.analysis.coreference.case_files import curated_cases
-
-    return {case.sentence: case for case in curated_cases(language).cases if not case.is_control}
+    return {case.sentence: case for case in later.case_files.curated_cases(language).cases if not case.is_control}

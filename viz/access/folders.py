@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+from model import later
 from model.errors import CheckpointError
+from model.folder_files import hub_folder
 from viz.selection import catalogue
 
 
@@ -13,10 +15,8 @@ def checked(path: str) -> Path:
         CheckpointError: it is none, is not to be looked into, or holds no model that can be opened; the message says
             what works.
     """
-    from model.adapters import inspect_folder
-
     catalogue.check_may_name_folders()
-    return inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
+    return later.inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
 
 
 def fetched(name: str) -> Path:
@@ -25,9 +25,6 @@ def fetched(name: str) -> Path:
     Raises:
         CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
     """
-    from model.adapters import inspect_folder
-    from model.folder_files import hub_folder
-
     catalogue.check_may_name_folders()
     if not catalogue.downloads_allowed():
         raise CheckpointError(
@@ -35,4 +32,4 @@ def fetched(name: str) -> Path:
             "that, or download the model yourself and give its folder.",
             downloads_variable=catalogue.DOWNLOADS_VARIABLE,
         )
-    return inspect_folder.folder_with_model(str(hub_folder(name.strip())))
+    return later.inspect_folder.folder_with_model(str(hub_folder(name.strip())))

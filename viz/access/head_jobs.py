@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from model import later
 from model.errors import CheckpointError, DataError
 from viz.access import attention, models
 from viz.selection.model_choice import ModelChoice
@@ -45,38 +46,30 @@ def of_model(choice: ModelChoice, site: str) -> HeadJobs | None:
 
 @cached(max_entries=MAX_SITES)
 def _of_atlas(reader: "Reader", site: str, file: FileState) -> HeadJobs | None:
-    from model.analysis.metrics.head_jobs import jobs_of_heads
-    from model.nn.encoder_decoder import SITES
-
     atlas = _read(reader, file)
     if atlas is None:
         return None
-    at, layers, most = SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
+    at, layers, most = later.encoder_decoder.SITES.index(site), len(atlas.heads[site]), max(atlas.heads[site])
     metrics, intervals = (
         {name: table[at, :layers, :most] for name, table in of.items()} for of in (atlas.metrics, atlas.intervals)
     )
-    return HeadJobs(jobs_of_heads(site, metrics, intervals), len(atlas.texts))
+    return HeadJobs(later.head_jobs.jobs_of_heads(site, metrics, intervals), len(atlas.texts))
 
 
 def in_sentence(trace: "Trace", site: str) -> HeadJobs:
     """What the heads of a site do in one sentence that is not long; without intervals."""
-    from model.analysis.metrics.head_jobs import jobs_of_heads
-
-    return HeadJobs(jobs_of_heads(site, attention.head_metrics(trace, site), {}), 0)
+    return HeadJobs(later.head_jobs.jobs_of_heads(site, attention.head_metrics(trace, site), {}), 0)
 
 
 @cached(max_entries=MAX_ATLASES)
 def _read(reader: "Reader", file: FileState) -> "Atlas | None":
     """The atlas in a file, if it was made with exactly this model."""
-    from model.analysis.atlas.file import load_atlas
-    from model.analysis.atlas.measure import digest_of
-
     try:
-        atlas = load_atlas(Path(file.path))
+        atlas = later.atlas_file.load_atlas(Path(file.path))
     except DataError:
         # The atlas page says what is wrong with the file.
         return None
-    return atlas if atlas.model == digest_of(reader) and site_known(atlas, reader) else None
+    return atlas if atlas.model == later.atlas_measure.digest_of(reader) and site_known(atlas, reader) else None
 
 
 def site_known(atlas: "Atlas", reader: "Reader") -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Bool, Float
 
+from model import later
 from viz.selection.branch_codes import EditHead
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
@@ -58,9 +59,7 @@ def question(pair: "WordPair", name: str = "") -> Question:
 @cached(max_entries=MAX_QUESTIONS)
 def own_question(reader: "Chooser", text: str, other: str, written: tuple[int, ...] = ()) -> Question:
     """What is asked of a person's own text; arguments as of `own_pair`. Raises what the model does."""
-    from model.analysis.interventions.word_pairs import own_pair
-
-    return question(own_pair(reader, text, other, written))
+    return question(later.word_pairs.own_pair(reader, text, other, written))
 
 
 def at_step(reader: "Chooser", trace: "Trace", step: int, other: str) -> Question:
@@ -116,13 +115,10 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
     """Three interventions on a head: site, layer, head."""
 
     def compute(progress: Progress) -> Stated:
-        from model.analysis.interventions.head_verdict import head_verdict
-        from model.analysis.metrics.head_names import HeadName
-
         choice = _preferred(reader, asked)
         trace = _trace(reader, asked.texts[0], choice)
         other = None if asked.b is None else asked.b.place
-        verdict = head_verdict(reader, choice, HeadName(*head), trace, other)
+        verdict = later.head_verdict.head_verdict(reader, choice, later.head_names.HeadName(*head), trace, other)
 
         def spelled(token_id: int | None) -> str:
             return "" if token_id is None else reader.vocabulary.tokens([token_id])[0]
@@ -175,14 +171,11 @@ def every_head(reader: "Chooser", asked: Question) -> Task[EveryHead]:
     heads, runs = all_heads(reader), 1 if asked.b is None else 2
 
     def compute(progress: Progress) -> EveryHead:
-        from model.analysis.interventions.head_effects import measure_effects
-        from model.analysis.interventions.patching import ChoicePair, patch_heads
-
-        off, swapped = measure_effects(reader, [asked.a], progress=progress), None
+        off, swapped = later.head_effects.measure_effects(reader, [asked.a], progress=progress), None
         before = float(off.intact[0])
         sign = 1.0 if before >= 0 else -1.0
         if asked.b is not None:
-            swapped = patch_heads(reader, [ChoicePair(asked.a, asked.b)], progress)
+            swapped = later.patching.patch_heads(reader, [later.patching.ChoicePair(asked.a, asked.b)], progress)
         return EveryHead(
             before=sign * before,
             prefers_right=before >= 0,
@@ -210,11 +203,9 @@ def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]
     heads = all_heads(reader)
 
     def compute(progress: Progress) -> PointedHeads:
-        from model.analysis.interventions.head_verdict import point_heads
-
         choice = _preferred(reader, asked)
         trace = _trace(reader, asked.texts[0], choice)
-        found = point_heads(reader, choice, trace, progress)
+        found = later.head_verdict.point_heads(reader, choice, trace, progress)
         keys = zip(heads, found.keys.tolist(), strict=True)
         names = tuple("" if key < 0 else trace.axis_tokens(head.site)[1][key] for head, key in keys)
         return PointedHeads(found.changes.double().numpy(), names)
@@ -234,11 +225,9 @@ def edited(
     """
 
     def compute(progress: Progress) -> tuple["EditComparison", ...]:
-        from model.analysis.interventions.edit_comparison import compare_edit
-
         found = []
         for step, edit in edits:
-            found.append(compare_edit(writer, text, step, [head_edit(rows_before + step, edit)]))
+            found.append(later.edit_comparison.compare_edit(writer, text, step, [head_edit(rows_before + step, edit)]))
             progress(1)
         return tuple(found)
 
@@ -252,37 +241,28 @@ def first_step(edit: EditHead, rows_before: int) -> int:
 
 def head_edit(row: int, edit: EditHead) -> "HeadEdit":
     """An edit as the model makes it, from a row of the decoder on, or in that row alone."""
-    from model.nn.edits import MakeUniform, PointAt, SwitchOff
-
     head = (edit.site, edit.layer, edit.head)
     only, since = (row, 0) if edit.once else (None, 0 if edit.is_of_encoder else row)
     if edit.key is not None:
-        return PointAt(*head, edit.key, row=only, since=since)
-    return (SwitchOff if edit.edit == "off" else MakeUniform)(*head, row=only, since=since)
+        return later.edits.PointAt(*head, edit.key, row=only, since=since)
+    return (later.edits.SwitchOff if edit.edit == "off" else later.edits.MakeUniform)(*head, row=only, since=since)
 
 
 def all_heads(reader: "Reader") -> "tuple[HeadName, ...]":
     """Every head of a model, in the order of tables [site, layer, head]."""
-    from model.analysis.metrics.head_names import all_heads
-
-    return all_heads(reader.abilities.heads)
+    return later.head_names.all_heads(reader.abilities.heads)
 
 
 def _preferred(reader: "Chooser", asked: Question) -> "TokenChoice":
     """What the model itself prefers in A, against the other token."""
-    from model.analysis.attribution.choice import TokenChoice
-
-    choice = TokenChoice(asked.a.place, asked.a.right, asked.a.wrong)
+    choice = later.attribution_choice.TokenChoice(asked.a.place, asked.a.right, asked.a.wrong)
     if int(choice.said(reader.place_logits(asked.a.place))) == choice.token:
         return choice
-    return TokenChoice(asked.a.place, asked.a.wrong, asked.a.right)
+    return later.attribution_choice.TokenChoice(asked.a.place, asked.a.wrong, asked.a.right)
 
 
 def _trace(reader: "Chooser", text: str, choice: "TokenChoice") -> "Trace":
     """A run of the model in which the choice is made."""
-    from model.analysis.attribution.methods import run_of
-    from model.sequence_translator import SequenceTranslator
-
-    if isinstance(reader, SequenceTranslator):
+    if isinstance(reader, later.sequence_translator.SequenceTranslator):
         return reader.trace_tokens(text, [*choice.prefix[1:], choice.token])
-    return run_of(reader, choice, text).trace
+    return later.attribution_methods.run_of(reader, choice, text).trace

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 from jaxtyping import Float
 
+from model import later
 from viz.access.attention import MatrixView, OpenedLayer, collect_head_metrics, shown_axes, tiles_key
 from viz.pictures.tiles.codes import GridSpec, LayerTiles, Source, decimals_for, edges
 from viz.server.background_jobs import Progress, Task
@@ -149,24 +150,20 @@ def num_queries(trace: "Trace", site: str, view: MatrixView) -> int:
 
 
 def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> LayerTiles:
-    from model.trace.row_blocks import pooled_weights
-
     rows, columns = edges(spec.queries, spec.rows).tolist(), edges(spec.keys, spec.columns).tolist()
-    pooled = pooled_weights(trace.attention(site, layer), rows, columns)
+    pooled = later.row_blocks.pooled_weights(trace.attention(site, layer), rows, columns)
     return LayerTiles.of(spec, layer, pooled.maxima.numpy(), pooled.down.numpy(), pooled.across.numpy())
 
 
 def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> "HeadMatrix":
-    from model.analysis.metrics import head_matrix, measures
-
     inputs = trace.attention(site, layer)
     if view.measure == "rollout":
-        values = head_matrix.values_of(measures.rollout_at(trace, site, layer))
+        values = later.head_matrix.values_of(later.measures.rollout_at(trace, site, layer))
     elif view.measure == "norms":
-        values = head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
+        values = later.head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
     else:
-        values = head_matrix.weights_of(inputs, head)
-    return head_matrix.HeadMatrix(values, *shown_axes(trace, site, view))
+        values = later.head_matrix.weights_of(inputs, head)
+    return later.head_matrix.HeadMatrix(values, *shown_axes(trace, site, view))
 
 
 @cached(max_entries=MAX_HEADS)

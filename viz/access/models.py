@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model import later
 from model.checked import Scalar
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
+from model.marian import files as marian_files
 from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
@@ -61,13 +63,11 @@ def reader(choice: ModelChoice) -> "Reader":
         CheckpointError: there is no such model, it is damaged, or too large for the memory that there is.
         DeviceError: the device asked for does not exist here.
     """
-    from model import open_reader
-
     key = path, stamp, device = _key(choice)
     try:
         loaded = _readers(device).get_or_make(
             key,
-            lambda: open_reader(Path(path), device=device),
+            lambda: later.opening.open_reader(Path(path), device=device),
             lambda loaded: loaded.num_bytes,
             expected=_weights_bytes(stamp),
         )
@@ -81,8 +81,6 @@ def reader(choice: ModelChoice) -> "Reader":
 
 def verdict(choice: ModelChoice) -> Message | None:
     """How exactly the chosen model is shown; None of one that Headlight runs itself, whose weights are its own."""
-    from model.marian import files as marian_files
-
     try:
         path = folder(choice)
         if (path / MANIFEST).is_file() or (path / marian_files.SOURCE).is_file():
@@ -119,9 +117,7 @@ def text_reader(choice: ModelChoice) -> "Reader":
     Raises:
         InputTextError: its chat template cannot be used.
     """
-    from model.opening import as_chat
-
-    return as_chat(reader(choice)) if reads_chat(choice) else reader(choice)
+    return later.opening.as_chat(reader(choice)) if reads_chat(choice) else reader(choice)
 
 
 def reads_chat(choice: ModelChoice) -> bool:
@@ -155,9 +151,7 @@ def writer(choice: ModelChoice) -> "Writer":
     Raises:
         SessionError: it only reads.
     """
-    from model.opening import as_writer
-
-    return as_writer(text_reader(choice))
+    return later.opening.as_writer(text_reader(choice))
 
 
 def translator(choice: ModelChoice) -> "Translator":
@@ -166,23 +160,17 @@ def translator(choice: ModelChoice) -> "Translator":
     Raises:
         CheckpointError: it is another one.
     """
-    from model.opening import as_translator
-
-    return as_translator(reader(choice), name_of(choice))
+    return later.opening.as_translator(reader(choice), name_of(choice))
 
 
 def chooser(choice: ModelChoice) -> "Chooser":
     """The chosen model, where it says words: its abilities do not lack "word choice". Raises as `reader`."""
-    from model.opening import as_chooser
-
-    return as_chooser(reader(choice))
+    return later.opening.as_chooser(reader(choice))
 
 
 def text_chooser(choice: ModelChoice) -> "Chooser":
     """The same as it reads a person's text. Raises as `text_reader`."""
-    from model.opening import as_chooser
-
-    return as_chooser(text_reader(choice))
+    return later.opening.as_chooser(text_reader(choice))
 
 
 def any_translator(choice: ModelChoice) -> "SequenceTranslator":
@@ -191,9 +179,7 @@ def any_translator(choice: ModelChoice) -> "SequenceTranslator":
     Raises:
         CheckpointError: it is another one.
     """
-    from model.opening import as_sequence_translator
-
-    return as_sequence_translator(reader(choice), name_of(choice))
+    return later.opening.as_sequence_translator(reader(choice), name_of(choice))
 
 
 def abilities(choice: ModelChoice) -> "Abilities":
@@ -203,10 +189,8 @@ def abilities(choice: ModelChoice) -> "Abilities":
 
 def kind(choice: ModelChoice) -> "Kind | None":
     """Which kind of model is chosen, before anything is loaded; None where its folder does not say."""
-    from model.adapters import inspect_folder
-
     try:
-        return inspect_folder.kind_in(folder(choice))
+        return later.inspect_folder.kind_in(folder(choice))
     except CheckpointError:
         return None
 
@@ -222,8 +206,6 @@ def languages(choice: ModelChoice) -> tuple[str, str]:
 
 def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
     """What the chosen model's files say that it reads and writes; "" where they do not."""
-    from model.marian import files as marian_files
-
     try:
         path = folder(choice)
         return LANGUAGES if (path / MANIFEST).is_file() else marian_files.languages(path)
@@ -308,9 +290,7 @@ def vocabulary(reader: "Reader") -> tuple[str, ...]:
 
 @cached(max_entries=MAX_MODELS)
 def _has_chat_template(path: str, stamp: Stamp) -> bool:
-    from model.adapters import inspect_folder
-
-    return inspect_folder.has_chat_template(Path(path))
+    return later.inspect_folder.has_chat_template(Path(path))
 
 
 @cached(max_entries=MAX_MODELS)
@@ -324,10 +304,8 @@ def _training_settings(path: str, stamp: Stamp) -> Mapping[str, Scalar]:
 
 def _key(choice: ModelChoice) -> ReaderKey:
     """What a loaded model is known by. Raises as `reader`."""
-    from model.loaded import choose_device
-
     path = folder(choice)
-    return str(path), _stamp(path), str(choose_device(None if choice.device == "auto" else choice.device))
+    return str(path), _stamp(path), str(later.loaded.choose_device(None if choice.device == "auto" else choice.device))
 
 
 def _weights_bytes(stamp: Stamp) -> int:
@@ -345,9 +323,7 @@ def _stamp(folder: Path) -> Stamp:
 
 def _memory_of(device: str) -> int:
     """Bytes that models may take on a device: a share of the machine's memory, or of the card's."""
-    from model.loaded import gpu_memory
-
-    on_card = gpu_memory(device)
+    on_card = later.loaded.gpu_memory(device)
     return share_of_memory(MODELS_SHARE) if on_card is None else int(MODELS_SHARE * on_card)
 
 

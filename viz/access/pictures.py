@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model import later
 from model.errors import InputTextError
 from viz.pictures.payload import fingerprint
 from viz.server.caches import BoundedCache
@@ -26,11 +27,9 @@ def keep(content: bytes, name: str) -> str:
     Raises:
         InputTextError: there is no picture in it, or it is too large.
     """
-    from model.adapters.image_reader import picture_of
-
     digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
     if _kept().get(digest) is None:
-        picture = picture_of(content, name, LARGEST_SIDE)
+        picture = later.image_reader.picture_of(content, name, LARGEST_SIDE)
         _kept().put(digest, (name, picture), picture.width * picture.height * 3)
     return digest
 
@@ -41,10 +40,8 @@ def given(digest: str) -> tuple[str, "Image.Image"]:
     Raises:
         InputTextError: it is not kept any more.
     """
-    from model.adapters.image_reader import example_picture
-
     if not digest:
-        return said("example picture"), example_picture()
+        return said("example picture"), later.image_reader.example_picture()
     kept = _kept().get(digest)
     if kept is None:
         raise InputTextError("This picture is no longer available. Choose its file again on the left.")

@@ -5,6 +5,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from model import later
+from model.unspaced import has_unspaced
+
 if TYPE_CHECKING:
     from model.analysis.word_diff import WordSpan
 
@@ -28,17 +31,12 @@ class RareWords:
 
 def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
     """The words that two texts share and those in which they differ, in order."""
-    from model.analysis.word_diff import word_diff
-
-    return word_diff(first, second)
+    return later.word_diff.word_diff(first, second)
 
 
 def rare_words(tokens: Sequence[str], special: Collection[str]) -> RareWords:
     """The words of a text that its vocabulary barely knows."""
-    from model.trace.axes import whole_words
-    from model.unspaced import has_unspaced
-
-    axis = whole_words(tokens, special).without_special_tokens(special)
+    axis = later.axes.whole_words(tokens, special).without_special_tokens(special)
     rare, count = {}, 0
     for word, group in zip(axis.labels, axis.groups, strict=True):
         pieces = [tokens[position] for position in group]

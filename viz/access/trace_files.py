@@ -3,6 +3,8 @@
 from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
+from model import later
+
 if TYPE_CHECKING:
     from model import Trace
 
@@ -12,22 +14,16 @@ MAX_WEIGHT_BYTES: Final = 256 * 1024**2
 
 def content(trace: "Trace") -> bytes:
     """A trace as `python -m model trace` writes it, with all its weights unless they are too many to hold."""
-    from model.trace.file import weight_arrays, write_trace
-
     file = BytesIO()
-    write_trace(trace, file, weight_arrays(trace) if has_weights(trace) else None)
+    later.trace_file.write_trace(trace, file, later.trace_file.weight_arrays(trace) if has_weights(trace) else None)
     return file.getvalue()
 
 
 def has_weights(trace: "Trace") -> bool:
     """Whether `content` holds the weights; queries, keys and values, from which they follow, it always holds."""
-    from model.trace.file import weight_bytes
-
-    return weight_bytes(trace) <= MAX_WEIGHT_BYTES
+    return later.trace_file.weight_bytes(trace) <= MAX_WEIGHT_BYTES
 
 
 def size(trace: "Trace") -> int:
     """About how many bytes `content` will return."""
-    from model.trace.file import expected_bytes, weight_bytes
-
-    return expected_bytes(trace) + (weight_bytes(trace) if has_weights(trace) else 0)
+    return later.trace_file.expected_bytes(trace) + (later.trace_file.weight_bytes(trace) if has_weights(trace) else 0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from model import later
 from viz.access import pictures
 from viz.server import memory
 from viz.server.caches import BoundedCache, share_of_memory
@@ -53,9 +54,7 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     """
     kind = reader.abilities.kind
     if kind == "encoder-decoder":
-        from model.opening import as_writer
-
-        return written(as_writer(reader), text, progress)
+        return written(later.opening.as_writer(reader), text, progress)
     if kind == "image":
         return _kept(("looked", picture_digest, reader.key), lambda: _look(reader, picture_digest, progress))
     return _kept(("read", text, reader.key), lambda: _read(reader, text, progress))
@@ -107,24 +106,19 @@ def forget_sessions() -> None:
 
 
 def _read(reader: "Reader", text: str, progress: Progress) -> "Trace":
-    from model.adapters.capture import layers_counted
-
     def layer_done(done: int, most: int) -> None:
         # What a layer of a long text frees lies between what is kept of it: as much again, at the end of the pass.
         memory.hand_back(HAND_BACK)
         progress(done, most)
 
-    with layers_counted(layer_done):
+    with later.capture.layers_counted(layer_done):
         return reader.trace(text, extras=extras(reader, text))
 
 
 def _look(reader: "Reader", picture_digest: str, progress: Progress) -> "Trace":
-    from model.adapters.capture import layers_counted
-    from model.opening import as_image_reader
-
     name, picture = pictures.given(picture_digest)
-    with layers_counted(progress):
-        return as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
+    with later.capture.layers_counted(progress):
+        return later.opening.as_image_reader(reader).trace_picture(picture, name=name, extras=extras(reader))
 
 
 def _kept(key: CacheKey, make: "Callable[[], Trace]") -> "Trace":
@@ -138,9 +132,7 @@ def _kept(key: CacheKey, make: "Callable[[], Trace]") -> "Trace":
 
 def num_bytes(trace: "Trace") -> int:
     """Bytes of what a trace was computed from and what was recorded beside."""
-    from model.trace.file import expected_bytes, weight_bytes
-
-    return expected_bytes(trace) + (0 if trace.knows_inputs else weight_bytes(trace))
+    return later.trace_file.expected_bytes(trace) + (0 if trace.knows_inputs else later.trace_file.weight_bytes(trace))
 
 
 @st.cache_resource(show_spinner=False)

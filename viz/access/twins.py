@@ -5,6 +5,7 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Final
 
+from model import later
 from viz.access.findings import set_of
 from viz.selection.examples import ALL_EXAMPLES
 from viz.text.marks import word_spans
@@ -60,10 +61,8 @@ def _examples() -> Mapping[str, str]:
 
 @cache
 def _curated(language: str) -> Mapping[str, str]:
-    from model.analysis.coreference.case_files import curated_cases
-
     of_pair: dict[str, list[str]] = {}
-    for case in curated_cases(language).cases:
+    for case in later.case_files.curated_cases(language).cases:
         of_pair.setdefault(case.pair, []).append(case.sentence)
     return _both_ways([(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2])
 

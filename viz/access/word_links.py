@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from jaxtyping import Float
 
+from model import later
 from viz.access import attention
 from viz.pictures.focus import AXES
 from viz.server.caches import cached
@@ -65,11 +66,9 @@ class Link:
 @cached(max_entries=MAX_TRACES)
 def words(trace: "Trace") -> Words:
     """The words of a trace; of a picture only those written of it."""
-    from model.trace.axes import whole_words
-
     own = trace.special_tokens
     sides = [() if trace.picture is not None else trace.source_tokens, trace.target_tokens]
-    source, target = (whole_words(tokens, own).without_special_tokens(own) for tokens in sides)
+    source, target = (later.axes.whole_words(tokens, own).without_special_tokens(own) for tokens in sides)
     return Words(source.labels + target.labels, source.groups + target.groups, len(source.labels))
 
 

@@ -1,0 +1,30 @@
+"""What is imported when it is first asked for is what the type checker sees."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from model import later
+from tests.paths import ROOT
+
+
+def test_every_name_is_the_module_that_the_type_checker_sees() -> None:
+    tree = ast.parse(Path(later.__file__).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and "model" in (node.module or "")]
+    seen = {name.asname or name.name: f"{node.module}.{name.name}" for node in imports for name in node.names}
+    assert {name: getattr(later, name).__name__ for name in later.MODULES} == seen
+
+
+def test_nothing_is_imported_before_it_is_asked_for() -> None:
+    program = "import sys; from model import later; print(sorted(n for n in sys.modules if n.startswith('model')))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['model', 'model.later']"
+
+
+def test_another_name_is_an_error_of_attributes() -> None:
+    name = "no_such_module"
+    with pytest.raises(AttributeError, match=r"model\.later"):
+        getattr(later, name)
