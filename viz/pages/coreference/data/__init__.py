@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model import Reader, Trace
+from model import Reader, Trace, later
 from model.analysis.coreference import pronoun_rows as model_pronoun_rows
 from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases
 from model.analysis.coreference.case_files import set_language as model_set_language
@@ -290,17 +290,13 @@ def _candidate_weights(
 
 def sites_of(first: Reader, second: Reader) -> dict[str, str]:
     """Attention of the first model → the one of the second that is compared with it."""
-    from model.analysis.two_models import sites_of
-
-    return sites_of(first, second)
+    return later.two_models.sites_of(first, second)
 
 
 @cached(max_entries=MAX_PAIRS)
 def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace]:
     """The traces whose heads are compared. Raises what the models do."""
-    from model.analysis.two_models import read_by_both
-
-    return read_by_both(first, second, text)
+    return later.two_models.read_by_both(first, second, text)
 
 
 def own_sentences() -> tuple[str, ...]:
@@ -312,9 +308,7 @@ def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[
     """How far each head of an attention of the first model is from each of the second's."""
 
     def compute(progress: Progress) -> "HeadDistances":
-        from model.analysis.two_models import head_distances
-
-        return head_distances(first, second, texts, sites, progress)
+        return later.two_models.head_distances(first, second, texts, sites, progress)
 
     key = ("two models", first.key, second.key, tuple(texts), sites)
     return Task(key, len(texts), said("sentences"), compute)
@@ -322,9 +316,7 @@ def distances(first: Reader, second: Reader, texts: Sequence[str], sites: tuple[
 
 def head_picture(trace: Trace, site: str, layer: int, head: int) -> HeadPicture:
     """A head's weights between whole words, special tokens left out."""
-    from model.analysis.two_models import words_of
-
-    queries, keys = words_of(trace, site)
+    queries, keys = later.two_models.words_of(trace, site)
     return HeadPicture(between(trace.weights(site, layer, [head]), queries, keys)[0].numpy(), queries, keys)
 
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 from jaxtyping import Float
 
+from model import later
 from model.errors import DataError, InputTextError
+from model.pairs import Pair as SentencePair
+from model.pairs import parse_pairs
 from viz.access.head_verdict import Question, all_heads, question
 from viz.access.models import MAX_MODELS
 from viz.pages.coreference.data import Pair, curated_pairs
@@ -24,7 +27,6 @@ if TYPE_CHECKING:
     from model.analysis.metrics.head_names import HeadName
     from model.analysis.word_diff import WordSpan
     from model.nn.hooks import Edit
-    from model.pairs import Pair as SentencePair
     from model.sequence_translator import SequenceTranslator
     from model.word_choice import Chooser, TokenPlace, WordChoice
 
@@ -44,15 +46,19 @@ def pronoun_pairs() -> tuple[Pair, ...]:
 @cached(max_entries=MAX_MODELS)
 def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
     """`pronoun_pairs`, as what is asked of an English–German translator."""
-    from model.analysis.interventions.patching import ChoicePair
-    from model.analysis.interventions.word_pairs import WordPair, spelled
-
     found = []
     for pair in pronoun_pairs():
         (text_a, german), (text_b, _) = ((case.sentence, case.german) for case in pair.cases)
         assert german is not None, "so they are chosen"
         a, b = (reader.word_choice(text, german.right, german.wrong) for text in (text_a, text_b))
-        found.append(question(WordPair(ChoicePair(a, b), (text_a, text_b), spelled(reader, a)), pair.name))
+        found.append(
+            question(
+                later.word_pairs.WordPair(
+                    later.patching.ChoicePair(a, b), (text_a, text_b), later.word_pairs.spelled(reader, a)
+                ),
+                pair.name,
+            )
+        )
     return tuple(found)
 
 
@@ -60,12 +66,10 @@ def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
 def gift_questions(reader: "Chooser") -> tuple[Question, ...]:
     """The sentences about who is given something, as far as their names are words of this model; an encoder–decoder,
     which does not go on with a text, is asked none."""
-    from model.analysis.interventions.word_pairs import asked_pair, indirect_object_pairs
-
     found = []
-    for asked in indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
+    for asked in later.word_pairs.indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
         try:
-            found.append(question(asked_pair(reader, asked), asked.name))
+            found.append(question(later.word_pairs.asked_pair(reader, asked), asked.name))
         except InputTextError:
             continue
     return tuple(found)
@@ -95,11 +99,9 @@ def effects(
     asked_for = choices(asked)
 
     def compute(progress: Progress) -> "tuple[HeadEffects, HeadEffects]":
-        from model.analysis.interventions.head_effects import estimate_effects, measure_effects
-
         replacement = in_place(reader, of_set or asked, instead)
-        estimated = estimate_effects(reader, asked_for, replacement, lambda done: progress(0))
-        return measure_effects(reader, asked_for, replacement, progress), estimated
+        estimated = later.head_effects.estimate_effects(reader, asked_for, replacement, lambda done: progress(0))
+        return later.head_effects.measure_effects(reader, asked_for, replacement, progress), estimated
 
     runs = len(asked_for) * len(all_heads(reader))
     return Task(("effects", reader.key, asked_for, instead), runs, said("runs"), compute)
@@ -107,14 +109,12 @@ def effects(
 
 def patching(reader: "Chooser", asked: Sequence[Question], path: Literal["all", "direct"]) -> "Task[Patching]":
     """Every head's output of B put into A, in turn; by all paths to the word, or by the direct one alone."""
-    from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-
-    pairs = tuple(ChoicePair(each.a, each.b) for each in asked if each.b is not None)
+    pairs = tuple(later.patching.ChoicePair(each.a, each.b) for each in asked if each.b is not None)
 
     def compute(progress: Progress) -> "Patching":
         if path == "direct":
-            return patch_paths(reader, pairs, progress=progress)
-        return patch_heads(reader, pairs, progress)
+            return later.patching.patch_paths(reader, pairs, progress=progress)
+        return later.patching.patch_heads(reader, pairs, progress)
 
     return Task(("patching", path, reader.key, pairs), len(pairs) * len(all_heads(reader)), said("runs"), compute)
 
@@ -147,20 +147,16 @@ def removal(
     asked_for = choices(asked)
 
     def compute(progress: Progress) -> Removal:
-        from model.analysis.interventions.head_effects import heads_off, off_edits, remove_heads
-        from model.analysis.word_diff import word_diff
-        from model.sequence_translator import SequenceTranslator
-
         replacement = in_place(reader, of_set or asked, instead)
-        effect = remove_heads(reader, asked_for, off, replacement, progress)
-        written, likely, edits = [], [], off_edits(off, replacement)
+        effect = later.head_effects.remove_heads(reader, asked_for, off, replacement, progress)
+        written, likely, edits = [], [], later.head_effects.off_edits(off, replacement)
         for choice in asked_for if len(asked) == 1 else ():
             likely.append((_likeliest(reader, choice.place, {}), _likeliest(reader, choice.place, edits)))
-        if len(asked) == 1 and isinstance(reader, SequenceTranslator):
+        if len(asked) == 1 and isinstance(reader, later.sequence_translator.SequenceTranslator):
             for text in filter(None, asked[0].texts):
                 whole = reader.translate(text)
-                with heads_off(reader, off, replacement):
-                    written.append(word_diff(whole, reader.translate(text)))
+                with later.head_effects.heads_off(reader, off, replacement):
+                    written.append(later.word_diff.word_diff(whole, reader.translate(text)))
         return Removal(effect, tuple(written), tuple(likely))
 
     return Task(("removal", reader.key, asked_for, off, instead), len(asked_for), said("sentences"), compute)
@@ -173,15 +169,11 @@ def in_place(reader: "Chooser", asked: Sequence[Question], instead: Replacement)
 
 @cached(max_entries=MAX_MODELS)
 def _mean(reader: "Chooser", places: "tuple[TokenPlace, ...]") -> "Outputs":
-    from model.analysis.interventions.head_effects import mean_outputs
-
-    return mean_outputs(reader, places)
+    return later.head_effects.mean_outputs(reader, places)
 
 
 def _likeliest(reader: "Chooser", place: "TokenPlace", edits: "Mapping[str, Edit]") -> tuple[tuple[str, float], ...]:
-    from model.analysis.interventions.head_effects import likeliest
-
-    found = likeliest(reader, place, LIKELIEST, edits)
+    found = later.head_effects.likeliest(reader, place, LIKELIEST, edits)
     tokens = reader.vocabulary.tokens([token_id for token_id, _ in found])
     return tuple((token, share) for token, (_, share) in zip(tokens, found, strict=True))
 
@@ -215,9 +207,7 @@ def strongest_of_each_layer(
 
 def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarray, "*shape"]) -> float:
     """Spearman’s ρ of the metrics of the same heads; NaN where there is none."""
-    from model.analysis.metrics.head_names import rank_correlation
-
-    return rank_correlation(first, second)
+    return later.head_names.rank_correlation(first, second)
 
 
 def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
@@ -226,8 +216,6 @@ def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
     Raises:
         DataError: it is not UTF-8, or a line is not two texts with a tab between them.
     """
-    from model.pairs import parse_pairs
-
     try:
         lines = content.decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
@@ -247,13 +235,10 @@ def bleu_change(
     """BLEU of greedy translations with every head on, and with these switched off; other arguments as of `effects`."""
 
     def compute(progress: Progress) -> tuple[float, float]:
-        from model.analysis.interventions.head_effects import heads_off
-        from model.evaluation import evaluate
-
         replacement = in_place(translator, of_set, instead)
-        intact = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
-        with heads_off(translator, off, replacement):
-            removed = evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        intact = later.evaluation.evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
+        with later.head_effects.heads_off(translator, off, replacement):
+            removed = later.evaluation.evaluate(translator.model, translator.tokenizer, pairs, progress=progress)
         return intact.bleu, removed.bleu
 
     return Task(("bleu", translator.key, pairs, off, instead), 2 * len(pairs), said("translations"), compute)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from model import BeamTree, SampledTranslation, Sampling, Trace
+from model import BeamTree, SampledTranslation, Sampling, Trace, later
 from model.decoding.beam import BeamRule
 from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
@@ -81,11 +81,8 @@ def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
 def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
     if isinstance(reader, Translator):
         return decoder_sizes(reader.config)
-    from model.adapters.decoder_sizes import library_sizes
-    from model.adapters.text_reader import TextReader
-
-    assert isinstance(reader, TextReader)
-    return library_sizes(reader, trace)
+    assert isinstance(reader, later.text_reader.TextReader)
+    return later.decoder_sizes.library_sizes(reader, trace)
 
 
 @cached(max_entries=MAX_LENSES)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model import Trace, Translator
+from model import Trace, Translator, later
 from model.analysis.ablations import results as summed
 from model.analysis.ablations.results import AblationResults, load_results
 from model.analysis.metrics.head_metrics import AttentionRows, confidence
@@ -146,16 +146,12 @@ class Translations:
 
 def presets() -> tuple[str, ...]:
     """The models that are there, in the order in which the table has them; the first is the reference."""
-    from model.training.ablations import ABLATIONS
-
-    return tuple(preset for preset in ABLATIONS if preset in catalogue.experiments())
+    return tuple(preset for preset in later.ablations.ABLATIONS if preset in catalogue.experiments())
 
 
 def what(preset: str) -> str:
     """How a model differs from the full one, in a few words."""
-    from model.training.ablations import ABLATIONS
-
-    return ABLATIONS[preset].what
+    return later.ablations.ABLATIONS[preset].what
 
 
 def choice_of(preset: str, device: Device) -> ModelChoice:
@@ -202,8 +198,6 @@ def comparison_task(names: tuple[str, ...], chosen: tuple[str, ...], device: Dev
 def _compare(
     names: tuple[str, ...], chosen: tuple[str, ...], device: Device, text: str, progress: Progress
 ) -> Comparison:
-    from model.analysis.ablations.outputs import likeness
-
     translations: dict[str, str] = {}
     for name in names:
         try:
@@ -212,7 +206,9 @@ def _compare(
             return Comparison(refused=error.message)
         progress(1)
     reference = translations[names[0]]
-    outputs = tuple(Output(name, written, likeness(reference, written)) for name, written in translations.items())
+    outputs = tuple(
+        Output(name, written, later.outputs.likeness(reference, written)) for name, written in translations.items()
+    )
     shown = chosen or tuple(filter(None, (names[0], farthest(outputs))))
     measured = []
     for output in outputs:
@@ -223,35 +219,28 @@ def _compare(
 
 
 def _measure(output: Output, reference: str, device: Device, text: str) -> Measured:
-    from model.analysis.ablations import outputs
-
     run = trace(output.preset, device, text)
     translator = models.any_translator(choice_of(output.preset, device))
     return Measured(
         output,
-        outputs.shared_words(reference, output.translation),
-        outputs.longest_repetition(run),
+        later.outputs.shared_words(reference, output.translation),
+        later.outputs.longest_repetition(run),
         len(run.steps),
-        outputs.has_ended(run),
-        outputs.try_backwards(translator, run),
+        later.outputs.has_ended(run),
+        later.outputs.try_backwards(translator, run),
         _stunted(translator),
     )
 
 
 @cached(max_entries=MAX_KEPT)
 def _stunted(translator: SequenceTranslator) -> int:
-    from model.analysis.ablations.outputs import count_stunted
-
-    return count_stunted(translator)
+    return later.outputs.count_stunted(translator)
 
 
 def rows(results: AblationResults) -> tuple[Row, ...]:
     """A row for each model that was measured, in the order of the presets."""
-    from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
-    from model.training.ablations import ABLATIONS
-
     table = []
-    for preset in ABLATIONS:
+    for preset in later.ablations.ABLATIONS:
         sets = {}
         for name in summed.dev_sets(results):
             bleu, chrf = summed.bleu_of(results, preset, name), summed.chrf_of(results, preset, name)
@@ -263,7 +252,16 @@ def rows(results: AblationResults) -> tuple[Row, ...]:
         if sets:
             runs = len({run.seed for run in results.runs if run.preset == preset})
             speed = results.tokens_per_second.get(preset)
-            table.append(Row(preset, runs, sets, speed, OFTEN_CLAIMED.get(preset), paper_difference(preset)))
+            table.append(
+                Row(
+                    preset,
+                    runs,
+                    sets,
+                    speed,
+                    later.ablations_table.OFTEN_CLAIMED.get(preset),
+                    later.ablations_table.paper_difference(preset),
+                )
+            )
     return tuple(table)
 
 
@@ -319,15 +317,15 @@ def results() -> AblationResults | None:
     Raises:
         DataError: the file is damaged.
     """
-    from model.training.ablations import RESULTS
-
-    path = catalogue.experiments_root() / RESULTS
+    path = catalogue.experiments_root() / later.ablations.RESULTS
     try:
         return _results(FileState.of(path))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DataError("{results} cannot be read: {strerror}.", results=RESULTS, strerror=error.strerror) from error
+        raise DataError(
+            "{results} cannot be read: {strerror}.", results=later.ablations.RESULTS, strerror=error.strerror
+        ) from error
 
 
 @cached(max_entries=4)
@@ -337,17 +335,14 @@ def _results(file: FileState) -> AblationResults:
 
 def parts_off(layer: int | None, kept_head: int) -> "tuple[PartOff, ...]":
     """Every part, taken out in one layer (from 0) or in all."""
-    from model.analysis.interventions.parts_off import PartOff
-
-    return tuple(PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
+    return tuple(later.parts_off.PartOff(part, None if part == "positions" else layer, kept_head) for part in PARTS)
 
 
 def sentence_task(translator: Translator, text: str, offs: "tuple[PartOff, ...]") -> "Task[Translations]":
     """The translation of a sentence by the whole model and without each of the parts."""
-    from model.analysis.interventions.parts_off import translate_without
 
     def compute(progress: Progress) -> Translations:
-        whole = translate_without(translator, [text], None, progress)[0]
+        whole = later.parts_off.translate_without(translator, [text], None, progress)[0]
         return Translations(whole, tuple(_without(translator, text, off, progress) for off in offs))
 
     return Task(
@@ -360,10 +355,8 @@ def sentence_task(translator: Translator, text: str, offs: "tuple[PartOff, ...]"
 
 
 def _without(translator: Translator, text: str, off: "PartOff", progress: Progress) -> Without:
-    from model.analysis.interventions.parts_off import translate_without
-
     try:
-        return Without(off, translate_without(translator, [text], off, progress)[0])
+        return Without(off, later.parts_off.translate_without(translator, [text], off, progress)[0])
     except EditError as error:
         progress(1)
         return Without(off, lacking=error.message)
@@ -371,12 +364,10 @@ def _without(translator: Translator, text: str, off: "PartOff", progress: Progre
 
 def score_task(translator: Translator, offs: "tuple[PartOff, ...]") -> "Task[tuple[PartScore, ...]]":
     """The translation of our own corpus by the whole model and without each of the parts."""
-    from model.analysis.interventions.parts_off import score_without
-
     return Task(
         ("parts off", translator.key, offs),
         SENTENCES * (1 + len(offs)),
         said("translations"),
-        lambda progress: score_without(translator, offs, progress),
+        lambda progress: later.parts_off.score_without(translator, offs, progress),
         said("Translating: {done} of {total}, about {left:.0f} s left"),
     )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float, Int
 
-from model import Trace, Translator
+from model import Trace, Translator, later
 from model.analysis.metrics.measures import value_weighted_norms
 from model.analysis.scoring.saturation import with_scale
 from model.errors import TraceError
@@ -164,16 +164,14 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
 
 def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     """A model without positions: what changes in its encoder backwards, and in its decoder with two tokens swapped."""
-    from model.analysis.positions.word_order import read_backwards, swap_earlier_tokens
-
     translator = experiment(shipped, "no-positions")
     trace = traces.trace(translator, text)
     if len(trace.target_ids) < 4:
         raise TraceError(
             "The small model writes too few tokens here: there are no two tokens before the last that could be swapped."
         )
-    reversed_words = read_backwards(translator, trace)
-    swapped = swap_earlier_tokens(translator, trace, 1, 2)
+    reversed_words = later.word_order.read_backwards(translator, trace)
+    swapped = later.word_order.swap_earlier_tokens(translator, trace, 1, 2)
     names = [
         said("encoder, words backwards"),
         *(said("decoder’s last row, after layer {layer}", layer=n) for n in range(1, len(swapped.differences) + 1)),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from model import Translator
+from model import Translator, later
 from model.analysis.ablations.results import AblationResults, bleu_of, dev_sets, load_results
 from model.errors import DataError
 from viz.access import models, traces
@@ -60,8 +60,6 @@ def through(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
 
 def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     """BLEU of small models on one set: mean and standard deviation over their seeds."""
-    from model.analysis.ablations.table import paper_difference, told_apart
-
     measured = results()
     sets = dev_sets(measured)
     found: dict[str, float | str] = {}
@@ -74,8 +72,11 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
         deviations.append(spread.deviation)
         name = preset.replace("-", "_")
         found |= {name: spread.mean, f"{name}_deviation": spread.deviation, "seeds": spread.runs}
-        found |= {} if (paper := paper_difference(preset)) is None else {f"{name}_paper": paper}
-        found |= {f"{name}_less": spread.mean - means[0], f"{name}_told": told_apart(measured, preset, sets) or ""}
+        found |= {} if (paper := later.ablations_table.paper_difference(preset)) is None else {f"{name}_paper": paper}
+        found |= {
+            f"{name}_less": spread.mean - means[0],
+            f"{name}_told": later.ablations_table.told_apart(measured, preset, sets) or "",
+        }
     order = np.argsort(means)
     found |= {"best": PRESETS[presets[order[-1]]], "worst": PRESETS[presets[order[0]]]}
     picture = Bars(
@@ -93,15 +94,16 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
 
 def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     """BLEU less the full model's, here and in the paper's Table 3, and whether the seeds tell it apart."""
-    from model.analysis.ablations.table import paper_difference, told_apart
-
     measured = results()
     sets = dev_sets(measured)
     rows, found, agree = [], dict[str, float | str](), 0
     for preset in presets:
         pairs = [(bleu_of(measured, preset, name), bleu_of(measured, "full", name)) for name in sets]
         less = [own.mean - full.mean for own, full in pairs if own is not None and full is not None]
-        paper, told = paper_difference(preset), told_apart(measured, preset, sets)
+        paper, told = (
+            later.ablations_table.paper_difference(preset),
+            later.ablations_table.told_apart(measured, preset, sets),
+        )
         name = preset.replace("-", "_")
         found |= {f"{name}_told": told or ""} | {f"{name}_less_{i}": value for i, value in enumerate(less, 1)}
         found |= {} if paper is None else {f"{name}_paper": paper}
@@ -125,14 +127,12 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
 
 def results() -> AblationResults:
     """What was measured of all seeds. Raises a DataError where nobody has measured, or the file is damaged."""
-    from model.training.ablations import RESULTS
-
-    path = catalogue.experiments_root() / RESULTS
+    path = catalogue.experiments_root() / later.ablations.RESULTS
     try:
         return _results(FileState.of(path))
     except OSError as error:
         raise DataError(
-            "There are no results of ablations ({results}) for the small models.", results=RESULTS
+            "There are no results of ablations ({results}) for the small models.", results=later.ablations.RESULTS
         ) from error
 
 
@@ -152,14 +152,12 @@ def _not_measured(preset: str, dev_set: str) -> DataError:
 
 def claimed(shipped: "Shipped", *, dev_set: str) -> View:
     """BLEU less a full model's, as notes about the paper often claim it, beside Table 3 and what was measured here."""
-    from model.analysis.ablations.table import OFTEN_CLAIMED, paper_difference
-
     measured = results()
     full = bleu_of(measured, "full", dev_set)
     rows, found = [], dict[str, float | str]()
     with_source = 0
-    for preset, claimed in OFTEN_CLAIMED.items():
-        own, paper = bleu_of(measured, preset, dev_set), paper_difference(preset)
+    for preset, claimed in later.ablations_table.OFTEN_CLAIMED.items():
+        own, paper = bleu_of(measured, preset, dev_set), later.ablations_table.paper_difference(preset)
         if own is None or full is None:
             raise _not_measured(preset, dev_set)
         name = preset.replace("-", "_")
@@ -172,5 +170,9 @@ def claimed(shipped: "Shipped", *, dev_set: str) -> View:
         Column(said("small models here"), is_number=True),
     )  # fmt: skip
     caption = said("BLEU minus the full model. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
-    choices = {"paper_tab": "Ablations", "ablations": ("full", *OFTEN_CLAIMED), "ablations_chosen": True}
+    choices = {
+        "paper_tab": "Ablations",
+        "ablations": ("full", *later.ablations_table.OFTEN_CLAIMED),
+        "ablations_chosen": True,
+    }
     return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from model import later
 from model.analysis.attribution.choice import choice_at, visible
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import word_diff
@@ -134,14 +135,12 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
 
 def hidden_words(shipped: "Shipped", *, text: str, word: str, other: str, hidden: str) -> View:
     """How likely a written word and another one are with each word of the sentence hidden from every attention."""
-    from model.analysis.attribution.methods import choice_run
-
     trace = shipped.trace(text)
     choice = choice_at(trace, shipped.row(trace, DECODER, word))
     known = word_links.words(trace)
     labels = [label.strip(".,!?") for label in known.labels[: known.num_source]]
     seen = visible(len(trace.source_ids), [(), *known.groups[: known.num_source]])
-    logits = choice_run(shipped.translator, choice, text).seen_logits(seen).detach()
+    logits = later.attribution_methods.choice_run(shipped.translator, choice, text).seen_logits(seen).detach()
     tokens = [choice.token, shipped.translator.tokenizer.token_id(f"▁{other}")]
     own, instead = logits.float().softmax(-1)[:, tokens].T.cpu().numpy()
     most, named = int(own[1:].argmin()), labels.index(hidden)
@@ -167,10 +166,8 @@ def without_part(
     shipped: "Shipped", *, texts: list[str], part: Literal["positions", "scaling", "heads", "residuals", "norms"]
 ) -> View:
     """Translations as they are, and with a part of the architecture taken out of every layer."""
-    from model.analysis.interventions.parts_off import PartOff, translate_without
-
     whole = [shipped.trace(text).translation for text in texts]
-    without = translate_without(shipped.translator, texts, PartOff(part))
+    without = later.parts_off.translate_without(shipped.translator, texts, later.parts_off.PartOff(part))
     shown = [text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …" for text in without]
     found: dict[str, float | str] = {"same": sum(map(str.__eq__, whole, without)), "sentences": len(texts)}
     for number, (own, other) in enumerate(zip(whole, shown, strict=True), 1):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from model import later
 from model.analysis.positions.schemes import (
     dimension_wave,
     products_at_distances,
@@ -31,14 +32,12 @@ PAIRS: Final = 6
 
 def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     """A sentence and its words in reverse order through small models: the translations, and how far encoders differ."""
-    from model.analysis.positions.word_order import read_backwards
-
     rows = []
     found: dict[str, float | str] = {"text": text}
     for preset in presets:
         translator = experiment(shipped, preset)
         trace = traces.trace(translator, text)
-        result = read_backwards(translator, trace)
+        result = later.word_order.read_backwards(translator, trace)
         name = preset.replace("-", "_")
         found |= {
             name: trace.translation, f"{name}_backwards": result.translation, f"{name}_difference": result.difference,
