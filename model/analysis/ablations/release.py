@@ -77,39 +77,17 @@ def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out
     write_manifest(out)
 
 
+def _filled(template: str, **values: object) -> str:
+    """A template that lies beside this module, with these values."""
+    return Path(__file__).with_name(template).read_text(encoding="utf-8").format(**values)
+
+
 def _card(preset: Preset, results: AblationResults, run: RunResult) -> str:
     scores = [
         f"| {score.set} | {score.bleu:.1f} | {score.chrf:.1f} | {_over_seeds(results, run.preset, score.set)} |"
         for score in run.scores
     ]
-    return "\n".join(
-        [
-            "---",
-            "language: [en, de]",
-            "license: other",
-            "---",
-            f"# {run.preset}: {preset.what}",
-            "",
-            f"One of {len(ABLATIONS)} small translators, English → German, to compare: an experiment "
-            f"on what a part is worth, with {run.parameters:,} parameters in 16 bit. All of them, their table "
-            "and the commands are in [the card of the experiments](../README.md).",
-            "",
-            "| set | BLEU, greedy | chrF | BLEU of all seeds, mean ± standard deviation |",
-            "|---|---|---|---|",
-            *scores,
-            "",
-            f"Trained with `python -m model train --preset {run.preset} --seed {run.seed} --data DIR`; "
-            f"the last training loss was {run.loss:.2f} nats.",
-            "",
-            "## What to expect",
-            "",
-            "Wrong translations. It has seen five million tokens, everyday sentences and image captions, in a few "
-            "minutes of one core; it is here to be compared with the others, and to be looked into.",
-            "",
-            "It reads at most 128 tokens.",
-            "",
-        ]
-    )
+    return _filled("card.md", what=preset.what, count=len(ABLATIONS), **{**asdict(run), "scores": "\n".join(scores)})
 
 
 def _over_seeds(results: AblationResults, preset: str, dev_set: str) -> str:
@@ -124,46 +102,16 @@ def _card_of_all(results: AblationResults, seed: int) -> str:
     settings, sizes = ABLATIONS["full"].settings, [run.parameters for run in results.runs]
     sets = [f"| {name} | {what} | {licence} |" for name, (what, licence) in DATA.items()]
     models = [f"| [{name}]({name}) | {ABLATIONS[name].what} |" for name in presets]
-    return "\n".join(
-        [
-            "# Experiments: small translators to compare",
-            "",
-            f"English → German, {min(sizes):,} to {max(sizes):,} parameters. All are trained on the same batches for "
-            f"{settings.steps:,} steps of at most {settings.tokens_per_batch:,} padded tokens a side, with the same "
-            f"vocabulary and schedule, from the same seeds. Each differs from *full* in the part that its name says "
-            f"(*unscaled* in the number of heads, too). Seed {seed} of each is here. "
-            "They show what a part is worth in a small model and a short training, no more.",
-            "",
-            "| model | what it is |",
-            "|---|---|",
-            *models,
-            "",
-            "## Trained on",
-            "",
-            "| set | what it is | licence stated at its source |",
-            "|---|---|---|",
-            *sets,
-            "",
-            "## What each part is worth",
-            "",
-            "```",
-            ablations_report(results),
-            "```",
-            "",
-            "## The commands",
-            "",
-            "DIR is a folder with `train/tatoeba.tsv.xz`, `train/multi30k.tsv.xz`, `dev/tatoeba_dev.tsv.xz` and "
-            "`dev/multi30k_val.tsv.xz`, one `English TAB German` pair a line.",
-            "",
-            "```sh",
-            f"python -m model train --preset full --seed 0 --data DIR --film runs/ablations/full-0/{FILM}",
-            "python -m model train --preset no-positions --seed 0 --data DIR   # and so on: each preset, seeds 0, 1, 2",
-            "python -m model ablations --data DIR --out checkpoints/experiments",
-            "python -m model claims > checkpoints/experiments/claims.txt",
-            "```",
-            "",
-            f"`{FILM}` holds what the full model attended to at 30 steps of its training, `{RESULTS}` the scores of "
-            "every seed, `claims.txt` what score functions and the layers of Table 1 cost on the machine that trained.",
-            "",
-        ]
+    return _filled(
+        "card_of_all.md",
+        smallest=min(sizes),
+        largest=max(sizes),
+        steps=settings.steps,
+        tokens=settings.tokens_per_batch,
+        seed=seed,
+        models="\n".join(models),
+        sets="\n".join(sets),
+        report=ablations_report(results),
+        film=FILM,
+        results=RESULTS,
     )
