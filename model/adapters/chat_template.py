@@ -25,7 +25,7 @@ _MARK: Final = re.compile(f"{_OPENS}([{chr(_ZERO)}-{chr(_ZERO + 9)}]{{1,6}}){_CL
 
 
 @dataclass(frozen=True, slots=True)
-class ChatMessage:
+class Message:
     """What somebody said: `role` is "system", "user" or "assistant"."""
 
     role: str
@@ -41,7 +41,7 @@ class Span:
     role: str
 
 
-def read_messages(text: str) -> tuple[ChatMessage, ...]:
+def read_messages(text: str) -> tuple[Message, ...]:
     """The messages of a text in which lines that begin with `system:`, `user:` or `assistant:` each begin one.
 
     What stands before the first such line, or a text without any, is a message of the user. White space around the
@@ -50,13 +50,13 @@ def read_messages(text: str) -> tuple[ChatMessage, ...]:
     begins = list(_BEGINS.finditer(text))
     ends = [*(match.start() for match in begins[1:]), len(text)]
     first = text[: begins[0].start()] if begins else text
-    messages = [ChatMessage("user", first.strip())] if first.strip() or not begins else []
+    messages = [Message("user", first.strip())] if first.strip() or not begins else []
     for match, end in zip(begins, ends, strict=False):
-        messages.append(ChatMessage(match["role"].lower(), text[match.end() : end].strip()))
+        messages.append(Message(match["role"].lower(), text[match.end() : end].strip()))
     return tuple(messages)
 
 
-def check_messages(messages: Sequence[ChatMessage]) -> None:
+def check_messages(messages: Sequence[Message]) -> None:
     """Make sure that messages are some, and of roles that there are.
 
     Raises:
@@ -70,15 +70,15 @@ def check_messages(messages: Sequence[ChatMessage]) -> None:
         )
 
 
-def marked(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+def marked(messages: Sequence[Message]) -> tuple[Message, ...]:
     """The same messages, each content but an empty one replaced by a mark that says which it is."""
     return tuple(
-        ChatMessage(message.role, _mark(number)) if message.content.strip() else message
+        Message(message.role, _mark(number)) if message.content.strip() else message
         for number, message in enumerate(messages)
     )
 
 
-def spans_of(rendered: str, with_marks: str, messages: Sequence[ChatMessage]) -> tuple[Span, ...] | None:
+def spans_of(rendered: str, with_marks: str, messages: Sequence[Message]) -> tuple[Span, ...] | None:
     """Which characters of a rendered chat are of which message; None where that is not known for sure.
 
     It is known where the chat comes out when every mark is replaced by its content, as it is or without white space at
@@ -95,7 +95,7 @@ def spans_of(rendered: str, with_marks: str, messages: Sequence[ChatMessage]) ->
     at, spans = len(own), []
     for signs, following in zip(rest[::2], rest[1::2], strict=True):
         number = _number(signs)
-        message = messages[number] if number < len(messages) else ChatMessage("", "")
+        message = messages[number] if number < len(messages) else Message("", "")
         contents = _as_templates_have_it(message.content)
         content = next((one for one in contents if rendered.startswith(one + following, at)), None)
         if content is None:
@@ -112,7 +112,7 @@ def roles_of(spans: Sequence[Span], offsets: Sequence[tuple[int, int]]) -> tuple
     )
 
 
-def as_fields(messages: Sequence[ChatMessage]) -> list[Mapping[str, str]]:
+def as_fields(messages: Sequence[Message]) -> list[Mapping[str, str]]:
     """Messages as the library takes them."""
     return [{"role": message.role, "content": message.content} for message in messages]
 
@@ -182,7 +182,7 @@ def chosen_template(value: object) -> str:
     return value
 
 
-def rendered(template: str, messages: Sequence[ChatMessage], variables: Mapping[str, object]) -> Rendered:
+def rendered(template: str, messages: Sequence[Message], variables: Mapping[str, object]) -> Rendered:
     """What a template makes of a chat, once for the same chat.
 
     The last message of an assistant is left open, so that a model goes on with it; after any other, the template begins

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Self
 
 from model.adapters.chat_template import (
-    ChatMessage,
+    Message,
     check_messages,
     chosen_template,
     read_messages,
@@ -76,7 +76,7 @@ class ChatWriter(TextWriter):
         check_not_blank(text, said("The text"))
         return self.chat_of(read_messages(text))
 
-    def chat_of(self, messages: Sequence[ChatMessage]) -> Chat:
+    def chat_of(self, messages: Sequence[Message]) -> Chat:
         """Messages as the model reads them. Raises as `chat`."""
         check_messages(messages)
         template = chosen_template(self.pieces.chat_template)
@@ -94,7 +94,7 @@ class ChatWriter(TextWriter):
         """The tokens of a text as a chat, checked. Raises as `chat`, and where they are too many."""
         return self.chat(text).encoded
 
-    def trace_messages(self, messages: Sequence[ChatMessage]) -> Trace:
+    def trace_messages(self, messages: Sequence[Message]) -> Trace:
         """Read a chat once and keep what every attention site computed; its text is what the template made.
 
         Raises:

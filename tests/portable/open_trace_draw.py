@@ -61,7 +61,7 @@ def library_model_is_traced(folder: Path) -> None:
 def chat_is_rendered_and_a_greedy_template_is_not(folder: Path) -> None:
     """A template that takes too much is ended although the system sets no limits."""
     from model.adapters import chat_template
-    from model.adapters.chat_template import ChatMessage
+    from model.adapters.chat_template import Message
     from model.errors import InputTextError
     from model.opening import as_chat, open_reader
 
@@ -69,7 +69,7 @@ def chat_is_rendered_and_a_greedy_template_is_not(folder: Path) -> None:
     chat_template.SECONDS = 1  # type: ignore[misc]
     greedy = "{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3
     with pytest.raises(InputTextError, match="takes more than 1 seconds"):
-        chat_template.rendered(greedy, (ChatMessage("user", "Hello."),), {})
+        chat_template.rendered(greedy, (Message("user", "Hello."),), {})
 
 
 def atlas_is_measured_and_kept(folder: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from model.adapters import chat_template
 from model.adapters.chat_template import (
     LONGEST_TEMPLATE,
-    ChatMessage,
+    Message,
     chosen_template,
     marked,
     read_messages,
@@ -22,7 +22,7 @@ from model.errors import CheckpointError, InputTextError
 from model.opening import as_chat, open_reader
 from tests.model.adapters.chats import MARKED, put_template, save_chat_model
 
-CHAT = (ChatMessage("user", "Hello."),)
+CHAT = (Message("user", "Hello."),)
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_a_machine_with_much_else_to_do_is_said_and_nothing_is_remembered(monkey
 def test_no_more_than_a_few_results_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_template, "answer_of", lambda *_, **__: {"texts": ["x", "x"]})
     for number in range(chat_template.MAX_REMEMBERED + 9):
-        rendered("x", (ChatMessage("user", str(number)),), {})
+        rendered("x", (Message("user", str(number)),), {})
     assert len(chat_template._known) == chat_template.MAX_REMEMBERED
 
 
@@ -187,19 +187,19 @@ Make = Callable[[str], str]
     ids=["as it is", "stripped", "twice", "upper", "length", "dropped", "cut"],
 )
 def test_characters_are_known_exactly_or_not_at_all(make: Make, expected: list[tuple[int, int]] | None) -> None:
-    messages = [ChatMessage("user", " a bc ")]
+    messages = [Message("user", " a bc ")]
     spans = spans_of(make(messages[0].content), make(marked(messages)[0].content), messages)
     assert (None if spans is None else [(span.begin, span.end) for span in spans]) == expected
 
 
 def test_marks_of_a_template_itself_name_no_message() -> None:
-    messages = [ChatMessage("user", "hi")]
-    forged = marked([ChatMessage("user", "x")] * 7)[6].content
+    messages = [Message("user", "hi")]
+    forged = marked([Message("user", "x")] * 7)[6].content
     assert spans_of(f"{forged}hi", f"{forged}{marked(messages)[0].content}", messages) is None
 
 
 def test_a_token_that_reaches_into_a_message_is_of_it() -> None:
-    messages = [ChatMessage("system", "ab"), ChatMessage("user", "cd")]
+    messages = [Message("system", "ab"), Message("user", "cd")]
     spans = spans_of("<ab><cd>", "<{}><{}>".format(*(one.content for one in marked(messages))), messages)
     assert spans is not None
     assert roles_of(spans, [(0, 2), (2, 3), (3, 5), (5, 5), (5, 8)]) == ("system", "system", "", "", "user")

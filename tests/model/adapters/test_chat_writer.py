@@ -8,7 +8,7 @@ import pytest
 import transformers
 
 from model.adapters import chat_template
-from model.adapters.chat_template import ChatMessage, as_fields, read_messages
+from model.adapters.chat_template import Message, as_fields, read_messages
 from model.adapters.chat_writer import ChatWriter
 from model.errors import InputTextError
 from model.opening import as_chat, open_reader
@@ -133,7 +133,7 @@ def test_a_chat_is_never_taken_for_the_same_text_without_a_template(chat_folder:
 
 
 def test_messages_are_read_as_they_are(marked: ChatWriter) -> None:
-    messages = [ChatMessage("user", " user: a "), ChatMessage("assistant", "b")]
+    messages = [Message("user", " user: a "), Message("assistant", "b")]
     trace = marked.trace_messages(messages)
     assert " user: a " in trace.text
     assert set(trace.roles) == {"", "user", "assistant"}
@@ -164,7 +164,7 @@ def test_a_chat_that_cannot_be_read_is_refused(marked: ChatWriter, text: str, wo
 
 def test_roles_of_messages_are_those_that_there_are(marked: ChatWriter) -> None:
     with pytest.raises(InputTextError, match="“tool” is no role"):
-        marked.trace_messages([ChatMessage("tool", "x")])
+        marked.trace_messages([Message("tool", "x")])
 
 
 def test_a_model_without_a_template_or_another_kind_is_refused(opened: Callable[[str], Any]) -> None:
