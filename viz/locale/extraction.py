@@ -1,4 +1,4 @@
-"""Find every text that a person sees in the source: Python, the browser's scripts, lessons and formulas.
+"""Find every text that a person sees in the source: Python, the browser's scripts, examples, lessons and formulas.
 
 Knows Babel and files; runs nothing of the app.
 """
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from babel.messages.catalog import Catalog
 
+from viz.selection.examples import FILE as EXAMPLES
 from viz.server.scripts import texts_in
 from viz.text.messages import OWN_NAME
 from viz.ui.formulas import NAME, formulas_in
@@ -35,7 +36,7 @@ def source_files() -> list[Path]:
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
     lessons = (ROOT / "viz" / "pages" / "learn").rglob("*.toml")
     formulas = (ROOT / "viz").rglob(NAME)
-    return [*sorted(python), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
+    return [*sorted([*python, EXAMPLES]), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
 
 
 def error_names() -> frozenset[str]:
@@ -56,6 +57,9 @@ def texts_of(path: Path) -> Iterator[Text]:
     elif path.suffix == ".md":
         for formula in formulas_in(path.read_text(encoding="utf-8")):
             yield from filter(None, (formula.title, formula.text))
+    elif path == EXAMPLES:
+        for examples in tomllib.loads(path.read_text(encoding="utf-8")).values():
+            yield from (example["look_for"] for example in examples)
     else:
         yield from lesson_texts(tomllib.loads(path.read_text(encoding="utf-8")))
 
