@@ -33,7 +33,8 @@ class Example:
 
 
 def _read(entry: dict[str, Any]) -> Example:
-    return Example(**{name: tuple(value) if isinstance(value, list) else value for name, value in entry.items()})
+    fields: dict[str, Any] = {name: tuple(it) if isinstance(it, list) else it for name, it in entry.items()}
+    return Example(**fields)
 
 
 #: Language → examples in it.
