@@ -29,7 +29,6 @@ MODULES: Final = (
     "viz.pages.attention.all_heads.tab",
     "viz.pages.attention.bertviz.tab",
     "viz.pages.attention.circuits",
-    "viz.pages.attention.origin.tab",
     "viz.pages.attention.export",
 )
 

@@ -15,6 +15,7 @@ from model.adapters.stream_taps import LayerCall, Stack, layer_around, tapped
 from model.adapters.text_tracer import TextTracer
 from model.errors import InputTextError
 from model.messages import said
+from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
 from model.trace.trace import Trace
@@ -153,17 +154,19 @@ class TextReader(TextTracer):
         """Every token of the vocabulary, in the order of their ids, each spelled by itself."""
         return tuple(token for token_id in range(self.vocab_size) for token in self.pieces.tokens([token_id]))
 
-    def run_again(self, trace: Trace, *, with_states: bool = False) -> Any:
+    def run_again(self, trace: Trace, *, with_states: bool = False, edits: Edits | None = None) -> Any:
         """What the library's model returns for what a trace read; what edits did to its heads they do again.
 
         Args:
             trace: of this model.
             with_states: whether to return what every layer puts out.
+            edits: named edits of heads instead of the trace's.
         """
         source, target = trace.source_ids, trace.target_ids
-        edits = head_edits(trace.edits, self.abilities, num_source=len(source), num_target=len(target))
+        wanted = trace.edits if edits is None else edits
+        hooks = head_edits(wanted, self.abilities, num_source=len(source), num_target=len(target))
         given = self.arguments(source, target)
         if with_states:
             given["output_hidden_states"] = True
-        with listen(edits=edits):
+        with listen(edits=hooks):
             return self.model.base_model(**given)  # type: ignore[operator]

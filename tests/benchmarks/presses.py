@@ -43,7 +43,7 @@ NUM_KINDS: Final = 5
 #: Links by name, and the path of each in addresses: pages that need no long computation.
 LINKS: Final = {"Learn": "/learn", "Attention": "/", "Model": "/model", "The paper": "/paper"}
 #: Tabs of one page, by what addresses call them; the first is the default, of which addresses are silent.
-TABS: Final = ("All heads", "Where a weight comes from", "QK and OV")
+TABS: Final = ("All heads", "QK and OV", "bertviz")
 #: The tiles that are pressed: of two layers.
 HEADS: Final = 8
 NUM_TILES: Final = 2 * HEADS

@@ -29,10 +29,12 @@ LABEL = re.compile("(?<==')[^']+")
 #: Page and tab → the picture that it is about.
 PICTURES = {
     ("learn", "Lessons"): ".st-key-lesson-step",
-    ("learn", "Whole model"): ".st-key-architecture",
-    ("learn", "One token"): ".st-key-follow-path",
+    ("learn", "model"): ".model-scene",
+    ("learn", "layer"): ".layer-scene",
+    ("learn", "head"): ".head-scene",
+    ("learn", "cell"): ".cell-scene",
+    ("learn", "number"): ".number-scene",
     ("attention", "All heads"): ".st-key-heads",
-    ("attention", "Where a weight comes from"): ".st-key-origin .first svg",
     ("attention", "QK and OV"): "[aria-label='What the head writes for each token']",
     ("attention", "bertviz"): "iframe",
     ("decoding", "Greedy"): ".st-key-player",
@@ -55,7 +57,7 @@ PICTURES = {
     ("model_card", "Data and training"): ".st-key-training-curves",
 }
 #: Tab → the field of what it shows in other ways.
-MODES = {"Film": "search", "Inside": "inside", "The Transformer": "transformer_view"}
+MODES = {"Film": "search", "Inside": "inside", "The Transformer": "depth"}
 #: Four English words in a row.
 RUN = re.compile(r"\b[A-Za-z’']+[,;:]?(?: [A-Za-z’']+[,;:]?){3,}")
 #: Without any of these, words in a row are tokens, names or numbers of a model.

@@ -41,6 +41,6 @@ def test_any_two_words_head_takes_two_clicks(page: Page, shipped_url: str) -> No
 
 def test_the_root_of_d_k_is_shown_after_one_click(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
-    page.get_by_role("tab", name="Where a weight comes from").click()
-    step = page.locator(".origin-story li.step").filter(has_text="Divide by √dₖ")
+    page.get_by_role("button", name="Where a weight comes from").click()
+    step = page.locator(".head-scene li.step").filter(has_text="Divide by √dₖ")
     expect(step).to_contain_text(re.compile(r"√32|5\.66|5\.657"))

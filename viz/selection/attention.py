@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal, get_args
 
 from viz.selection.fields import Param, ResetBy
 
-AttentionTab = Literal["All heads", "Where a weight comes from", "QK and OV", "bertviz"]
+AttentionTab = Literal["All heads", "QK and OV", "bertviz"]
 Metric = Literal[
     "", "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "kept"
 ]  # fmt: skip

@@ -6,9 +6,11 @@ from typing import Annotated, Literal
 from viz.selection.fields import MAX_TEXT_IN_URL, MaxLength, OnlyWith, Param, ResetBy
 
 TrainingView = Literal["Label smoothing", "Warm-up", "Teacher forcing"]
-Stack = Literal["encoder", "decoder"]
 LearnTab = Literal["Lessons", "The Transformer", "Training", "Collection"]
-TransformerView = Literal["Whole model", "One token"]
+Depth = Literal["model", "layer", "head", "cell", "number"]
+PathEnd = Literal["", "input", "output"]
+Lines = Literal["strongest", "mean", "chosen"]
+WalkEdit = Literal["", "off", "point"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +22,13 @@ class LearnChoices:
         lesson: the open lesson, by the name of its file; "" for the first.
         lesson_step: the step of it that is shown, counted from 1.
         answer: what a person predicts there, counted from 1; 0 before that.
-        transformer_view: what is shown of the Transformer.
-        followed_stack: which stack's token is followed.
-        followed_token: its position there; None leaves token and stack to the page.
-        followed_stage: which of its stages is open: 0 for the input, then the layers, then the output; None leaves that
-            to the page.
-        map_step: where the film over the map stands.
+        depth: how far the picture of the Transformer is zoomed in; its layer, head, row and key are those of all pages.
+        path_end: at the depth of a layer, the input or the output of the stack instead.
+        component: of query and key, the one that is looked at; None leaves that to the page.
+        walk_stop: the stop of the way through the picture, counted from 1; 0 for whoever goes where they like.
+        lines: whose weights the lines of the whole model are: each cell's strongest head, the mean, or the open head.
+        walk_edit: whether the open head is switched off, or pointed at the key, to see what changes in the model.
+        map_step: where the film of the model stands; None for its end, where all is drawn.
         training_view: what is shown of training.
         smoothed_step: the step whose target is smoothed; None leaves that to the page.
         smoothing: ε, in hundredths.
@@ -40,11 +43,13 @@ class LearnChoices:
     lesson: str = ""
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
-    transformer_view: Annotated[TransformerView, Param("transformer")] = "Whole model"
-    followed_stack: Annotated[Stack, Param("follow"), ResetBy("text", "checkpoint", "chat")] = "encoder"
-    followed_token: Annotated[int | None, Param("follow_token"), ResetBy("text", "checkpoint", "chat")] = None
-    followed_stage: Annotated[int | None, Param("stage"), ResetBy("text", "checkpoint", "chat")] = None
-    map_step: Annotated[int, Param("map"), ResetBy("text", "checkpoint", "chat")] = 0
+    depth: Depth = "model"
+    path_end: Annotated[PathEnd, Param("end")] = ""
+    component: Annotated[int | None, Param("dim"), ResetBy("checkpoint")] = None
+    walk_stop: Annotated[int, Param("walk"), ResetBy("checkpoint")] = 0
+    lines: Lines = "strongest"
+    walk_edit: Annotated[WalkEdit, Param("change"), ResetBy("text", "checkpoint", "chat")] = ""
+    map_step: Annotated[int | None, Param("map"), ResetBy("text", "checkpoint", "chat")] = None
     training_view: Annotated[TrainingView, Param("training")] = "Label smoothing"
     smoothed_step: Annotated[int | None, Param("target_of"), ResetBy("text", "checkpoint", "chat")] = None
     smoothing: Annotated[int, Param("epsilon")] = 10

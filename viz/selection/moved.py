@@ -11,7 +11,9 @@ from typing import Final
 _RENAMED: Final[Mapping[tuple[str, str], Mapping[str, str]]] = {
     ("part", "Masks"): {"claim": "Masks"},
     ("part", "Positional encodings"): {"claim": "Positions"},
-    ("learn", "Follow one token"): {"learn": "The Transformer", "transformer": "One token"},
+    ("learn", "Follow one token"): {"learn": "The Transformer", "depth": "layer"},
+    ("transformer", "One token"): {"depth": "layer"},
+    ("transformer", "Whole model"): {},
     ("view", "Take it with you"): {},
     ("studio", "Take it with you"): {},
     ("studio", "Branches"): {},
@@ -35,6 +37,7 @@ _MOVED: Final[Mapping[tuple[str, str, str], tuple[str, Mapping[str, str]]]] = {
     ("masks", "part", "Positional encodings"): ("paper", {"claim": "Positions"}),
     ("why", "", ""): ("paper", {}),
     ("decode", "studio", "Edit attention"): ("compare", {"lab": "Cause"}),
+    ("", "view", "Where a weight comes from"): ("learn", {"learn": "The Transformer", "depth": "head"}),
 }
 _HEAD: Final = re.compile(r"L([1-9]\d{0,4})H([1-9]\d{0,4})")
 #: Addresses that pages had.
@@ -50,6 +53,21 @@ def renamed(params: Mapping[str, str]) -> dict[str, str]:
         if params.get(name) == value:
             del now[name]
             now = {**new, **now}
+    return _followed(now)
+
+
+def _followed(params: Mapping[str, str]) -> dict[str, str]:
+    """A token that was followed through the layers, as the picture of the Transformer has it."""
+    now = dict(params)
+    stack, token, stage = (now.pop(name, "") for name in ("follow", "follow_token", "stage"))
+    if stack in ("encoder", "decoder"):
+        now = {"site": f"{stack}.self", **now}
+    if token:
+        now = {"token": token, **now}
+    if stage == "0":
+        now = {"end": "input", **now}
+    elif stage.isdecimal():
+        now = {"layer": str(int(stage[:4]) - 1), "head": "0", **now}
     return now
 
 

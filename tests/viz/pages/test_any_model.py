@@ -76,7 +76,7 @@ def test_a_film_names_the_attentions_that_the_model_has(app: AppTest, name: str,
     assert len(set(header["titles"])) == 2
 
 
-@pytest.mark.parametrize("view", ["Where a weight comes from", "bertviz", "Take it with you"])
+@pytest.mark.parametrize("view", ["QK and OV", "bertviz", "Take it with you"])
 @pytest.mark.parametrize("name", ["bert", "t5", "mpnet", "vit"])
 def test_every_tab_of_the_attention_page_opens(app: AppTest, name: str, view: str) -> None:
     app.query_params["view"] = view

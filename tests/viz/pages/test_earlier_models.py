@@ -28,7 +28,6 @@ TABS = [
 #: Page and tab → what is said there of what such a model lacks.
 SAID = {
     ("attention", "All heads"): "no self-attention",
-    ("attention", "Where a weight comes from"): "There is no matrix W_O after this head",
     ("decoding", "Film"): "no self-attention",
     ("decoding", "Logit lens"): "logit lens reads layers that all add to one sum",
     ("attention", "QK and OV"): "depend on everything read before",
@@ -107,11 +106,11 @@ def test_the_formula_of_the_weights_is_that_of_the_model(name: str, formula: str
 
 @both
 def test_no_switch_is_offered_for_a_division_that_the_model_does_not_do(name: str) -> None:
-    app = opened(name, "attention", view="Where a weight comes from", scaled="False")
+    app = opened(name, "learn", learn="The Transformer", depth="head", scaled="False")
     assert "scaled" not in {toggle.key for toggle in app.toggle}
-    assert "this model does not divide" in " ".join(one.value for one in app.markdown)
-    ((header, _),) = sent_to(app, "origin_story")
-    assert "Wᴼ" not in header["steps"][-1]["text"]
+    ((header, _),) = sent_to(app, "walk")
+    assert header["row"]["steps"][2]["title"] == "This model does not divide by √dₖ"
+    assert "Wᴼ" not in header["row"]["steps"][-1]["text"]
 
 
 def test_causes_are_looked_for_where_all_rows_are_computed_at_once() -> None:

@@ -33,9 +33,8 @@ KEPT: dict[str, dict[str, object]] = {
         "text": "", "token": 0, "drawn_as": "Lines", "measure": "norms", "further_heads": (2, 5), "threshold": 20,
         "window_start": 64, "whole_words": True, "special_tokens": False,
     },
-    "layer=3&token=4&key_token=2&view=Where+a+weight+comes+from&scaled=False&masked=False": {
-        "layer": 3, "token": 4, "key_token": 2, "attention_tab": "Where a weight comes from", "scaled": False,
-        "masked": False,
+    "layer=3&token=4&key_token=2&scaled=False&masked=False": {
+        "layer": 3, "token": 4, "key_token": 2, "scaled": False, "masked": False,
     },
     "site=decoder.cross&view=bertviz&bertviz=Model+view": {
         "site": "decoder.cross", "attention_tab": "bertviz", "bertviz_view": "Model view",

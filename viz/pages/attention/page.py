@@ -1,4 +1,4 @@
-"""Every head of one attention, where a weight comes from, and other views of it."""
+"""Every head of one attention, and other views of it."""
 
 from functools import partial
 
@@ -10,7 +10,6 @@ from viz.pages.attention import export as attention_export
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
-from viz.pages.attention.origin import tab as origin
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS, AttentionTab
 from viz.text.messages import _
@@ -36,7 +35,6 @@ with frame.errors_shown():
         sentence.show(trace, head)
     tabs: list[frame.Tab[AttentionTab]] = [
         ("All heads", all_heads.show),
-        ("Where a weight comes from", origin.show),
         ("QK and OV", circuits.show),
         ("bertviz", bertviz.show),
     ]

@@ -1,9 +1,8 @@
-"""The paper, to be learned: lessons, the architecture, one token followed through it, and its training."""
+"""The paper, to be learned: lessons, the Transformer as one picture to zoom into, and its training."""
 
-from viz.selection import state
 from viz.selection.learn import LearnTab
 from viz.text.messages import _
-from viz.ui import controls, frame
+from viz.ui import frame
 
 head = frame.title(
     _("Learn"),
@@ -14,22 +13,14 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.learn.architecture import tab as architecture
     from viz.pages.learn.collection import tab as collection
-    from viz.pages.learn.follow_token import tab as follow_token
     from viz.pages.learn.lessons import tab as lessons
     from viz.pages.learn.training import tab as training
+    from viz.pages.learn.transformer import walk
 
-    # Each tab says beside the title what it is about; those on the sentence of the sidebar read and show it there.
-    learn = state.current().learn
-    if learn.learn_tab == "The Transformer":
-        with frame.in_line_of_tabs():
-            labels = {"Whole model": _("Whole model"), "One token": _("One token")}
-            controls.segmented("transformer_view", _("Part of the Transformer"), labels, has_label=False)
-    the_transformer = {"Whole model": architecture.show, "One token": follow_token.show}[learn.transformer_view]
     every_tab: list[frame.Tab[LearnTab]] = [
         ("Lessons", lessons.show),
-        ("The Transformer", the_transformer),
+        ("The Transformer", walk.show),
         ("Training", training.show),
         ("Collection", collection.show),
     ]

@@ -21,7 +21,7 @@ from viz.selection.attention import DrawnAs
 from viz.text import sites
 from viz.text.messages import _, said, shown
 from viz.text.sites import file_name, head_name
-from viz.ui import controls, finding, frame, head_jobs, measures
+from viz.ui import controls, finding, frame, head_jobs, measures, tools
 from viz.ui.measures import MEASURES, Measure
 
 if TYPE_CHECKING:
@@ -81,6 +81,15 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))
+    if measure.is_per_head and "scores" not in models.abilities(state.current().model).lacks:
+        label = _("Where a weight comes from: this head in the picture of the Transformer")
+        st.button(label, key="open-in-walk", icon=":material/zoom_in:", type="tertiary", on_click=_open_in_picture)
+
+
+def _open_in_picture() -> None:
+    """Open this head where its scores are followed down to single products."""
+    state.change(learn_tab="The Transformer", depth="head", walk_stop=0)
+    tools.open_page("learn")
 
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:

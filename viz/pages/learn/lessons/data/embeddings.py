@@ -76,7 +76,7 @@ def lengths(shipped: "Shipped", *, text: str) -> View:
     caption = said(
         "The vectors added before the first layer: the scaled row of the token, and the encoding of its position."
     )
-    choices = {"text": text, "learn_tab": "The Transformer", "transformer_view": "One token", "site": ENCODER}
+    choices = {"text": text, "learn_tab": "The Transformer", "depth": "layer", "site": ENCODER}
     return View(picture, found, caption, FullPage("learn", choices))
 
 

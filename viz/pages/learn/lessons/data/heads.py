@@ -126,7 +126,7 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
     caption = said("One bar per head: the norm of the vector that it adds to the output of the layer for this word.")
     choices = {"text": text, "site": site, "layer": layer, "head": int(lengths.argmax()), "token": at}
     return View(
-        picture, found, caption, FullPage("attention", {**choices, "attention_tab": "Where a weight comes from"})
+        picture, found, caption, FullPage("learn", {**choices, "learn_tab": "The Transformer", "depth": "head"})
     )
 
 

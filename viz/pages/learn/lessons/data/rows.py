@@ -97,7 +97,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         row=found["row"], head=found["head"],
     )  # fmt: skip
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+    return View(picture, found, caption, full.on("learn", learn_tab="The Transformer", depth="head"))
 
 
 def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
@@ -153,7 +153,7 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         head=found["head"],
     )
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+    return View(picture, found, caption, full.on("learn", learn_tab="The Transformer", depth="head"))
 
 
 def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
@@ -248,7 +248,7 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         word=word,
     )
     full = _opened(text, site, layer, number, at)
-    return View(picture, found, caption, full.on("attention", attention_tab="Where a weight comes from"))
+    return View(picture, found, caption, full.on("learn", learn_tab="The Transformer", depth="head"))
 
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:

@@ -175,4 +175,4 @@ def _path(shipped: "Shipped", text: str, word: str) -> TokenPath:
 def _follow(shipped: "Shipped", text: str, word: str) -> FullPage:
     trace = shipped.trace(text)
     choices = {"text": text, "site": ENCODER, "token": shipped.row(trace, ENCODER, word)}
-    return FullPage("learn", {**choices, "learn_tab": "The Transformer", "transformer_view": "One token"})
+    return FullPage("learn", {**choices, "learn_tab": "The Transformer", "depth": "layer"})

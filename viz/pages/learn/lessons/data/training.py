@@ -190,7 +190,7 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
         picture,
         found,
         caption,
-        FullPage("learn", {"text": text, "learn_tab": "The Transformer", "transformer_view": "One token"}),
+        FullPage("learn", {"text": text, "learn_tab": "The Transformer", "depth": "layer"}),
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from viz.access import long_texts, models
-from viz.pages.learn.follow_token import data, figures
+from viz.pages.learn.transformer import data, figures
 from viz.selection import state
 from viz.selection.examples import BATCH_SENTENCES
 from viz.server.widgets import sent
@@ -26,8 +26,7 @@ from viz.ui.trace_tables import cell, table
 if TYPE_CHECKING:
     from model import Reader, Trace, Translator
     from model.analysis.embedding_space import EmbeddingSpace, Neighbour, SumAnswer
-    from model.analysis.residual_stream.additions import TokenPath
-    from viz.selection.learn import Stack
+    from model.analysis.residual_stream.additions import Stack, TokenPath
 
 NEIGHBOURS: Final = 10
 NEAREST: Final = 8
@@ -62,6 +61,21 @@ SUMS: Final = (
     Sum("Haus", "house", "street", "Straße"),
     Sum("Hund", "dog", "cat", "Katze"),
 )
+
+
+def offer(trace: "Trace", reader: "Reader", stack: "Stack", position: int, layer: int) -> None:
+    """What norms do to a token, and its place among all embeddings, each where a person unfolds it."""
+    if data.why_not(reader):
+        return
+    if reader.abilities.is_headlight:
+        label = _("Norms: in which direction layer norm and batch norm work")
+        with st.expander(label, on_change="rerun", key="walk-norms") as unfolded:
+            if unfolded.open:
+                show_norms(trace, models.translator(state.current().model), stack, position, layer)
+    label = _("Embeddings: the neighbours of this token, and sums of words")
+    with st.expander(label, on_change="rerun", key="walk-embeddings") as unfolded:
+        if unfolded.open:
+            show(trace, reader, stack, position)
 
 
 def show(trace: "Trace", reader: "Reader", stack: "Stack", position: int) -> None:
@@ -209,7 +223,6 @@ def _take_example() -> None:
 
 def show_norms(trace: "Trace", translator: "Translator", stack: "Stack", position: int, layer: int) -> None:
     """Three heatmaps of the norm before self-attention of a layer, or after it in a post-norm model."""
-    st.subheader(_("In which direction a norm works"), anchor=False)
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(_("The batch is shown for sentences of at most {short} tokens.", short=long_texts.SHORT))
         return

@@ -1,48 +1,41 @@
 // @ts-check
-// Seven pictures over the same keys, from q · k to a head's part of the output. Pointing at a key lights its column in
-// all of them; a click, or Enter, follows it. The tokens on top are the keyboard's way in.
-// Data: the payload of tab.py. Sends back the trigger `follow`: { key }.
-import { consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
+// The third depth: one row of a head, from query and keys to what the head adds. Pointing at a key lights its column in
+// all pictures; a click, or Enter, goes into it. The tokens on top are the keyboard's way in.
+import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
-import { mount, onResize, View } from "../../../pictures/shared/mount.js";
-import { button, element, Tooltip, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
-import { pictureButton } from "../../../pictures/shared/save_picture.js";
-import { Columns, exactNumber, GUTTER } from "./origin_pictures.js";
-import { StepPictures } from "./origin_steps.js";
+import { button, element, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
+import { exactNumber, GUTTER, KeyColumns } from "./row_pictures.js";
+import { StepPictures } from "./row_steps.js";
 
-/** @import { Range } from "./origin_pictures.js" */
-/** @import { OriginHeader, Path } from "./origin_steps.js" */
+/** @import { Range } from "./row_pictures.js" */
+/** @import { Path, RowData } from "./row_steps.js" */
+/** @typedef {import("./walk.js").Walk} Walk */
 
-class OriginStory extends View {
-  /** @type {OriginHeader} */ data;
-  /** @type {Columns} */ columns;
+export class HeadScene {
+  /** @type {KeyColumns} */ columns;
   /** The keys' buttons. @type {HTMLButtonElement[]} */ tokens = [];
-  /** The width that is drawn. @type {number | null} */ drawn = null;
   /** The column that is lit. */
   lit = -1;
 
   summary = element("div", "summary");
   heads = element("div", { className: "keys", role: "toolbar" });
-  /** The first step stands above the keys: its columns are dimensions. */
-  first = element("ol", "steps first");
-  list = element("ol", { className: "steps", start: 2 });
+  list = element("ol", "steps");
   status = element("p", { className: "status", role: "status", dataset: { notInPicture: "" } });
-  tooltip = new Tooltip(this.root);
 
-  start() {
-    this.heads.ariaLabel = _("Keys: arrow keys move, Enter follows a key");
-    const save = pictureButton(this.root, () => this.data.name);
-    this.root.replaceChildren(this.first, this.heads, this.list, save, this.status, this.tooltip.box);
-    this.root.addEventListener("pointermove", (event) => this.point(event));
-    this.root.addEventListener("pointerleave", () => {
-      this.light(-1);
-      this.tooltip.hide();
-    });
-    this.list.addEventListener("click", (event) => this.follow(this.columnAt(event)));
+  /** @param {Walk} walk @param {RowData} data */
+  constructor(walk, data) {
+    this.walk = walk;
+    this.data = data;
+    this.heads.ariaLabel = _("Keys: arrow keys move, Enter goes into one");
+    this.element = element("div", "head-scene", this.summary, this.heads, this.list, this.status);
+    this.element.addEventListener("pointerleave", () => this.light(-1));
+    const into = (/** @type {Event} */ event) =>
+      this.follow(this.columnAt(/** @type {MouseEvent} */ (event)), closest(event, ".ground"));
+    this.list.addEventListener("click", into);
+    this.list.addEventListener("into", () => this.follow(this.lit, null));
     this.heads.addEventListener("focusin", (event) => this.visit(this.tokenAt(event)));
     this.heads.addEventListener("focusout", () => this.light(-1));
     this.heads.addEventListener("keydown", (event) => this.press(event));
-    onResize(this, () => this.resize());
   }
 
   /** The column of the key whose button an event belongs to, or -1. @param {Event} event */
@@ -50,36 +43,25 @@ class OriginStory extends View {
     return this.tokens.findIndex((token) => token.contains(/** @type {Node} */ (target)));
   }
 
-  /** @param {{ header: OriginHeader }} payload */
-  receive({ header }) {
-    const isSame = this.data?.digest === header.digest;
-    const isMoved = this.data?.followed !== header.followed;
-    this.data = header;
-    if (!isSame) {
-      this.tooltip.hide();
-      this.drawSummary();
-      this.drawn = null;
-      this.resize();
-    } else if (isMoved) this.drawFollowed();
-    this.root.dataset.ready = "1";
-  }
-
-  resize() {
-    const width = this.root.clientWidth;
-    if (!this.data || !width || width === this.drawn) return;
-    this.drawn = width;
+  draw() {
+    const width = this.walk.root.clientWidth;
     // Side by side, the words take their share; on a narrow page they stand above the picture.
     const isWide = width >= 860;
-    this.root.classList.toggle("wide", isWide);
-    this.columns = new Columns(isWide ? width - 268 : width, this.data.columns.length, this.data.restCount > 0);
+    this.element.classList.toggle("wide", isWide);
+    this.columns = new KeyColumns(isWide ? width - 268 : width, this.data.columns.length, this.data.restCount > 0);
+    this.drawSummary();
     this.drawKeys();
-    const [first, ...others] = this.data.steps.map((_, step) => this.buildStep(step));
-    this.first.replaceChildren(first);
-    this.list.replaceChildren(...others);
+    const steps = this.data.steps.slice(1).map((_step, i) => this.buildStep(i + 1));
+    this.list.replaceChildren(this.firstStep(), ...steps);
     // The keys stay in sight below the head of the page.
     const head = document.querySelector(".st-key-page-head")?.getBoundingClientRect().height ?? 0;
-    this.root.style.setProperty("--page-head", `${head}px`);
+    this.element.style.setProperty("--page-head", `${head}px`);
     this.drawFollowed();
+    const ringed = this.list.children[this.walk.ringed];
+    if (ringed) {
+      ringed.classList.add("ringed");
+      queueMicrotask(() => ringed.scrollIntoView({ block: "nearest" }));
+    }
   }
 
   // ---- around the pictures ----
@@ -120,22 +102,29 @@ class OriginStory extends View {
     if (hadFocus) this.tokens[data.followed].focus();
   }
 
+  firstStep() {
+    const text = _(
+      "From the vectors of the tokens the head computes a query for this row and a key for every column, {count} numbers each, from top to bottom.",
+      { count: this.data.q.length },
+    );
+    const words = [
+      element("h4", "", _("Query and keys")),
+      element("p", "formula", "q = x W_Q, k = x W_K"),
+      element("p", "text", text),
+    ];
+    const picture = new StepPictures(this.data, this.columns).vectors();
+    return element("li", "step", element("div", "words", ...words), element("div", "picture", picture));
+  }
+
   /** @param {number} step */
   buildStep(step) {
     const { title, formula, text } = this.data.steps[step];
     const lines = [element("h4", "", title), element("p", "formula", formula), element("p", "text", text)];
-    const picture = element("div", "picture", this.picture(step));
-    const summary = step ? [] : [this.summary];
-    return element("li", "step", element("div", "words", ...summary, ...lines), picture);
-  }
-
-  /** @param {number} step */
-  picture(step) {
-    return new StepPictures(this.data, this.columns).draw(step);
+    const picture = element("div", "picture", new StepPictures(this.data, this.columns).draw(step));
+    return element("li", "step", element("div", "words", ...lines), picture);
   }
 
   drawFollowed() {
-    this.first.querySelector(".picture")?.replaceChildren(this.picture(0));
     const followed = this.tokens[this.data.followed];
     for (const token of this.tokens) token.ariaPressed = String(token === followed);
     reachByTab(this.tokens, followed);
@@ -146,38 +135,38 @@ class OriginStory extends View {
 
   // ---- pointer and keyboard ----
 
-  /** Whether the event is in the first picture, whose columns are dimensions and not keys; so are the last one's. @param {Event} event */
-  isFirst(event) {
-    return this.first.contains(/** @type {Node} */ (event.target));
-  }
-
   /** @param {MouseEvent} event */
   columnAt(event) {
     const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
-    if (!drawing || this.isFirst(event) || this.list.lastElementChild?.contains(drawing)) return -1;
+    if (!drawing || this.list.lastElementChild?.contains(drawing)) return -1;
     const x = (event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing);
     const column = Math.floor((x - GUTTER) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }
 
   /** @param {PointerEvent} event */
-  point(event) {
+  tell(event) {
     if (!this.columns) return;
     const token = this.tokenAt(event);
     const column = token < 0 ? this.columnAt(event) : token;
     this.light(column);
-    const { query, columns, followed, restCount } = this.data;
+    const { query, columns, restCount } = this.data;
     const { note } = /** @type {HTMLElement | SVGElement} */ (event.target).dataset;
     const key = columns[column];
     if (key || (column === this.columns.restAt && restCount)) {
       const [title, token] = key
         ? [_("key {number}", { number: key.key + 1 }), key.label]
         : [_("in total"), plural("{count} key", "{count} keys", restCount)];
-      this.tooltip.show(event, title, query, token, [...this.describe(column), ...(note ? [note] : [])].join("\n"));
+      this.walk.tooltip.show(
+        event,
+        title,
+        query,
+        token,
+        [...this.describe(column), ...(note ? [note] : [])].join("\n"),
+      );
     } else if (note) {
-      const shown = this.isFirst(event) ? columns[followed].label : _("output");
-      this.tooltip.show(event, "", query, shown, note);
-    } else this.tooltip.hide();
+      this.walk.tooltip.show(event, "", query, _("output"), note);
+    } else this.walk.tooltip.hide();
   }
 
   /** All numbers of one key, a line each; or what is known of the keys that have no column. @param {number} column */
@@ -200,7 +189,7 @@ class OriginStory extends View {
 
   /** @param {string} selector @returns {Iterable<HTMLElement | SVGElement>} */
   parts(selector) {
-    return this.root.querySelectorAll(selector);
+    return this.element.querySelectorAll(selector);
   }
 
   /** @param {number} column */
@@ -230,14 +219,9 @@ class OriginStory extends View {
     consume(event);
   }
 
-  /** @param {number} column */
-  follow(column) {
+  /** @param {number} column @param {Element | null} [through] */
+  follow(column, through = null) {
     const key = this.data.columns[column];
-    if (!key) return;
-    this.data.followed = column;
-    this.drawFollowed();
-    this.python.trigger("follow", { key: key.key });
+    if (key) this.walk.go({ depth: "cell", key: key.key }, through);
   }
 }
-
-export default mount(".origin-story", OriginStory);

@@ -1,12 +1,12 @@
 // @ts-check
-// The pictures of the origin story: each an SVG over the same columns, one a key. Here are the
+// Pictures of one row of a head: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
 import { colourAt, svg } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
 
 /** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
-/** @import { OriginHeader } from "./origin_steps.js" */
+/** @import { RowData } from "./row_steps.js" */
 
 /** @typedef {[number, number]} Range */
 /**
@@ -49,7 +49,7 @@ export const signedColour = (scale, value, bound) => colourAt(scale, 0.5 + (boun
 export const largestSize = (values) => Math.max(...values.flat().map(Math.abs), 0);
 
 /** Where the columns lie for a picture of `width` pixels; a column beyond the keys is that of the rest. */
-export class Columns {
+export class KeyColumns {
   /** @param {number} width @param {number} count @param {boolean} hasRest */
   constructor(width, count, hasRest) {
     this.count = count + (hasRest ? 1 : 0);
@@ -77,7 +77,7 @@ export class Columns {
 }
 
 export class Picture {
-  /** @param {Columns} columns @param {number} height @param {string} label */
+  /** @param {KeyColumns} columns @param {number} height @param {string} label */
   constructor(columns, height, label) {
     const { width } = columns;
     this.columns = columns;
@@ -100,7 +100,7 @@ export class Picture {
     this.add("text", { x, y, class: className, "dominant-baseline": "central", ...more }, text);
   }
 
-  /** Grounds that light up with their key, beneath everything, and dotted lines where keys are left out. @param {OriginHeader["columns"]} keys */
+  /** Grounds that light up with their key, beneath everything, and dotted lines where keys are left out. @param {RowData["columns"]} keys */
   grounds(keys) {
     const { columns, height } = this;
     for (let column = 0; column < columns.count; column++) {
@@ -210,7 +210,7 @@ export class Picture {
       const box = { x, y: top, width: width - (width > 6 ? 0.5 : 0), height, fill, class: "cell" };
       this.add("rect", {
         ...box,
-        "data-note": _("dimension {number}: {value}", { number: i, value: exactNumber(value) }),
+        "data-note": _("component {number}: {value}", { number: i + 1, value: exactNumber(value) }),
       });
       if (width < NARROWEST_NUMBERED || height < 30) return;
       const [middle, line] = [x + width / 2, top + height / 2];

@@ -3,7 +3,7 @@
 import pytest
 
 from model.analysis.embedding_space import SumAnswer
-from viz.pages.learn.follow_token.embeddings import verdict
+from viz.pages.learn.transformer.embeddings import verdict
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,11 @@
 """An invented row and what it was computed from."""
 
-import json
-from typing import Any
-
 import torch
 
 from model.analysis.metrics.derived_row import derive_row
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
-from viz.pages.attention.origin.story import Origin
+from viz.pages.learn.transformer.head_story import Origin
 
 
 def origin_of(
@@ -39,7 +36,3 @@ def origin_of(
         parts=parts,
         other_part=None if is_real else parts[1] * 2,
     )
-
-
-def header_of(payload: bytes) -> dict[str, Any]:
-    return json.loads(payload[4 : 4 + int.from_bytes(payload[:4], "little")])

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.viz.pages.attention.origin.invented import origin_of
-from viz.pages.attention.origin.story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
+from tests.viz.pages.learn.transformer.invented import origin_of
+from viz.pages.learn.transformer.head_story import MAX_COLUMNS, changed, shown_keys, steps, story, strongest, summary
 
 
 def test_a_short_row_shows_every_key_and_sums_up_nothing() -> None:

@@ -1,20 +1,12 @@
 // @ts-check
-// The seven pictures of the origin story, one a step.
+// The pictures of one row of a head, from query and keys to what the head adds.
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { clamp } from "../../../pictures/shared/picture.js";
-import {
-  exactNumber,
-  GUTTER,
-  largestSize,
-  Picture,
-  shortNumber,
-  shortWeight,
-  signedColour,
-} from "./origin_pictures.js";
+import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, signedColour } from "./row_pictures.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
-/** @import { Columns, Range } from "./origin_pictures.js" */
+/** @import { KeyColumns, Range } from "./row_pictures.js" */
 
 /**
  * One way from scores to weights: the model's, or the changed one. `rest` are the keys without a column.
@@ -30,8 +22,8 @@ import {
  *   otherLength: number | null, allLength: number, changed: string,
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],
- *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string, name: string, digest: string,
- * }} OriginHeader what `pack_story` packs
+ *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string,
+ * }} RowData what `head_story.story` tells, with the colours of the picture
  */
 
 const BARS = 92;
@@ -41,7 +33,7 @@ const PRODUCT_HEIGHT = 182;
 const LINE = 18;
 
 export class StepPictures {
-  /** @param {OriginHeader} data @param {Columns} columns */
+  /** @param {RowData} data @param {KeyColumns} columns */
   constructor(data, columns) {
     this.data = data;
     this.columns = columns;
@@ -94,12 +86,65 @@ export class StepPictures {
       const corner = { x: GUTTER + i * width, y: value < 0 ? zero : zero - height };
       const size = { width: width - (width > 4 ? 1 : 0), height };
       const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
-      const note = _("dimension {number}: {value}", { number: i, value: product });
-      picture.add("rect", { ...corner, ...size, style: `fill:${realColour}`, "data-note": note });
+      const note = _("component {number}: {value}", { number: i + 1, value: product });
+      const look = { style: `fill:${realColour}`, "data-note": note };
+      picture.add("rect", { ...corner, ...size, ...look });
+      const whole = {
+        x: corner.x,
+        y: 84,
+        width,
+        height: 98,
+        class: "product",
+        "data-dimension": i,
+        "data-into": 1,
+        "data-note": note,
+      };
+      picture.add("rect", whole);
     });
     picture.line("zero", [GUTTER, stripEnd], [zero, zero]);
     picture.total(`Σ = ${shortNumber(dots[followed])}`, zero, stripEnd);
     return picture;
+  }
+
+  /** The vectors that are compared: a key below each column, and the query. */
+  vectors() {
+    const { k, q, columns } = this.data;
+    const cell = clamp(2, Math.round(120 / q.length), 6);
+    const picture = new Picture(this.columns, q.length * cell + 24, _("Query and keys")).grounds(columns);
+    const bound = Math.max(largestSize(k), largestSize(q));
+    k.forEach((key, column) =>
+      this.upright(picture, key, this.columns.left(column) + 0.5, this.columns.step - 1, 22, cell, bound),
+    );
+    picture.name("k", 22 + (q.length * cell) / 2);
+    this.upright(picture, q, this.columns.end + 26, 34, 22, cell, bound);
+    picture.add("text", { x: this.columns.end + 43, y: 12, class: "total", "text-anchor": "middle" }, "q");
+    return picture.root;
+  }
+
+  /** A vector from top to bottom. @param {Picture} picture @param {number[]} numbers @param {number} x @param {number} width @param {number} top @param {number} cell @param {number} bound */
+  upright(picture, numbers, x, width, top, cell, bound) {
+    numbers.forEach((value, i) => {
+      const note = _("component {number}: {value}", { number: i + 1, value: exactNumber(value) });
+      const { fill } = signedColour(this.data.signed, value, bound);
+      picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
+    });
+  }
+
+  /** What one key's value adds to the output: the value, and the same times its weight. @param {number} column */
+  valueOf(column) {
+    const { values, weighted, signed } = this.data;
+    const picture = new Picture(this.columns, 70, _("The value, and the value times its weight"));
+    const bound = largestSize(values[column]);
+    const { stripEnd } = this.columns;
+    for (const [name, numbers, top] of /** @type {[string, number[], number][]} */ ([
+      ["v", values[column], 0],
+      ["α · v", weighted[column], 36],
+    ])) {
+      picture.name(name, top + 15);
+      picture.strip(top, 30, numbers, bound, signed);
+      picture.total(shortNumber(Math.hypot(...numbers)), top + 15, stripEnd);
+    }
+    return picture.root;
   }
 
   /** @returns {Range} */
@@ -188,7 +233,7 @@ export class StepPictures {
       numbers.forEach((value, i) => {
         const { fill } = signedColour(signed, value, bound);
         const product = from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "";
-        const note = _("dimension {number}: {value}", { number: i, value: product + exactNumber(value) });
+        const note = _("component {number}: {value}", { number: i + 1, value: product + exactNumber(value) });
         picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
       });
     const { weights, restWeight } = this.shown;

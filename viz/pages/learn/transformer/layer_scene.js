@@ -1,27 +1,20 @@
 // @ts-check
-// The path of a token: a chart of what every part adds to the residual stream, buttons that open a stage of it, and
-// below them the steps of the open stage, each with its vector as a strip of cells.
-// Data: the payload of tab.py. Sends back the trigger `stage`: { stage }.
+// The second depth: what a layer adds to a token. A chart of what every part of the model adds to it, buttons that open
+// another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { mount, onResize, View } from "../../../pictures/shared/mount.js";
-import { button, contextOf, element, mixStops, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
-import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import { button, contextOf, element, mixStops, tokenElement } from "../../../pictures/shared/picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
 
-/** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Part } from "./path_chart.js" */
-
+/** @typedef {import("./walk.js").Walk} Walk */
 /**
- * A step: `count` numbers of the payload are its vector, in groups of `group` (0 for none).
+ * A step: its vector, in groups of `group` (0 for none).
  * @typedef {{
- *   kind: string, title: string, formula: string, text: string, count: number, group: number,
+ *   kind: string, title: string, formula: string, text: string, count: number, group: number, values: number[],
  *   bars: { label: string, value: number }[],
  * }} Step
- * @typedef {{
- *   token: string, stages: string[], parts: Part[], rows: Step[], stage: number, colours: Record<string, string>,
- *   signed: InkedScale, name: string, digest: string,
- * }} PathHeader
+ * @typedef {{ stage: number, stages: string[], parts: Part[], rows: Step[] }} PathData
  */
 
 const LEGEND = [
@@ -38,13 +31,9 @@ const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFi
 /** A stage where there is little room. @param {number} stage @param {number} last */
 const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("Out") : `L${stage}`);
 
-class TokenPath extends View {
-  /** @type {PathHeader} */ data;
-  /** @type {Float32Array} */ values = new Float32Array();
+export class LayerScene {
   /** @type {HTMLButtonElement[]} */ stages = [];
-  /** The strips on the page and where their numbers begin. @type {Map<HTMLCanvasElement, { first: number, step: Step }>} */
-  strips = new Map();
-  /** The width that is drawn. */ drawn = 0;
+  /** The strips, and whose numbers they are. @type {Map<HTMLCanvasElement, Step>} */ strips = new Map();
 
   bar = element("div", "path-bar");
   chart = element("div", "path-chart");
@@ -54,35 +43,34 @@ class TokenPath extends View {
     ariaLabel: _("Stages: arrow keys move, Enter opens one"),
   });
   steps = element("ol", "path-steps");
-  tooltip = new Tooltip(this.root);
 
-  start() {
-    this.root.replaceChildren(this.bar, this.chart, this.buttons, this.steps, this.tooltip.box);
-    this.root.addEventListener("pointermove", (event) => this.point(event));
-    this.root.addEventListener("pointerleave", () => this.tooltip.hide());
+  /** @param {Walk} walk @param {PathData} path */
+  constructor(walk, path) {
+    this.walk = walk;
+    this.data = { ...path, colours: walk.header.colours, signed: walk.header.signed };
+    this.token = walk.columns.token(walk.columns.stackOf(walk.state.site).name, walk.state.row);
+    this.element = element("div", "layer-scene", this.bar, this.chart, this.buttons, this.steps);
     this.chart.addEventListener("click", (event) => {
       const ground = /** @type {SVGElement | null} */ (closest(event, "[data-stage]"));
       if (ground) this.open(Number(ground.dataset.stage));
     });
     this.buttons.addEventListener("keydown", (event) => this.press(event));
-    onResize(this, () => this.layOut());
+    this.element.addEventListener("into", (event) => {
+      const tile = closest(event, "[data-head]");
+      if (tile) tile.click();
+    });
   }
 
-  /** @param {{ header: PathHeader, arrays: Float32Array[] }} payload */
-  receive({ header, arrays }) {
-    if (this.data?.digest !== header.digest) {
-      this.data = header;
-      this.values = arrays[0];
-      this.tooltip.hide();
-      this.build();
-    }
-    this.root.dataset.ready = "1";
+  draw() {
+    this.build();
+    this.layOut();
   }
 
   // ---- the picture ----
 
   build() {
-    const { parts, colours, stages, token } = this.data;
+    const { parts, colours, stages } = this.data;
+    const { token } = this;
     const shown = LEGEND.filter(([kind]) => parts.some((part) => part.kind === kind));
     const keys = shown.map(([kind, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), _(name)),
@@ -90,24 +78,18 @@ class TokenPath extends View {
     const stream = element("span", "key", element("span", "swatch stream-swatch"), _("residual stream after it"));
     const [before, after] = _("Norm of what each sub-layer adds to {token}, and its share of the sum").split("{token}");
     const title = element("span", "path-title", before, tokenElement(token), after);
-    const save = pictureButton(this.root, () => this.data.name);
-    this.bar.replaceChildren(title, element("span", "keys", ...keys, stream), save);
-    const hadFocus = this.buttons.matches(":focus-within");
+    this.bar.replaceChildren(title, element("span", "keys", ...keys, stream));
     this.stages = stages.map((name, stage) =>
       button({ className: "stage", dataset: { inPicture: "" } }, () => this.open(stage), name),
     );
     this.buttons.replaceChildren(...this.stages);
     this.steps.replaceChildren(...this.buildSteps());
-    this.drawn = 0;
-    this.layOut();
-    if (hadFocus) this.stages[this.data.stage].focus();
   }
 
   layOut() {
     const width = Math.floor(this.chart.clientWidth);
-    if (!this.data || !width || width === this.drawn) return;
-    this.drawn = width;
-    const { parts, stage, colours, stages, token } = this.data;
+    const { parts, stage, colours, stages } = this.data;
+    const { token } = this;
     const boxes = stageBoxes(parts, stages.length, width);
     const label = _("What each sub-layer adds to the residual stream of {token}; the stages below open their steps", {
       token,
@@ -122,13 +104,13 @@ class TokenPath extends View {
       each.ariaPressed = String(i === stage);
     });
     reachByTab(this.stages, this.stages[stage]);
-    for (const [canvas, { first, step }] of this.strips) this.paint(canvas, first, step);
+    for (const [canvas, step] of this.strips) this.paint(canvas, step);
   }
 
   buildSteps() {
     this.strips.clear();
-    let first = 0;
-    return this.data.rows.map((step) => {
+    let before = "";
+    return this.data.rows.flatMap((step) => {
       const { kind, title, formula, text, count, bars } = step;
       const colour = this.data.colours[kind] ?? "var(--st-text-color)";
       const words = element(
@@ -139,16 +121,69 @@ class TokenPath extends View {
         element("p", "text", text),
       );
       const picture = element("div", "vector");
-      if (count) picture.append(this.strip(step, first));
+      if (count) picture.append(this.strip(step));
       if (bars.length) picture.append(this.barsOf(step, colour));
-      first += count;
-      return element("li", { className: "path-step", style: `--kind:${colour}` }, words, picture);
+      const line = element("li", { className: "path-step", style: `--kind:${colour}` }, words, picture);
+      const isFirst = kind !== before && (kind === "self" || kind === "cross");
+      before = kind;
+      return isFirst ? [this.heads(kind, colour), line] : [line];
     });
   }
 
-  /** @param {Step} step @param {number} first */
-  strip(step, first) {
-    const numbers = this.values.subarray(first, first + step.count);
+  /** The heads of an attention of this layer, each as a tile; the row of the token is framed. @param {"self" | "cross"} kind @param {string} colour */
+  heads(kind, colour) {
+    const { columns, state, model } = this.walk;
+    const stack = columns.stackOf(state.site);
+    const site = `${stack.name}.${kind}`;
+    const count = columns.sites.get(site)?.heads ?? 0;
+    const layer = this.data.stage - 1;
+    const tiles = Array.from({ length: count }, (_tile, head) => {
+      const key = site === state.site ? state.key : (model?.strongestKey(site, state.row) ?? 0);
+      const isOpen = site === state.site && head === state.head;
+      const look = { className: isOpen ? "head-tile open" : "head-tile", dataset: { head, into: "1", inPicture: "" } };
+      const tile = button(
+        look,
+        () => this.walk.go({ depth: "head", site, layer, head, key }, tile),
+        this.tile(site, layer, head),
+        `H${head + 1}`,
+      );
+      tile.ariaLabel = _("Open head {number}", { number: head + 1 });
+      return tile;
+    });
+    const text = _("Rows are queries, columns are keys; the row of the token is framed. Click a head to open it.");
+    const title = kind === "cross" ? _("The heads of cross-attention") : _("The heads of self-attention");
+    const words = element("div", "words", element("h4", {}, title), element("p", "text", text));
+    return element(
+      "li",
+      { className: "path-step", style: `--kind:${colour}` },
+      words,
+      element("div", "head-tiles", ...tiles),
+    );
+  }
+
+  /** @param {string} site @param {number} layer @param {number} head */
+  tile(site, layer, head) {
+    const found = this.walk.columns.tile(site, layer, head);
+    const canvas = element("canvas", { width: found?.columns ?? 1, height: found?.rows ?? 1 });
+    if (!found) return element("span", "tile-frame", canvas);
+    const context = contextOf(canvas);
+    const image = context.createImageData(found.columns, found.rows);
+    const { stops } = this.walk.header.sequential;
+    found.values.forEach((weight, i) =>
+      image.data.set([...mixStops(stops, Math.sqrt(Math.min(Math.max(weight, 0), 1))), 255], 4 * i),
+    );
+    context.putImageData(image, 0, 0);
+    const row = this.walk.state.row - this.walk.columns.stackOf(site).first;
+    const mark = element("span", {
+      className: "tile-row",
+      style: `top:${(100 * row) / found.rows}%;height:${100 / found.rows}%`,
+    });
+    return element("span", "tile-frame", canvas, mark);
+  }
+
+  /** @param {Step} step */
+  strip(step) {
+    const numbers = step.values;
     const length = Math.hypot(...numbers);
     const bound = Math.max(...numbers.map(Math.abs));
     const canvas = element("canvas", { className: "strip", width: step.count, height: 1 });
@@ -159,21 +194,20 @@ class TokenPath extends View {
       bound: short(bound),
       length: short(length),
     });
-    this.strips.set(canvas, { first, step });
+    this.strips.set(canvas, step);
     const words = _("norm {length}", { length: short(length) });
     const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
     return element("div", "strip-row", canvas, note);
   }
 
-  /** A cell a number, one pixel high; the browser stretches it. @param {HTMLCanvasElement} canvas @param {number} first @param {Step} step */
-  paint(canvas, first, { count, group }) {
-    const numbers = this.values.subarray(first, first + count);
-    const bound = Math.max(...numbers.map(Math.abs)) || 1;
+  /** A cell a number, one pixel high; the browser stretches it. @param {HTMLCanvasElement} canvas @param {Step} step */
+  paint(canvas, { count, group, values }) {
+    const bound = Math.max(...values.map(Math.abs)) || 1;
     const gap = group && count / group > 1 ? 1 : 0;
     const scale = Math.max(1, Math.floor((canvas.clientWidth * devicePixelRatio) / count));
     canvas.width = count * scale;
     const context = contextOf(canvas);
-    numbers.forEach((value, i) => {
+    values.forEach((value, i) => {
       context.fillStyle = `rgb(${mixStops(this.data.signed.stops, 0.5 + value / bound / 2)})`;
       const isEdge = gap && i && i % group === 0;
       context.fillRect(i * scale, 0, scale, 1);
@@ -206,8 +240,9 @@ class TokenPath extends View {
 
   /** @param {number} stage */
   open(stage) {
-    // Also the one that is open: another may have been asked for that has not come yet.
-    this.python.trigger("stage", { stage });
+    const last = this.data.stages.length - 1;
+    if (stage === 0 || stage === last) this.walk.go({ end: stage ? "output" : "input" });
+    else this.walk.go({ end: "", layer: stage - 1 });
   }
 
   /** @param {KeyboardEvent} event */
@@ -220,13 +255,13 @@ class TokenPath extends View {
   }
 
   /** @param {PointerEvent} event */
-  point(event) {
+  tell(event) {
     const bar = /** @type {SVGElement | null} */ (closest(event, "[data-part]"));
     const canvas = /** @type {HTMLCanvasElement | null} */ (closest(event, "canvas"));
     const strip = canvas && this.strips.get(canvas);
     if (bar) this.tellPart(event, this.data.parts[Number(bar.dataset.part)]);
-    else if (canvas && strip) this.tellNumber(event, canvas, strip.first, strip.step);
-    else this.tooltip.hide();
+    else if (canvas && strip) this.tellNumber(event, canvas, strip);
+    else this.walk.tooltip.hide();
   }
 
   /** @param {PointerEvent} event @param {Part} part */
@@ -235,20 +270,18 @@ class TokenPath extends View {
     if (share !== null) lines.push(_("{share} of the sum", { share: shareText(share) }));
     lines.push(_("the residual stream then has norm {length}", { length: short(stream) }));
     const content = lines.map((line) => element("div", "tooltip-value", line));
-    this.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
+    this.walk.tooltip.showContent(event, this.data.stages[stage], element("div", "tooltip-pair", label), ...content);
   }
 
-  /** @param {PointerEvent} event @param {HTMLCanvasElement} canvas @param {number} first @param {Step} step */
-  tellNumber(event, canvas, first, { title, count, group }) {
+  /** @param {PointerEvent} event @param {HTMLCanvasElement} canvas @param {Step} step */
+  tellNumber(event, canvas, { title, count, group, values }) {
     const { left, width } = canvas.getBoundingClientRect();
     const at = Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)));
     const where =
       group && group < count
-        ? _("H{head}, dimension {dimension}", { head: Math.floor(at / group) + 1, dimension: at % group })
-        : _("component {number}", { number: at });
-    const value = element("div", "tooltip-value", this.values[first + at].toPrecision(5).replace("-", "−"));
-    this.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
+        ? _("H{head}, component {dimension}", { head: Math.floor(at / group) + 1, dimension: (at % group) + 1 })
+        : _("component {number}", { number: at + 1 });
+    const value = element("div", "tooltip-value", values[at].toPrecision(5).replace("-", "−"));
+    this.walk.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
   }
 }
-
-export default mount(".token-path", TokenPath);

@@ -1,0 +1,119 @@
+"""The picture of the Transformer in a real browser: into it and out again by click, key, wheel and touch."""
+
+import re
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import settled, visit
+from tests.browser.saving import save_button
+
+TEXT = "It was late."
+
+
+def walk(page: Page, url: str, query: str = "") -> Locator:
+    visit(page, f"{url}/learn?learn=The+Transformer&text={TEXT}{query}")
+    picture = page.locator(".walk[data-ready]")
+    expect(picture.locator(".walk-scene > *")).to_be_visible()
+    settled(page)
+    return picture
+
+
+def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_back(page: Page, url: str) -> None:
+    picture = walk(page, url, "&site=encoder.self")
+    trail = picture.locator(".walk-crumb")
+    picture.locator("[data-node='encoder 2 1']").click()
+    expect(trail.last).to_contain_text("Layer 2")
+    expect(page).to_have_url(re.compile("depth=layer"))
+    picture.locator(".head-tile").nth(2).click()
+    expect(trail.last).to_have_text("Self-attention · L2 H3")
+    expect(page).to_have_url(re.compile("head=L2H3"))
+    picture.locator(".keys .key").nth(1).click()
+    chain = picture.locator(".cell-chain b")
+    expect(chain).to_have_count(6)
+    picture.locator(".product").nth(3).click()
+    expect(trail.last).to_have_text("Component 4")
+    expect(picture.locator("tr.now td").first).to_have_text("4")
+    expect(page).to_have_url(re.compile("depth=number.*dim=3|dim=3.*depth=number"))
+    # Reloaded it is the same place.
+    page.reload()
+    expect(trail.last).to_have_text("Component 4")
+    picture.focus()
+    for depth in ("→", "L2 H3", "Layer 2", "Model"):
+        page.keyboard.press("Escape")
+        expect(trail.last).to_contain_text(depth)
+    picture.locator("[data-node='decoder 3 0']").click()
+    expect(trail.last).to_contain_text("Output")
+    trail.first.click()
+    expect(picture.locator(".model-scene")).to_be_visible()
+
+
+def test_the_film_shows_what_is_computed_so_far_and_hovering_tells_python_nothing(page: Page, url: str) -> None:
+    picture = walk(page, url)
+    sent: list[object] = []
+    page.on("websocket", lambda socket: socket.on("framesent", sent.append))
+    hidden = picture.locator(".unborn")
+    expect(hidden).to_have_count(0)
+    picture.focus()
+    page.keyboard.press("Home")
+    expect(picture.locator(".position")).to_have_text("Encoder · Input")
+    first = hidden.count()
+    assert first > 0
+    page.keyboard.press("ArrowRight")
+    expect(picture.locator(".position")).to_have_text("Encoder · Layer 1")
+    assert 0 < hidden.count() < first
+    page.keyboard.press("End")
+    expect(hidden).to_have_count(0)
+    settled(page)
+    before = len(sent)
+    node = picture.locator("[data-node='encoder 1 0']")
+    node.hover()
+    expect(picture.locator(".tooltip")).to_contain_text("residual stream of norm")
+    expect(node).to_have_class(re.compile("followed"))
+    assert picture.locator(".model-line.strong").count() > 0
+    assert len(sent) == before
+
+
+def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page, url: str) -> None:
+    picture = walk(page, url, "&site=encoder.self")
+    trail = picture.locator(".walk-crumb")
+    node = picture.locator("[data-node='encoder 1 0']")
+    node.focus()
+    page.keyboard.press("ArrowUp")
+    expect(picture.locator("[data-node='encoder 2 0']")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(trail.last).to_contain_text("Layer 2")
+    scene = picture.locator(".layer-scene")
+    scene.hover()
+    page.keyboard.down("Control")
+    for _ in range(3):
+        page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    expect(trail.last).to_contain_text("Self-attention")
+    following = picture.get_by_role("button", name="Walk through it")
+    following.click()
+    seen = []
+    while True:
+        settled(page)
+        expect(picture.locator(".walk-scene > *")).to_be_visible()
+        seen.append(picture.locator(".walk-scene").get_attribute("data-depth") or "")
+        on = picture.get_by_role("button", name="Next", exact=True)
+        number = len(seen)
+        expect(picture.locator(".walk-told b")).to_contain_text(f"{number} / 15")
+        if on.is_disabled():
+            break
+        on.click()
+    assert len(seen) == 15
+    assert {depth.split()[0] for depth in seen} == {"model", "layer", "head", "cell", "number"}
+
+
+def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    picture = walk(page, url)
+    assert picture.locator(".model-scene").evaluate("part => part.scrollWidth <= part.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    with page.expect_download() as download:
+        save_button(picture, "SVG").click()
+    svg = Path(download.value.path()).read_text(encoding="utf-8")
+    assert "late" in svg
+    assert svg.count("model-line") + svg.count("<path") > 20

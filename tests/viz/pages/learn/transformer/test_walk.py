@@ -1,0 +1,374 @@
+"""The Transformer as one picture: every number of every depth is the trace's, and every place has its address."""
+
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from model import Trace, Transformer, TransformerConfig
+from model.checkpoint import save_checkpoint
+from model.nn.edits import SwitchOff
+from model.tokenizer import Tokenizer
+from tests.paths import ROOT
+from tests.viz.page_run import app_of, healthy, opened
+from tests.viz.pages.any_model import MODELS
+from tests.viz.pages.any_model import opened as opened_with
+from tests.viz.reading import traced
+from tests.viz.sent import charts, sent_to
+from viz.access import models, traces
+from viz.pages.learn.transformer import data, walk
+from viz.selection.catalogue import ROOT_VARIABLE
+from viz.selection.selection import Selection
+from viz.text.token_text import display_tokens
+
+TAB = {"learn": "The Transformer"}
+DEPTHS = ("model", "layer", "head", "cell", "number")
+
+
+@pytest.fixture
+def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
+    return app_of(**TAB)
+
+
+def header_of(app: AppTest) -> dict[str, Any]:
+    ((header, _),) = sent_to(app, "walk")
+    return header
+
+
+def numbers_of(app: AppTest) -> np.ndarray:
+    ((_, (packed,)),) = sent_to(app, "walk")
+    return np.frombuffer(zlib.decompress(packed.tobytes()), "<f4")
+
+
+def row_of(app: AppTest) -> dict[str, Any]:
+    row: dict[str, Any] = header_of(app)["row"]
+    return row
+
+
+def trace_of(app: AppTest) -> Trace:
+    selection = app.session_state["selection"]
+    trace: Trace = traces.trace(models.reader(selection.model), selection.common.text)
+    return trace
+
+
+def badges(app: AppTest) -> str:
+    return " ".join(one.value for one in app.markdown if "badge" in one.value)
+
+
+# ---- the model ----
+
+
+def test_every_weight_and_every_length_of_a_stream_is_the_traces(app: AppTest) -> None:
+    opened(app, "learn")
+    trace, numbers, header = trace_of(app), numbers_of(app), header_of(app)
+    assert [(one["site"], one["layers"], one["heads"]) for one in header["sites"]] == [
+        (site, *trace.shapes[site]) for site in trace.sites
+    ]
+    weights = [trace.weights(site, layer).numpy() for site in trace.sites for layer in range(trace.shapes[site][0])]
+    count = sum(each.size for each in weights)
+    np.testing.assert_allclose(numbers[:count], np.concatenate([each.ravel() for each in weights]), atol=1e-6)
+    run = data.captured_run(trace, models.translator(app.session_state["selection"].model))
+    ends = [run.recorded(f"{stack}.layers.1.hook_output").norm(dim=-1).numpy() for stack in ("encoder", "decoder")]
+    lengths = numbers[count:]
+    sizes = [3 * len(trace.source_tokens), 3 * len(trace.target_tokens)]
+    assert len(lengths) == sum(sizes)
+    np.testing.assert_allclose(lengths[sizes[0] - len(ends[0]) : sizes[0]], ends[0], rtol=1e-5)
+    np.testing.assert_allclose(lengths[-len(ends[1]) :], ends[1], rtol=1e-5)
+
+
+def test_each_column_of_the_decoder_has_the_candidates_of_its_step(app: AppTest) -> None:
+    header = header_of(opened(app, "learn"))
+    trace = trace_of(app)
+    assert [column[0]["token"] for column in header["written"]] == [step.token for step in trace.steps]
+    for column in header["written"]:
+        shown = [candidate["probability"] for candidate in column]
+        assert shown == sorted(shown, reverse=True)
+
+
+def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "COLUMNS", 8)
+    opened(app, "learn", site="encoder.self", token=20)
+    encoder = next(stack for stack in header_of(app)["stacks"] if stack["name"] == "encoder")
+    assert encoder["total"] > len(encoder["tokens"]) == 8
+    assert encoder["first"] <= 20 < encoder["first"] + 8
+    weights = trace_of(app).weights("encoder.self", 0)[0]
+    shown = slice(encoder["first"], encoder["first"] + 8)
+    np.testing.assert_allclose(numbers_of(app)[:64].reshape(8, 8), weights[shown, shown].numpy(), atol=1e-6)
+
+
+# ---- a layer ----
+
+
+def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None:
+    path = header_of(opened(app, "learn", depth="layer", site="encoder.self", head="L2H1"))["path"]
+    assert path["stages"] == ["Input", "Layer 1", "Layer 2", "Output"]
+    assert path["stage"] == 2
+    vectors = {(row["title"], number): np.array(row["values"]) for number, row in enumerate(path["rows"])}
+    added = next(vector for (title, _), vector in vectors.items() if title == "What feed-forward adds")
+    first, second = (vector for (title, _), vector in vectors.items() if title == "Residual connection: the sum")
+    np.testing.assert_allclose(first + added, second, atol=1e-4)
+    assert "green" in badges(app)
+    assert "the contributions add up" in badges(app)
+
+
+def test_the_hidden_units_say_how_many_fire_and_which_are_strongest(app: AppTest) -> None:
+    path = header_of(opened(app, "learn", depth="layer", head="L2H1"))["path"]
+    (row,) = (row for row in path["rows"] if row["title"].startswith("Hidden units"))
+    hidden = np.array(row["values"])
+    assert row["title"] == f"Hidden units: {int((hidden > 0).sum())} of {len(hidden)} are active"
+    assert [bar["label"] for bar in row["bars"]] == [f"#{unit}" for unit in np.argsort(-hidden)[: len(row["bars"])]]
+
+
+def test_the_input_is_embedding_plus_position(app: AppTest) -> None:
+    path = header_of(opened(app, "learn", depth="layer", end="input", site="encoder.self", token=3))["path"]
+    embedding, position, begin = (np.array(row["values"]) for row in path["rows"])
+    np.testing.assert_allclose(embedding + position, begin, atol=1e-4)
+    assert "Position 4" in [row["title"] for row in path["rows"]]
+
+
+def test_the_output_of_the_decoder_ends_in_logits(app: AppTest) -> None:
+    path = header_of(opened(app, "learn", depth="layer", end="output", site="decoder.cross", token=2))["path"]
+    assert [part["kind"] for part in path["parts"] if part["stage"] == 1] == ["self", "cross", "feed_forward"]
+    logits = [bar["value"] for bar in path["rows"][-1]["bars"]]
+    assert len(logits) == 8
+    assert logits == sorted(logits, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["no-positions", "no-residual"])
+def test_experiments_say_what_they_lack(
+    experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(experiment_checkpoints))
+    end = "input" if name == "no-positions" else ""
+    app = opened(app_of(**TAB, checkpoint=f"experiments/{name}", depth="layer", end=end), "learn")
+    titles = [row["title"] for row in header_of(app)["path"]["rows"]]
+    assert {"no-positions": "No position", "no-residual": "No residual connection"}[name] in titles
+    said = " ".join(caption.value for caption in app.caption)
+    assert {"no-residual": "without residual", "no-positions": "adds no positions"}[name] in said
+    assert "green" in badges(app)
+
+
+def test_norms_and_neighbours_are_computed_where_they_are_unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(ROOT / "checkpoints"))
+    app = opened(
+        app_of(**TAB, plus="went", minus="go", **{"with": "come"}, equals="came", site="encoder.self"), "learn"
+    )
+    assert not charts(app)
+    app.session_state["walk-norms"] = app.session_state["walk-embeddings"] = True
+    healthy(app.run())
+    (figure,) = charts(app)
+    titles = [annotation["text"] for annotation in figure["layout"]["annotations"]]
+    assert titles == ["Before the norm", "Layer norm →", "Batch norm ↓"]
+    assert "English" in " ".join(one.value for one in app.html)
+    assert "**True" in " ".join(one.value for one in app.markdown)
+    healthy(app.text_input(key="sum_plus").set_value("![x](https://evil.example) queen of hearts").run())
+    assert "not a single token" in app.info[0].value
+
+
+# ---- a head, a weight, a product ----
+
+
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
+def test_the_row_of_a_head_is_the_traces_and_proved(app: AppTest, site: str) -> None:
+    opened(app, "learn", depth="head", site=site, head="L2H3", token=2)
+    row, weights = row_of(app), trace_of(app).weights(site, 1, [2], slice(2, 3))[0, 0]
+    shown = [column["key"] for column in row["columns"]]
+    np.testing.assert_allclose(row["real"]["weights"], weights.numpy()[shown], atol=1e-5)
+    np.testing.assert_allclose(np.sum(row["products"], axis=-1), row["dots"], atol=1e-4)
+    np.testing.assert_allclose(np.array(row["q"]) * np.array(row["k"]), row["products"], atol=1e-4)
+    rest = 0 if row["restWeighted"] is None else np.array(row["restWeighted"])
+    np.testing.assert_allclose(np.sum(row["weighted"], axis=0) + rest, row["output"], atol=1e-4)
+    assert "= the model's own head output" in badges(app)
+    assert "green" in badges(app)
+
+
+def test_a_text_too_long_to_keep_the_models_own_outputs_has_no_proof(
+    app: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "LONGEST_PROVED", 10)
+    opened(app, "learn", depth="head", text="A text of its own.")
+    assert row_of(app)["real"]["weights"]
+    assert not badges(app)
+
+
+def test_head_outputs_that_are_not_the_models_turn_the_proof_into_a_warning(app: AppTest) -> None:
+    text, selection = "Nobody else reads this sentence.", Selection().changed(checkpoint="en-de")
+    trace = traced(text, selection)
+    name = "encoder.layers.0.self_attention.hook_head_output"
+    tolerance = trace.head_output_tolerance("encoder.self", 0)
+    recorded = MappingProxyType({**trace.recorded, name: trace.recorded[name] + 3 * tolerance})
+    # A cache keeps what came first, so the tampered trace goes where no true one is yet.
+    key = ("written", text + " ", models.reader(selection.model).key)
+    traces._traces().put(key, replace(trace, text=text + " ", recorded=recorded))
+    opened(app, "learn", depth="head", text=text + " ", site="encoder.self", head="L1H1")
+    assert "Not so" in badges(app)
+    assert "red" in badges(app)
+
+
+def test_without_scaling_or_mask_both_rows_are_told_and_the_link_says_so(app: AppTest) -> None:
+    opened(app, "learn", depth="head", site="decoder.self", head="L1H1", token=1)
+    assert row_of(app)["other"] is None
+    assert row_of(app)["real"]["weights"][2:] == [0.0] * (len(row_of(app)["columns"]) - 2)
+    healthy(app.toggle(key="scaled").set_value(False).run())
+    assert row_of(app)["changed"] == "Without √dₖ"
+    assert row_of(app)["other"]["scaled"] == row_of(app)["dots"]
+    assert app.query_params["scaled"] == "False"
+    healthy(app.toggle(key="masked").set_value(False).run())
+    assert min(row_of(app)["other"]["weights"]) > 0
+
+
+def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
+    header = header_of(opened(app, "learn", depth="number", site="decoder.self", head="L1H2", token=4))
+    key = int(np.argmax(header["row"]["real"]["weights"]))
+    assert header["at"]["key"] == key
+    assert header["at"]["dimension"] == int(np.argmax(np.abs(header["row"]["products"][key])))
+
+
+def test_additive_scores_are_told_by_their_own_formula(
+    app: AppTest, tmp_path: Path, config: TransformerConfig, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(1)
+    save_checkpoint(tmp_path / "en-de", Transformer(replace(config, score="additive")), tokenizer, card="Random.\n")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    told = row_of(opened(app, "learn", depth="head"))
+    assert told["steps"][0]["formula"].startswith("vᵀ tanh(q + k)")
+    assert sum(told["products"][told["followed"]]) == pytest.approx(told["dots"][told["followed"]], abs=1e-4)
+
+
+# ---- a change ----
+
+
+def test_a_head_that_is_switched_off_moves_what_is_computed_after_it_and_nothing_before(app: AppTest) -> None:
+    header = header_of(opened(app, "learn", change="off", site="decoder.cross", head="L2H1"))
+    streams = {stack: np.array(moved) for stack, moved in header["changed"]["streams"].items()}
+    assert not streams["encoder"].any()
+    assert not streams["decoder"][:2].any()
+    assert (streams["decoder"][2] > 0).all()
+    trace = trace_of(app)
+    translator = models.translator(app.session_state["selection"].model)
+    written = [step.token_id for step in trace.steps]
+    again = translator.trace_tokens(trace.text, written, edits=(SwitchOff("decoder.cross", 1, 0),))
+    assert header["changed"]["written"] == display_tokens([step.candidates[0].token for step in again.steps])
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_a_head_of_a_library_model_is_pointed_at_a_key(any_model: AppTest, name: str) -> None:
+    any_model.query_params.update(**TAB, change="point", head="L1H1", key_token="0")
+    header = header_of(opened_with(any_model, name, "learn"))
+    stack = "encoder" if header["at"]["site"] == "encoder.self" else "decoder"
+    moved = np.array(header["changed"]["streams"][stack])
+    assert not moved[0].any()
+    assert moved[-1].any()
+
+
+# ---- the way, and what is sent back ----
+
+
+def test_the_way_has_fifteen_stops_from_the_model_to_a_number_and_back(app: AppTest) -> None:
+    stops = header_of(opened(app, "learn"))["stops"]
+    assert len(stops) == 15
+    depths = [DEPTHS.index(stop["depth"]) for stop in stops]
+    assert (depths[0], max(depths), depths[-1]) == (0, 4, 0)
+    assert sorted(depths[: depths.index(4) + 1]) == depths[: depths.index(4) + 1]
+    assert all(stop["title"] and stop["text"] for stop in stops)
+    row = row_of(app)
+    (number,) = (stop for stop in stops if stop["depth"] == "number")
+    largest = int(np.argmax(np.abs(row["products"][row["followed"]])))
+    assert number["dimension"] == largest
+    assert f"component {largest + 1} of" in number["text"]
+
+
+PLACE: dict[str, object] = {
+    "step": 3, "depth": "cell", "end": "", "site": "decoder.cross", "layer": 1, "head": 2, "row": 2, "key": 1,
+    "dimension": 4, "stop": 0, "lines": "mean", "edit": "",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None, {}, {"site": "encoder.cross"}, {"layer": 2}, {"head": 4}, {"row": 999}, {"key": -1}, {"key": 999},
+        {"depth": "deeper"}, {"step": True}, {"lines": "all"}, {"edit": "on"},
+    ],
+)  # fmt: skip
+def test_a_place_that_does_not_exist_is_not_heard(app: AppTest, wrong: dict[str, object] | None) -> None:
+    trace = trace_of(opened(app, "learn"))
+    assert walk._read(trace, PLACE) is not None
+    assert walk._read(trace, None if wrong is None else {**PLACE, **wrong} if wrong else {}) is None
+
+
+OLD: list[tuple[dict[str, object], dict[str, object]]] = [
+    (
+        {"learn": "Follow one token", "follow": "decoder", "follow_token": 2, "stage": 2},
+        {"depth": "layer", "site": "decoder.self", "row": 2, "layer": 1},
+    ),
+    ({"transformer": "One token", "follow": "encoder", "stage": 0}, {"depth": "layer", "end": "input"}),
+    ({"transformer": "Whole model"}, {"depth": "model"}),
+]
+
+
+@pytest.mark.parametrize(("old", "place"), OLD)
+def test_old_addresses_open_the_depth_that_they_meant(
+    app: AppTest, old: dict[str, object], place: dict[str, object]
+) -> None:
+    at = header_of(opened(app, "learn", **old))["at"]
+    assert {name: at[name] for name in place} == place
+
+
+@pytest.mark.parametrize("wrong", [{"token": 999}, {"token": "x"}, {"head": "L99H1"}, {"depth": "no"}, {"walk": 99}])
+def test_what_an_address_names_wrongly_becomes_the_default(app: AppTest, wrong: dict[str, object]) -> None:
+    header = header_of(opened(app, "learn", **wrong))
+    at, trace = header["at"], trace_of(app)
+    assert at["row"] < len(trace.axis_tokens(at["site"])[0])
+    assert at["layer"] < trace.shapes[at["site"]][0]
+
+
+# ---- any model ----
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("name", [*MODELS, "vit"])
+def test_every_depth_opens_for_every_kind_of_model(any_model: AppTest, name: str, depth: str) -> None:
+    any_model.query_params.update(**TAB, depth=depth)
+    app = opened_with(any_model, name, "learn")
+    assert not app.error, app.error[0].value
+    header = header_of(app)
+    assert header["path"] or header["noPath"]
+    assert header["row"] or header["noRow"]
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
+def test_a_token_of_a_library_model_is_followed_with_its_proof(any_model: AppTest, name: str) -> None:
+    any_model.query_params.update(**TAB, depth="layer")
+    app = opened_with(any_model, name, "learn")
+    assert {part["kind"] for part in header_of(app)["path"]["parts"]} >= {"embedding", "self", "feed_forward"}
+    assert "the contributions add up" in badges(app)
+    assert "green" in badges(app)
+
+
+@pytest.mark.parametrize(("name", "why"), [("mpnet", "exposes only its attention weights"), ("vit", "patches")])
+def test_what_gives_no_parts_says_why(any_model: AppTest, name: str, why: str) -> None:
+    any_model.query_params.update(**TAB, depth="layer")
+    header = header_of(opened_with(any_model, name, "learn"))
+    assert header["path"] is None
+    assert why in header["noPath"]
+
+
+@pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])
+def test_a_model_from_before_the_transformer_shows_its_cross_attention(
+    earlier_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, architecture: str
+) -> None:
+    monkeypatch.setenv(ROOT_VARIABLE, str(earlier_checkpoints))
+    header = header_of(opened(app_of(**TAB, checkpoint=architecture), "learn"))
+    assert [site["site"] for site in header["sites"]] == ["decoder.cross"]
+    assert "residual stream" in header["noPath"]
+    assert header["row"] is not None

@@ -1,1 +1,0 @@
-"""The tab that shows where a weight comes from."""

@@ -1,0 +1,280 @@
+"""Ask a trace and its model for what the picture shows: weights, lengths of streams, the path of one token."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from model import Reader, Trace
+from model.analysis.embedding_space import EmbeddingSpace, SeenIn
+from model.analysis.embedding_space import embedding_space as model_embedding_space
+from model.analysis.embedding_space import is_shared as model_is_shared
+from model.analysis.embedding_space import seen_in as model_seen_in
+from model.analysis.residual_stream.additions import Kind, Stack, TokenPath
+from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
+from model.analysis.residual_stream.norms import NormedBatch
+from model.analysis.residual_stream.norms import normed_batch as model_normed_batch
+from model.analysis.residual_stream.token_path import follow
+from model.errors import TraceError
+from model.nn.edits import HeadEdit, PointAt, SwitchOff
+from model.nn.hooks import STREAM
+from model.sequence_translator import SequenceTranslator
+from model.translator import Translator
+from viz.access import traces
+from viz.pictures import payload
+from viz.server.caches import cached
+from viz.text.messages import _, said
+from viz.text.sites import CROSS, DECODER, ENCODER, SITES
+
+if TYPE_CHECKING:
+    from model.adapters.text_reader import TextReader
+MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
+#: So many columns of a stack are shown, and so many numbers are sent.
+COLUMNS: Final = 48
+MOST_NUMBERS: Final = 1_200_000
+
+
+def tokens_of(trace: Trace, stack: Stack) -> tuple[str, ...]:
+    """What a stack reads."""
+    return trace.source_tokens if stack == "encoder" else trace.target_tokens
+
+
+def layers_of(trace: Trace, stack: Stack) -> int:
+    """The layers of a stack that attend; 1 of one whose layers do not."""
+    return max((layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)), default=1)
+
+
+def windows(trace: Trace, site: str, row: int, key: int) -> dict[Stack, slice]:
+    """The columns of each stack that are shown: all, or those around the row, or the key, that is looked at."""
+    lengths: dict[Stack, int] = {"encoder": len(trace.source_tokens), "decoder": len(trace.target_tokens)}
+    heads = sum(layers * of_layer for layers, of_layer in trace.shapes.values())
+    most = min(COLUMNS, max(8, int((MOST_NUMBERS / max(heads, 1)) ** 0.5)))
+    looked_at: dict[Stack, int] = {"encoder": row if site == ENCODER else key, "decoder": row}
+    found: dict[Stack, slice] = {}
+    for stack, length in lengths.items():
+        if length:
+            first = min(max(looked_at[stack] - most // 2, 0), max(length - most, 0))
+            found[stack] = slice(first, min(first + most, length))
+    return found
+
+
+def weights_between(trace: Trace, seen: Mapping[Stack, slice]) -> dict[str, Float[np.ndarray, "layer head query key"]]:
+    """The weights of every head between the columns that are shown, by site."""
+    found: dict[str, Float[np.ndarray, "layer head query key"]] = {}
+    for site in (site for site in SITES if site in trace.sites):
+        rows = seen["encoder" if site == ENCODER else "decoder"]
+        keys = seen["decoder" if site == DECODER else "encoder"]
+        layers = range(trace.shapes[site][0])
+        found[site] = np.stack([trace.weights(site, layer, rows=rows)[..., keys].numpy() for layer in layers])
+    return found
+
+
+def _streams(
+    trace: Trace, reader: Reader, stacks: Collection[Stack], edits: tuple[HeadEdit, ...] = ()
+) -> tuple[dict[Stack, list[Tensor]], Trace] | None:
+    """The residual stream [token, d_model] at the input and after each layer, and the trace; None if it is unknown."""
+    from model.adapters.text_reader import TextReader
+
+    found: dict[Stack, list[Tensor]] = {}
+    if isinstance(reader, Translator):
+        run = captured_run(trace, reader) if not edits else _edited_run(trace, reader, edits)
+        for stack in stacks:
+            outputs = (run.recorded(f"{stack}.layers.{layer}.hook_output") for layer in range(run.count(stack)))
+            found[stack] = [run.begin(stack), *outputs]
+        return found, run.trace
+    if not isinstance(reader, TextReader) or why_not(reader):
+        return None
+    with torch.inference_mode():
+        output = reader.run_again(trace, with_states=True, edits=edits or None)
+    for stack in stacks:
+        states = getattr(output, f"{stack}_hidden_states", None) or getattr(output, "hidden_states", None)
+        if states is None or len(states) != layers_of(trace, stack) + 1:
+            return None
+        found[stack] = [of_level[0].float().cpu() for of_level in states]
+    return found, trace
+
+
+def _edited_run(trace: Trace, translator: Translator, edits: tuple[HeadEdit, ...]) -> CapturedRun:
+    written = [step.token_id for step in trace.steps]
+    return CapturedRun(translator, translator.trace_tokens(trace.text, written, extras={*STREAM}, edits=edits))
+
+
+def stream_lengths(
+    trace: Trace, reader: Reader, seen: Mapping[Stack, slice]
+) -> dict[Stack, Float[np.ndarray, "level token"]] | None:
+    """The norm of the residual stream of every column, at the input and after each layer; None where it is unknown."""
+    streams = _streams(trace, reader, tuple(seen))
+    if streams is None:
+        return None
+    return {stack: torch.stack(levels)[:, seen[stack]].norm(dim=-1).numpy() for stack, levels in streams[0].items()}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Changes:
+    """What a change of a head does to everything computed after it, where the model reads the same tokens.
+
+    Attributes:
+        streams: by stack, how far each stream moves, as a share of its norm [level, token].
+        written: the most probable next token of every row of the decoder; none where that is unknown.
+    """
+
+    streams: Mapping[Stack, Float[np.ndarray, "level token"]]
+    written: tuple[str, ...]
+
+
+@cached(max_entries=MAX_PICTURES)
+def changes(
+    trace: Trace, reader: Reader, site: str, layer: int, head: int, key: int | None, since: int
+) -> Changes | None:
+    """What follows from a head that is switched off, or pointed at a key; None where streams are unknown.
+
+    Args:
+        trace, reader: of the sentence.
+        site, layer, head: of the head.
+        key: at which it is pointed; None to switch it off.
+        since: the first row that it is pointed from, for earlier ones may not see the key.
+    """
+    stacks: tuple[Stack, ...] = tuple(stack for stack in ("encoder", "decoder") if tokens_of(trace, stack))
+    edit = SwitchOff(site, layer, head) if key is None else PointAt(site, layer, head, key, since=since)
+    own, edited = _streams(trace, reader, stacks), _streams(trace, reader, stacks, (edit,))
+    if own is None or edited is None:
+        return None
+    moved: dict[Stack, Float[np.ndarray, "level token"]] = {}
+    for stack, levels in own[0].items():
+        before, after = torch.stack(levels), torch.stack(edited[0][stack])
+        share = (after - before).norm(dim=-1) / before.norm(dim=-1).clamp_min(torch.finfo(before.dtype).tiny)
+        moved[stack] = share.numpy()
+    steps = edited[1].steps if isinstance(reader, Translator) else ()
+    return Changes(moved, tuple(step.candidates[0].token for step in steps))
+
+
+@cached(max_entries=MAX_PICTURES)
+def numbers_between(
+    trace: Trace, reader: Reader, columns: tuple[tuple[Stack, int, int], ...]
+) -> tuple[UInt8[np.ndarray, "byte"], bool]:
+    """All weights between the columns, site by site, then the lengths of their streams, as compressed float32.
+
+    Args:
+        trace, reader: of the sentence.
+        columns: of each stack, the first that is shown and the end.
+
+    Returns:
+        The bytes, and whether lengths are among them.
+    """
+    seen = {stack: slice(first, end) for stack, first, end in columns}
+    weights, lengths = weights_between(trace, seen), stream_lengths(trace, reader, seen)
+    numbers = np.concatenate([np.ravel(part) for part in (*weights.values(), *(lengths or {}).values())])
+    packed = payload.deflate(numbers.astype("<f4").view(np.uint8))
+    return np.frombuffer(packed, np.uint8), lengths is not None
+
+
+@cached(max_entries=MAX_RUNS)
+def captured_run(trace: Trace, translator: Translator) -> CapturedRun:
+    """A trace with the residual stream at every sub-layer."""
+    return capture(translator, trace)
+
+
+@cached(max_entries=MAX_PATHS)
+def token_path(trace: Trace, reader: Reader, stack: Stack, position: int) -> TokenPath:
+    """One position from its embedding to the last layer.
+
+    Raises:
+        TraceError: the model does not tell its parts; the message says why.
+    """
+    from model.analysis.residual_stream.library_path import follow_in_library
+
+    if isinstance(reader, Translator):
+        return follow(captured_run(trace, reader), stack, position)
+    return follow_in_library(_library_reader(reader), trace, stack, position)
+
+
+def why_not(reader: Reader) -> str:
+    """Why no token of a model can be followed, as a sentence; "" where one may be."""
+    abilities = reader.abilities
+    if "self-attention" in abilities.lacks:
+        return said(
+            "Not all of its layers add to one sum, the residual stream. {why}", why=abilities.lacks["self-attention"]
+        )
+    if abilities.kind == "image":
+        return said("It reads patches of a picture, not tokens; its heads are on the Attention page.")
+    return (
+        ""
+        if abilities.knows_inputs
+        else said("It exposes only its attention weights, so what its sub-layers add is unknown.")
+    )
+
+
+def _library_reader(reader: Reader) -> "TextReader":
+    from model.adapters.text_reader import TextReader
+
+    if not isinstance(reader, TextReader):
+        raise TraceError(why_not(reader))
+    return reader
+
+
+@cached(max_entries=MAX_PATHS)
+def normed_batch(
+    trace: Trace, translator: Translator, texts: tuple[str, ...], stack: Stack, layer: int, kind: Kind, at: int
+) -> NormedBatch:
+    """What the norm of a sub-layer reads of this and further sentences, and what both norms make of it."""
+    others = [traces.written_alone(translator, text) for text in texts]
+    runs = [captured_run(each, translator) for each in (trace, *others)]
+    return model_normed_batch(runs, Sublayer(stack, layer, kind), at)
+
+
+@cached(max_entries=MAX_SPACES)
+def embedding_space(reader: Reader, *, is_target: bool) -> EmbeddingSpace:
+    """The embeddings of a model."""
+    return model_embedding_space(reader, is_target=is_target)
+
+
+def is_shared(reader: Reader) -> bool:
+    """Whether source and target have the same embeddings."""
+    return model_is_shared(reader)
+
+
+@cached(max_entries=MAX_SPACES)
+def seen_in(translator: SequenceTranslator) -> tuple[SeenIn, ...]:
+    """In which language each piece was seen, of a model that translates English to German."""
+    return model_seen_in(translator.tokenizer)
+
+
+#: How a model knows positions → as people read it.
+POSITIONS: Final = {
+    "sinusoidal": said("sinusoidal"),
+    "learned": said("learned"),
+    "rotary": said("rotary"),
+    "ALiBi": "ALiBi",
+    "relative bias": said("relative bias"),
+}
+
+
+def cautions(trace: Trace, reader: Reader, path: TokenPath | None) -> list[str]:
+    """What the picture does not know of a model, or what the model does not have."""
+    found, positions = [], str(reader.abilities.positions)
+    if path is not None:
+        first, *others = path.layers[-1]
+        if first.norm_place and not others[-1].norm_place:
+            found.append(
+                _("In this model attention and feed-forward run in parallel: both read the input of the layer.")
+            )
+        if not first.has_skip:
+            found.append(_("This model was trained without residual connections: nothing bypasses a sub-layer."))
+    if positions == "none":
+        found.append(_("This model adds no positions."))
+    elif positions in POSITIONS and positions not in ("sinusoidal", "learned"):
+        found.append(
+            _(
+                "Positions: {scheme}. They act within attention, so no vector is added at the bottom.",
+                scheme=_(POSITIONS[positions]),
+            )
+        )
+    if DECODER not in trace.sites and CROSS not in trace.sites:
+        found.append(_("This model only reads: it has no decoder, and no token is written."))
+    elif not trace.source_tokens:
+        found.append(_("This model is decoder-only: it has no source and therefore no cross-attention."))
+    return found

@@ -1,0 +1,487 @@
+// @ts-check
+// The first depth: the whole model. A column is a token, as wide at each layer as its residual stream is long; lines are
+// attention, from the key below to the row above. While the film runs, what is not computed yet is not there.
+import { svg } from "../../../pictures/shared/drawing.js";
+import { onTold, pointAt } from "../../../pictures/shared/focus.js";
+import { closest, hearItems } from "../../../pictures/shared/items.js";
+import { _ } from "../../../pictures/shared/messages.js";
+import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { percent } from "../../../pictures/shared/probability.js";
+import { lineName } from "./model_columns.js";
+
+/** @import { Focus } from "../../../pictures/shared/focus.js" */
+/** @import { Place, Stack } from "./walk.js" */
+/** @typedef {import("./walk.js").Walk} Walk */
+/** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
+/** @typedef {{ site: string, layer: number, row: number, key: number, weight: number, head: number }} Edge row and key as columns */
+
+const [TOKEN_ROOM, OUTPUT_ROOM] = [84, 74];
+/** Room left of the columns and right of each stack; on a narrow page. */
+const [ROOMY, TIGHT] = [
+  [64, 44],
+  [26, 16],
+];
+const TIGHT_BELOW = 600;
+const WIDEST_COLUMN_ROOM = 46;
+/** Of a row that nobody looks at, lines at least this strong are drawn, so many at most. */
+const [FAINT_WEIGHT, FAINT_LINES, SHOWN_WEIGHT] = [0.25, 2, 0.02];
+
+export class ModelScene {
+  /** Of the columns: where each stack begins. @type {Map<string, number>} */ starts = new Map();
+  /** What is drawn, by the step in which it is computed. @type {[number, SVGElement][]} */ born = [];
+  /** @type {Edge[]} */ edges = [];
+  drawn = "";
+  pointed = "";
+  room = WIDEST_COLUMN_ROOM;
+  level = 0;
+  bottom = 0;
+  size = { width: 0, height: 0 };
+  lines = svg("g", { class: "model-lines" });
+  top = svg("g", { class: "model-top" });
+  /** @type {SVGElement[]} */ nodes = [];
+  /** What an edit changes. @type {import("./walk.js").WalkHeader["changed"]} */ changed = null;
+  /** Whose lines are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
+
+  /** @param {Walk} walk */
+  constructor(walk) {
+    this.walk = walk;
+    this.columns = walk.columns;
+    this.element = element("div", "model-scene");
+    hearItems(this.element, "[data-node]", {
+      point: (item, event) => this.tellNode(item, event),
+      leave: () => this.leave(),
+      visit: (item) => this.point(this.nodeOf(item)),
+      choose: (item) => this.open(this.nodeOf(item), item),
+      press: (item, key) => this.step(item, key),
+    });
+    this.element.addEventListener("click", (event) => {
+      const line = closest(event, "[data-edge]");
+      if (line) this.openEdge(this.edges[Number(line.dataset.edge)], line);
+    });
+    this.element.addEventListener("into", (event) => {
+      const item = closest(event, "[data-node]");
+      if (item) this.open(this.nodeOf(item), item);
+    });
+    onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), walk.ended.signal);
+  }
+
+  // ---- where things are ----
+
+  /** @param {number} width */
+  layOut(width) {
+    const { stacks } = this.columns.header;
+    const [margin, gap] = width < TIGHT_BELOW ? TIGHT : ROOMY;
+    const count = stacks.reduce((sum, { tokens }) => sum + tokens.length, 0);
+    this.room = clamp(7, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
+    const layers = Math.max(...stacks.map((stack) => stack.layers));
+    this.level = clamp(26, 380 / (layers + 1), 62);
+    this.bottom = OUTPUT_ROOM + (layers + 0.5) * this.level;
+    let left = margin;
+    for (const { name, tokens } of stacks) {
+      this.starts.set(name, left);
+      left += tokens.length * this.room + gap;
+    }
+    this.size = { width: Math.max(width, left - gap), height: this.bottom + TOKEN_ROOM };
+  }
+
+  /** @param {Stack} stack @param {number} column */
+  x({ name }, column) {
+    return (this.starts.get(name) ?? 0) + (column + 0.5) * this.room;
+  }
+
+  /** @param {number} level */
+  y(level) {
+    return this.bottom - level * this.level;
+  }
+
+  // ---- drawing ----
+
+  draw() {
+    const { state, root } = this.walk;
+    const width = Math.floor(this.element.clientWidth || root.clientWidth);
+    const drawn = JSON.stringify([
+      width,
+      state.lines,
+      state.lines === "chosen" && [state.site, state.layer, state.head],
+    ]);
+    if (drawn !== this.drawn) {
+      this.drawn = drawn;
+      this.build(width);
+    }
+    this.followed = { stack: this.columns.stackOf(state.site), column: this.followedColumn };
+    this.drawStep();
+    this.over(this.followed.stack, this.followed.column);
+  }
+
+  get followedColumn() {
+    const { site, row } = this.walk.state;
+    return clamp(0, row - this.columns.stackOf(site).first, this.columns.stackOf(site).tokens.length - 1);
+  }
+
+  /** @param {number} width */
+  build(width) {
+    this.layOut(width);
+    this.born = [];
+    this.edges = [];
+    const { width: w, height: h } = this.size;
+    this.lines.replaceChildren();
+    const nodes = svg("g", {});
+    const label = _("The whole model: columns are tokens, layers go up, lines are attention");
+    this.svg = svg(
+      "svg",
+      { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
+      this.lines,
+      this.top,
+      nodes,
+    );
+    for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
+    for (const [site, { layers, rows, keys }] of this.columns.sites) {
+      if (site === "decoder.cross") continue;
+      for (let layer = 0; layer < layers; layer++) {
+        rows.tokens.forEach((_token, row) => {
+          const found = keys.tokens.map((_key, key) => ({
+            key,
+            ...this.columns.line(site, layer, row, key, this.walk.state),
+          }));
+          const strong = found.filter(({ weight }) => weight >= FAINT_WEIGHT).sort((a, b) => b.weight - a.weight);
+          for (const line of strong.slice(0, FAINT_LINES))
+            this.addLine({ site, layer, row, ...line }, this.lines, "faint");
+        });
+      }
+    }
+    this.element.replaceChildren(this.svg);
+    this.nodes = [...this.element.querySelectorAll(".model-node")].map((node) => /** @type {SVGElement} */ (node));
+    this.nodes[0]?.setAttribute("tabindex", "0");
+  }
+
+  /** @param {Stack} stack @param {SVGElement} nodes */
+  buildStack(stack, nodes) {
+    const { name, layers, tokens, first, total } = stack;
+    const { written, stacks } = this.columns.header;
+    const left = this.starts.get(name) ?? 0;
+    for (let level = 1; level <= layers; level++) {
+      if (stack !== stacks[0] && layers === stacks[0].layers) break;
+      nodes.append(
+        svg("text", { x: left - 10, y: this.y(level) + 4, class: "model-layer", "text-anchor": "end" }, `L${level}`),
+      );
+    }
+    if (stacks.length > 1) {
+      const title = name === "encoder" ? _("Encoder") : _("Decoder");
+      nodes.append(
+        svg(
+          "text",
+          { x: left, y: this.y(layers) - this.level * 0.5 - (name === "decoder" ? 56 : 6), class: "model-title" },
+          title,
+        ),
+      );
+    }
+    if (total > tokens.length) {
+      const range = _("Tokens {first} to {last} of {total}", { first: first + 1, last: first + tokens.length, total });
+      nodes.append(svg("text", { x: left, y: this.size.height - 2, class: "model-range" }, range));
+    }
+    // A column lies above the lines, which are pointed at between columns.
+    const hit = Math.max(6, this.room * 0.45);
+    tokens.forEach((token, column) => {
+      const x = this.x(stack, column);
+      const row = first + column;
+      for (let level = 0; level <= layers; level++) {
+        const shape = this.columnShape(stack, level, column);
+        const node = svg(
+          "g",
+          {
+            class: "model-node",
+            "data-node": `${name} ${level} ${column}`,
+            "data-into": "1",
+            tabindex: -1,
+            role: "button",
+            "aria-label": this.nameOf({ stack, level, column }),
+          },
+          svg("rect", {
+            x: x - hit / 2,
+            y: this.y(level) - this.level / 2,
+            width: hit,
+            height: this.level,
+            class: "model-ground",
+          }),
+          shape,
+        );
+        nodes.append(node);
+        this.born.push([this.columns.bornAt(stack, level, row), node]);
+      }
+      const text = svg(
+        "text",
+        {
+          x,
+          y: this.bottom + this.level * 0.5 + 8,
+          class: "model-token",
+          transform: `rotate(-60 ${x} ${this.bottom + this.level * 0.5 + 8})`,
+          "text-anchor": "end",
+        },
+        shortened(token),
+      );
+      nodes.append(text);
+      this.born.push([this.columns.bornAt(stack, 0, row), text]);
+      const [best] = name === "decoder" ? (written[column] ?? []) : [];
+      if (!best) return;
+      const instead = this.changed?.written[row - stack.prompt] ?? best.token;
+      const y = this.y(layers) - this.level * 0.5 - 8;
+      const out = svg(
+        "g",
+        {
+          class: "model-node output",
+          "data-node": `${name} ${layers + 1} ${column}`,
+          "data-into": "1",
+          tabindex: -1,
+          role: "button",
+          "aria-label": this.nameOf({ stack, level: layers + 1, column }),
+        },
+        svg("rect", { x: x - this.room / 2, y: y - 44, width: this.room, height: 46, class: "model-ground" }),
+        svg("rect", {
+          x: x - this.room * 0.3,
+          y: y + 2 - 8 * best.probability,
+          width: this.room * 0.6,
+          height: 8 * best.probability + 0.5,
+          class: "model-chance",
+        }),
+        svg(
+          "text",
+          { x, y: y - 10, transform: `rotate(-60 ${x} ${y - 10})`, class: "model-token" },
+          instead === best.token ? shortened(best.token) : `${shortened(instead)} ← ${shortened(best.token)}`,
+        ),
+      );
+      nodes.append(out);
+      this.born.push([this.columns.bornAt(stack, layers, row, true), out]);
+    });
+  }
+
+  /** From the level below to this one, as wide as the stream is long. @param {Stack} stack @param {number} level @param {number} column */
+  columnShape(stack, level, column) {
+    const x = this.x(stack, column);
+    const half = (/** @type {number} */ at) => Math.max(1, this.columns.share(stack, at, column) * this.room * 0.46);
+    const [a, b] = [half(Math.max(level - 1, 0)), half(level)];
+    const [low, high] = [level ? this.y(level - 1) : this.y(0) + this.level * 0.4, this.y(level)];
+    return svg("path", {
+      style: this.changed
+        ? `fill:color-mix(in srgb, var(--walk-changed) ${100 * Math.min(1, Math.sqrt(this.moved(stack, level, column)))}%, var(--walk-same))`
+        : "",
+      d: `M${x - a} ${low}L${x - b} ${high}L${x + b} ${high}L${x + a} ${low}Z`,
+      class: "model-stream",
+    });
+  }
+
+  /** How far an edit moves the stream of a column, as a share of its norm. @param {Stack} stack @param {number} level @param {number} column */
+  moved(stack, level, column) {
+    return this.changed?.streams[stack.name]?.[level]?.[stack.first + column] ?? 0;
+  }
+
+  /** @param {Edge} edge @param {SVGElement} group @param {string} className */
+  addLine(edge, group, className) {
+    const { site, layer, row, key, weight } = edge;
+    const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
+    const [x, y] = [this.x(rows, row), this.y(layer + 1)];
+    const isCross = site === "decoder.cross";
+    const from = { x: this.x(keys, key), y: isCross ? this.y(keys.layers) : this.y(layer) };
+    const middle = isCross ? (from.x + x) / 2 : 0;
+    const d = isCross
+      ? `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${y} ${x} ${y}`
+      : `M${from.x} ${from.y}C${from.x} ${(from.y + y) / 2} ${x} ${(from.y + y) / 2} ${x} ${y}`;
+    const kind = isCross ? "cross" : "self";
+    const line = svg("path", {
+      d,
+      class: `model-line ${kind} ${className}`,
+      "data-edge": this.edges.length,
+      "data-into": "1",
+      pathLength: 1,
+      style: `stroke-width:${0.4 + weight * 4};--weight:${weight}`,
+    });
+    this.edges.push(edge);
+    group.append(line);
+    if (className === "faint") this.born.push([this.columns.bornAt(rows, layer + 1, rows.first + row), line]);
+  }
+
+  /** What is computed in the step that is shown, and all before it. */
+  drawStep() {
+    const { step } = this.walk.state;
+    const isEnd = step === this.walk.count - 1;
+    for (const [at, part] of this.born) {
+      part.classList.toggle("unborn", !isEnd && at > step);
+      part.classList.toggle("now", !isEnd && at === step);
+    }
+  }
+
+  /** The lines into one column, all of its layers; while the film runs, into the one that is computed. @param {Stack} stack @param {number} column */
+  over(stack, column) {
+    const { step } = this.walk.state;
+    const isEnd = step === this.walk.count - 1;
+    const stage = isEnd ? null : this.columns.stages[step];
+    if (stage && this.pointed === "") {
+      stack = this.columns.stack(stage.stack);
+      if (stage.row >= 0) column = stage.row - stack.first;
+    }
+    for (const node of this.nodes) {
+      const [name, , at] = (node.dataset.node ?? "").split(" ");
+      node.classList.toggle("followed", name === stack.name && Number(at) === column);
+    }
+    this.edges.length = this.lines.childElementCount;
+    this.top.replaceChildren();
+    for (const [site, { layers, rows, keys }] of this.columns.sites) {
+      if (rows !== stack) continue;
+      for (let layer = 0; layer < layers; layer++) {
+        const born = this.columns.bornAt(stack, layer + 1, stack.first + column);
+        if (!isEnd && born > step) continue;
+        keys.tokens.forEach((_token, key) => {
+          const line = this.columns.line(site, layer, column, key, this.walk.state);
+          if (line.weight >= SHOWN_WEIGHT)
+            this.addLine({ site, layer, row: column, key, ...line }, this.top, born === step ? "strong now" : "strong");
+        });
+      }
+    }
+  }
+
+  // ---- what a person does ----
+
+  /** @param {Element} item @returns {Node} */
+  nodeOf(item) {
+    const [name, level, column] = (item.getAttribute("data-node") ?? "").split(" ");
+    return { stack: this.columns.stack(name), level: Number(level), column: Number(column) };
+  }
+
+  /** @param {Node} node */
+  nameOf({ stack, level, column }) {
+    const token = stack.tokens[column];
+    if (level > stack.layers) return _("What is written after “{token}”", { token });
+    return level
+      ? _("“{token}” after layer {number}", { token, number: level })
+      : _("“{token}” as it goes in", { token });
+  }
+
+  /** @param {Node} node */
+  point({ stack, column }) {
+    this.pointed = `${stack.name} ${column}`;
+    this.over(stack, column);
+    const place = {
+      side: /** @type {"source" | "target"} */ (stack.name === "encoder" ? "source" : "target"),
+      tokens: [stack.first + column],
+    };
+    pointAt({ query: place, key: null });
+  }
+
+  leave() {
+    this.walk.tooltip.hide();
+    if (this.pointed === "") return;
+    this.pointed = "";
+    pointAt(null);
+    this.over(this.columns.stackOf(this.walk.state.site), this.followedColumn);
+  }
+
+  /** Another part of the page points at a word. @param {Focus | null} focus */
+  hear(focus) {
+    if (!this.element.isConnected || this.pointed) return;
+    const place = focus?.query ?? focus?.key;
+    const stack =
+      place && this.columns.header.stacks.find(({ name }) => (name === "encoder") === (place.side === "source"));
+    const column = stack ? place.tokens[0] - stack.first : -1;
+    if (stack && column >= 0 && column < stack.tokens.length) this.over(stack, column);
+    else if (this.followed) this.over(this.followed.stack, this.followed.column);
+  }
+
+  /** @param {HTMLElement | SVGElement} item @param {PointerEvent} event */
+  tellNode(item, event) {
+    const node = this.nodeOf(item);
+    if (this.pointed !== `${node.stack.name} ${node.column}`) this.point(node);
+    const length =
+      node.level <= node.stack.layers ? this.columns.length(node.stack, node.level, node.column) : undefined;
+    const isMoved = this.changed && node.level <= node.stack.layers;
+    const share = isMoved ? percent(this.moved(node.stack, node.level, node.column)) : "";
+    const lines = length === undefined ? [] : [_("residual stream of norm {length}", { length: length.toFixed(2) })];
+    if (isMoved) lines.push(_("the change moves it by {share} of its norm", { share }));
+    if (node.level > node.stack.layers) {
+      for (const { token, probability } of this.columns.header.written[node.column])
+        lines.push(`${token}  ${percent(probability)}`);
+    }
+    this.walk.tooltip.showContent(
+      event,
+      this.nameOf(node),
+      ...lines.map((line) => element("div", "tooltip-value", line)),
+    );
+  }
+
+  /** @param {PointerEvent} event */
+  tell(event) {
+    const line = closest(event, "[data-edge]");
+    if (!line) {
+      if (!closest(event, "[data-node]")) this.walk.tooltip.hide();
+      return;
+    }
+    const { site, layer, row, key, weight, head } = this.edges[Number(line.dataset.edge)];
+    const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
+    const pair = element(
+      "div",
+      "tooltip-pair",
+      tokenElement(rows.tokens[row]),
+      element("span", "looks-at", " → "),
+      tokenElement(keys.tokens[key]),
+    );
+    this.walk.tooltip.showContent(
+      event,
+      lineName(layer, head),
+      pair,
+      element("div", "tooltip-value", weight.toFixed(4)),
+    );
+  }
+
+  /** @param {Node} node @param {Element} item */
+  open({ stack, level, column }, item) {
+    const row = stack.first + column;
+    const { site } = this.walk.state;
+    const isOwn = this.columns.stackOf(site) === stack;
+    const own = isOwn ? site : [...this.columns.sites].find(([, { rows }]) => rows === stack)?.[0];
+    if (!own) return;
+    /** @type {Partial<Place>} */
+    const place = { depth: "layer", site: own, row, ...(isOwn ? {} : { head: 0 }), key: this.strongestKey(own, row) };
+    if (level === 0) this.walk.go({ ...place, end: "input" }, item);
+    else if (level > stack.layers) this.walk.go({ ...place, end: "output" }, item);
+    else this.walk.go({ ...place, end: "", layer: level - 1 }, item);
+  }
+
+  /** The key that the row looks at most, where the one that is kept is of another side. @param {string} site @param {number} row */
+  strongestKey(site, row) {
+    const { state } = this.walk;
+    const found = this.columns.sites.get(site);
+    if (!found || (state.site === site && state.row === row)) return state.key;
+    const weights = found.keys.tokens.map(
+      (_token, key) => this.columns.line(site, 0, row - found.rows.first, key, { ...state, lines: "mean" }).weight,
+    );
+    return found.keys.first + weights.indexOf(Math.max(...weights));
+  }
+
+  /** @param {Edge} edge @param {Element} item */
+  openEdge({ site, layer, row, key, head }, item) {
+    const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
+    this.walk.go(
+      { depth: "head", end: "", site, layer, head: Math.max(head, 0), row: rows.first + row, key: keys.first + key },
+      item,
+    );
+  }
+
+  /** @param {HTMLElement | SVGElement} item @param {string} key */
+  step(item, key) {
+    const { stack, level, column } = this.nodeOf(item);
+    const to = {
+      ArrowLeft: [level, column - 1],
+      ArrowRight: [level, column + 1],
+      ArrowUp: [level + 1, column],
+      ArrowDown: [level - 1, column],
+    }[key];
+    const target = to && this.element.querySelector(`[data-node="${stack.name} ${to[0]} ${to[1]}"]`);
+    if (!to) return false;
+    if (target) /** @type {SVGElement} */ (target).focus();
+    return true;
+  }
+}
+
+/** A token where there is little room; the sign that begins a word says nothing where each has its column. @param {string} token */
+function shortened(token) {
+  const text = token.length > 1 && token.startsWith("▁") ? token.slice(1) : token;
+  return text.length > 12 ? `${text.slice(0, 11)}…` : text;
+}

@@ -1,0 +1,252 @@
+"""The way from the sentence to a product of two numbers and back, in fifteen stops: where each is, and what it says."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from viz.pages.learn.transformer.layer_story import percent
+from viz.selection.learn import Depth, PathEnd
+from viz.text.messages import _, plural
+from viz.text.numbers import decimal
+from viz.text.token_text import display_token
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.analysis.residual_stream.additions import TokenPath
+    from viz.pages.learn.transformer.head_story import Origin
+
+#: The steps of a head's row, as `row_steps.js` draws them.
+DOTS, SCALED, MASK, SOFTMAX, VALUES, PART = range(1, 7)
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A stop.
+
+    Attributes:
+        depth, end: where it is.
+        at: the step of the head's row that is ringed; -1 for none.
+        title, text: what it says, in two or three sentences.
+        dimension: the component that it is about; None for none.
+    """
+
+    depth: Depth
+    end: PathEnd
+    at: int
+    title: str
+    text: str
+    dimension: int | None = None
+
+
+def of(trace: "Trace", site: str, path: "TokenPath | None", origin: "Origin | None") -> list[Stop]:
+    """The stops of a trace: those within a token or a head only where the model exposes them."""
+    inner: list[Stop] = []
+    if path is not None:
+        inner += [_input(path), _layer(path)]
+    if origin is not None:
+        inner += _head(origin)
+    if path is not None:
+        inner += [_sum(path), _output(path)]
+    last = [] if not trace.steps else [_written()]
+    return [_model(trace, site), *inner, *last]
+
+
+def _model(trace: "Trace", site: str) -> Stop:
+    layers = trace.shapes[site][0]
+    text = plural(
+        "Each column is a token. It rises through {count} layer; lines show from which tokens it takes what.",
+        "Each column is a token. It rises through {count} layers; lines show from which tokens it takes what.",
+        layers,
+    )
+    return Stop("model", "", -1, _("The whole model"), text)
+
+
+def _input(path: "TokenPath") -> Stop:
+    token, width = display_token(path.token), len(path.begin)
+    text = (
+        _(
+            "“{token}” becomes a vector of {width} numbers: its row of the embedding matrix plus a vector for its "
+            "position. This is the residual stream; from now on, layers only add to it.",
+            token=token,
+            width=width,
+        )
+        if path.positional is not None
+        else _(
+            "“{token}” becomes a vector of {width} numbers. This is the residual stream; from now on, layers only add "
+            "to it.",
+            token=token,
+            width=width,
+        )
+    )
+    return Stop("layer", "input", -1, _("A token becomes a vector"), text)
+
+
+def _layer(path: "TokenPath") -> Stop:
+    parts = sum(len(layer) for layer in path.layers)
+    text = _(
+        "A layer reads the stream of “{token}” and adds to it: attention brings in what other tokens know, the "
+        "feed-forward network works on this token alone. In all layers together, {parts} vectors are added.",
+        token=display_token(path.token),
+        parts=parts,
+    )
+    return Stop("layer", "", -1, _("One layer"), text)
+
+
+def _head(origin: "Origin") -> Iterator[Stop]:
+    row, key = origin.real, origin.followed
+    names = {"query": display_token(origin.row_name), "key": display_token(origin.key_tokens[key])}
+    products = row.products[key].numpy()
+    largest = int(np.abs(products).argmax())
+    cut = int((~row.allowed).sum())
+    yield Stop(
+        "head",
+        "",
+        -1,
+        _("One head"),
+        _(
+            "The head turns the vector of “{query}” into a query of {count} numbers, and every token into a key and a "
+            "value. A key that matches the query gets a high score.",
+            count=len(row.query),
+            **names,
+        ),
+    )
+    yield Stop(
+        "head",
+        "",
+        DOTS,
+        _("A score for every key"),
+        _(
+            "The query is compared with every key. The highest score has “{best}”.",
+            best=display_token(origin.key_tokens[int(row.dots.argmax())]),
+        ),
+    )
+    yield Stop(
+        "cell",
+        "",
+        -1,
+        _("One score"),
+        _(
+            "The score of “{key}” is the sum of {count} products: {dot}.",
+            count=len(products),
+            dot=decimal(float(row.dots[key])),
+            **names,
+        ),
+    )
+    yield Stop(
+        "number",
+        "",
+        -1,
+        _("One product"),
+        _(
+            "The largest of these products: component {number} of the query times the same component of the key, "
+            "{q} × {k} = {product}.",
+            number=largest + 1,
+            q=decimal(float(row.query[largest])),
+            k=decimal(float(row.keys[key][largest])),
+            product=decimal(float(products[largest])),
+        )
+        if origin.score == "dot"
+        else _(
+            "Component {number} adds most to this score: {product}.",
+            number=largest + 1,
+            product=decimal(float(products[largest])),
+        ),
+        largest,
+    )
+    yield Stop(
+        "head",
+        "",
+        SCALED,
+        _("Divided by √dₖ"),
+        _("This model does not divide its scores.")
+        if row.scale == 1
+        else _(
+            "The score of “{key}” is divided by {root}: {dot} becomes {scaled}. Smaller scores keep the softmax from "
+            "saturating.",
+            root=decimal(1 / row.scale),
+            dot=decimal(float(row.dots[key])),
+            scaled=decimal(float(row.scaled[key])),
+            **names,
+        ),
+    )
+    yield Stop(
+        "head",
+        "",
+        MASK,
+        _("The mask"),
+        plural(
+            "{count} key comes later in the text: its score becomes −∞, so it gets no weight.",
+            "{count} keys come later in the text: their scores become −∞, so they get no weight.",
+            cut,
+        )
+        if cut
+        else _("The mask hides no key of this row: all scores stay."),
+    )
+    yield Stop(
+        "head",
+        "",
+        SOFTMAX,
+        _("From scores to weights"),
+        _(
+            "The softmax turns the scores into weights that sum to 1. “{key}” gets {weight}.",
+            weight=decimal(float(row.weights[key]), 4),
+            **names,
+        ),
+    )
+    yield Stop(
+        "head",
+        "",
+        VALUES,
+        _("Weights times values"),
+        _("Each value is multiplied by its weight, and all are added up: what “{query}” takes from the text.", **names),
+    )
+    yield Stop(
+        "head",
+        "",
+        PART,
+        _("What the head adds"),
+        _(
+            "The output matrix turns the result into a vector as long as the stream: what H{head} adds. Its norm is "
+            "{length}.",
+            head=origin.head + 1,
+            length=decimal(float(np.linalg.norm(origin.parts[origin.head]))),
+        ),
+    )
+
+
+def _sum(path: "TokenPath") -> Stop:
+    shares: Sequence[float] = [addition.share for layer in path.layers for addition in layer]
+    text = _(
+        "What the layer adds joins the stream of “{token}”. In all layers, the largest share of one "
+        "sub-layer in the sum is {share}.",
+        token=display_token(path.token),
+        share=percent(max(shares)),
+    )
+    return Stop("layer", "", -1, _("Back in the stream"), text)
+
+
+def _output(path: "TokenPath") -> Stop:
+    if not path.candidates:
+        text = _(
+            "After the last layer the vector of “{token}” is one row of the output.", token=display_token(path.token)
+        )
+        return Stop("layer", "output", -1, _("The output"), text)
+    best = path.candidates[0]
+    text = _(
+        "The last vector is compared with every token of the vocabulary; a softmax makes probabilities. “{token}” gets "
+        "{share}.",
+        token=display_token(best.token),
+        share=percent(exp(best.log_prob)),
+    )
+    return Stop("layer", "output", -1, _("The next token"), text)
+
+
+def _written() -> Stop:
+    text = _(
+        "The token that is written becomes the next input of the decoder, and everything begins again one column "
+        "further. Press Play to see it."
+    )
+    return Stop("model", "", -1, _("Written, and read again"), text)
