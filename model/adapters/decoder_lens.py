@@ -1,10 +1,12 @@
 """Logit lens of decoder-only Hugging Face models: what each layer would have predicted, had it been the last.
 
-nostalgebraist 2020, on the models it was made for. Final norm and output projection are found by the names that they
-have in the library, and taken only if together they give what the model itself says.
+nostalgebraist 2020, on the models it was made for. The final norm is the module whose output the output projection
+reads in a short run; both are taken only if together they give what the model itself says.
 """
 
+from contextlib import ExitStack
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import torch
 from jaxtyping import Float
@@ -21,8 +23,6 @@ from model.nn.hooks import listen
 from model.trace.steps import Vocabulary
 from model.trace.trace import Trace
 
-#: What the norm after the last layer is called: Llama and most others, GPT-2 and BLOOM, GPT-NeoX and OPT, Phi, MPT.
-FINAL_NORMS: Final = ("norm", "ln_f", "final_layer_norm", "final_layernorm", "norm_f")
 #: Largest difference, in nats or units of a logit, between what the last level says and the model.
 TOLERANCE: Final = 1e-2
 UNKNOWN: Final = said("Final norm and output projection of this model were not found, so its layers cannot be read.")
@@ -66,12 +66,39 @@ def decoder_lens(
     return join_levels(read, trace.steps, vocabulary)
 
 
+_NORMS: Final[WeakKeyDictionary[nn.Module, nn.Module | None]] = WeakKeyDictionary()
+
+
 def final_norm(model: nn.Module) -> nn.Module | None:
-    """The norm after the last layer of a decoder-only model, by its name; None if there is none of a known name."""
-    base: Any = model.base_model
-    homes = [module for module in (base, getattr(base, "decoder", None)) if isinstance(module, nn.Module)]
-    norms = (getattr(home, name, None) for home in homes for name in FINAL_NORMS)
-    return next((module for module in norms if isinstance(module, nn.Module)), None)
+    """The norm after the last layer of a decoder-only model; None where none puts out what the model says words by.
+
+    A run of two tokens finds it, once for each model.
+    """
+    if model not in _NORMS:
+        _NORMS[model] = _read_by(model, model.get_output_embeddings())  # type: ignore[operator]
+    return _NORMS[model]
+
+
+@torch.inference_mode()
+def _read_by(model: nn.Module, head: nn.Module | None) -> nn.Module | None:
+    """The first module outside the lists of layers that puts out what the head reads; without one, the last states."""
+    put_out: list[tuple[nn.Module, Tensor]] = []
+    read: list[Tensor] = []
+
+    def note(module: nn.Module, _given: Any, output: Any) -> None:
+        if isinstance(output, Tensor):
+            put_out.append((module, output))
+
+    lists = [f"{name}." for name, module in model.named_modules() if isinstance(module, nn.ModuleList)]
+    with ExitStack() as stack:
+        for name, module in model.named_modules():
+            if module is not head and not name.startswith(tuple(lists)):
+                stack.callback(module.register_forward_hook(note).remove)
+        if head is not None:
+            stack.callback(head.register_forward_pre_hook(lambda _module, given: read.append(given[0])).remove)
+        output = model(input_ids=torch.tensor([[1, 2]], device=device_of(model)), use_cache=False)
+    states = read[0] if read else output.last_hidden_state
+    return next((module for module, output in put_out if torch.equal(output, states)), None)
 
 
 def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: Tensor) -> list[Readout]:

@@ -257,10 +257,10 @@ def _is_centred(module: nn.Module) -> bool:
 
 
 def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]) -> NormStep | None:
-    """The norm behind the last layer of a decoder alone, where it has a known name."""
+    """The norm behind the last layer of a decoder alone, where there is one."""
     norm = None if trace.source_tokens else final_norm(reader.model)
     if norm is None:
         return None
-    dtype = next(norm.parameters()).dtype
+    dtype = next(reader.model.parameters()).dtype
     after: Tensor = norm(last.to(reader.device, dtype)[None, None])[0, 0].float().cpu()
     return NormStep(before=last, after=after, is_centred=_is_centred(norm))

@@ -66,7 +66,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "mpnet": SMALL | {"pad_token_id": 1},
     "roberta": SMALL | {"pad_token_id": 1},
     "xlm-roberta": SMALL | {"pad_token_id": 1},
+    "biogpt": SMALL,
     "bloom": {"vocab_size": VOCAB, "hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "ctrl": {"vocab_size": VOCAB, "n_embd": 32, "dff": 48, "n_layer": 2, "n_head": 4, "n_positions": 96},
     "falcon": SMALL | {"alibi": False, "new_decoder_architecture": False, "multi_query": True, "ffn_hidden_size": 48},
     "gemma": SMALL | SHARED,
     "gemma2": SMALL | SHARED | WINDOW | {"attn_logit_softcapping": 2.0, "query_pre_attn_scalar": 8},
@@ -80,6 +82,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "llama": SMALL | {"num_key_value_heads": 2},
     "mistral": SMALL | SHARED | WINDOW,
     "mpt": {"vocab_size": VOCAB, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 96},
+    "olmo": SMALL | {"num_key_value_heads": 2},
     "olmo2": SMALL | {"num_key_value_heads": 2},
     "opt": {"vocab_size": VOCAB, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_dim": 48}
     | {"max_position_embeddings": 96, "word_embed_proj_dim": 32, "pad_token_id": 0},
