@@ -46,11 +46,11 @@ def run(site: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def test_the_readmes_example_the_names_and_the_command_work_without_packages_of_other_names(site: Path) -> None:
+def test_the_readmes_example_the_names_the_command_and_the_app_work_without_packages_of_other_names(site: Path) -> None:
     """In one process, for torch takes seconds to begin."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(import headlight\n.*?)```", readme, re.DOTALL)
-    example_ends, names, translation, *help_, ours = run(
+    example_ends, names, translation, *help_, app, ours = run(
         site,
         f"{example}\nprint(headlight.__version__, reader.trace('A cat.').weights('decoder.cross', 3).shape[0])\n"
         "print([type(getattr(headlight, name)).__name__ for name in headlight.__all__])\n"
@@ -58,6 +58,10 @@ def test_the_readmes_example_the_names_and_the_command_work_without_packages_of_
         "for words in (['translate', 'The cat sleeps.'], ['translate', '--help']):\n"
         "    sys.argv[1:] = words\n"
         "    try:\n        assert not main()\n    except SystemExit as end:\n        assert not end.code\n"
+        "sys.argv[1:] = []\n"
+        "from pathlib import Path\nfrom streamlit.testing.v1 import AppTest\n"
+        "app = AppTest.from_file(str(Path(headlight.__file__).with_name('app.py')), default_timeout=300).run()\n"
+        "print([each.value for each in (*app.exception, *app.error)], len(app.get('bidi_component')) > 3)\n"
         "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('model', 'viz')))",
     ).splitlines()
     assert example_ends == "0.0.1 8"
@@ -66,17 +70,8 @@ def test_the_readmes_example_the_names_and_the_command_work_without_packages_of_
     assert translation == "Die Katze schläft."
     assert help_
     assert "python -m model" not in "\n".join(help_)
+    assert app == "[] True"
     assert ours == "[]"
-
-
-def test_the_app_begins_and_knows_its_pages_by_the_packages_names(site: Path) -> None:
-    script = (
-        "from pathlib import Path\nfrom streamlit.testing.v1 import AppTest\nimport headlight\n"
-        "app = AppTest.from_file(str(Path(headlight.__file__).with_name('app.py')), default_timeout=300).run()\n"
-        "print([each.value for each in (*app.exception, *app.error)], len(app.get('bidi_component')) > 3)\n"
-        "print(sorted(name for name in sys.modules if name.partition('.')[0] in ('model', 'viz')))"
-    )
-    assert run(site, script).splitlines()[-2:] == ["[] True", "[]"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import local_script_runner
 
 from tests.viz.pages.decoding.opening import TEXT
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -17,11 +19,13 @@ from viz.server.background_jobs import Progress, Task
 
 
 @pytest.fixture(scope="session", autouse=True)
-def installed_packages_read_once() -> Iterator[None]:
-    """Streamlit reads the metadata of every installed package for each `AppTest`: half of what a small page costs."""
+def installed_packages_and_scripts_read_once() -> Iterator[None]:
+    """Else Streamlit reads the metadata of all packages for each `AppTest`, and compiles the scripts at each run."""
     with pytest.MonkeyPatch.context() as patch:
         scan = cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        scripts = ScriptCache()
+        patch.setattr(local_script_runner, "ScriptCache", lambda: scripts)
         yield
 
 

@@ -14,9 +14,8 @@ import transformers
 from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
-from tests.paths import ROOT
 from tests.patience import PATIENCE
-from tests.viz.page_run import opened
+from tests.viz.page_run import app_of, opened
 from tests.viz.pictures.tiles.decoded import numbers_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
@@ -42,9 +41,7 @@ def _short(monkeypatch: pytest.MonkeyPatch, tiny_checkpoints: Path) -> None:
 
 @pytest.fixture
 def app(_short: None) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["text"] = TEXT
-    return app
+    return app_of(text=TEXT)
 
 
 @pytest.fixture
@@ -227,7 +224,7 @@ def test_the_page_opens_the_longest_text_of_a_model_in_little_bytes(
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     length = zoo.LONGEST[model_type][-1]
     text = zoo.text_of(transformers.AutoTokenizer.from_pretrained(tmp_path / model_type), length)
-    app = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE), checkpoint=model_type)
+    app = opened(app_of(), checkpoint=model_type)
     app.text_area(key="text").set_value(text).run()
     assert not app.error, app.error[0].value
     deadline = time.monotonic() + PATIENCE

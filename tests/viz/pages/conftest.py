@@ -8,8 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS
 from viz.selection.catalogue import DOWNLOADS_VARIABLE, ROOT_VARIABLE
 
@@ -34,4 +33,4 @@ def any_model(folders: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     """The app with these models in its list."""
     monkeypatch.setenv(ROOT_VARIABLE, str(folders))
     monkeypatch.delenv(DOWNLOADS_VARIABLE, raising=False)
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()

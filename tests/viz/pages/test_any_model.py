@@ -10,8 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.adapters.text_writer import TextWriter
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from tests.viz.pages.any_model import MODELS, add, opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
@@ -141,7 +140,7 @@ def test_a_name_that_is_taken_becomes_another(app: AppTest, folders: Path, tmp_p
 def test_two_sessions_do_not_see_each_others_folders(app: AppTest, folders: Path, tmp_path: Path) -> None:
     shutil.copytree(folders / "bert", tmp_path / "secret")
     add(opened(app, "en-de"), tmp_path / "secret")
-    other = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    other = app_of()
     opened(other, "secret")
     assert "secret" not in other.selectbox(key="checkpoint").options
     assert "secret" in said(other)

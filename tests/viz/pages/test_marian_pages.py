@@ -6,9 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.model.marian.marian_folders import write_marian
-from tests.paths import ROOT
 from tests.patience import PATIENCE
-from tests.viz.page_run import healthy
+from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.paper.opening import at_positions
 from tests.viz.pages.test_pages import MODEL, PAGES, opened
 from viz.access import models
@@ -29,7 +28,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def app(root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 @pytest.mark.parametrize("page", [*PAGES, MODEL])
@@ -96,7 +95,7 @@ def test_english_sentences_are_not_measured_unasked_with_a_model_that_reads_fren
 def reads_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     write_marian(tmp_path / "opus-mt-zh-en", languages=("zho", "eng"))
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: AppTest) -> None:

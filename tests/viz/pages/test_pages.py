@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
-from tests.viz.page_run import healthy, run_page
+from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, sent_to
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
@@ -34,7 +32,7 @@ REFUSED = {"empty": "", "blank": " \n\t ", "10,000 characters": "word " * 2_000,
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 def opened(app: AppTest, page: str = "attention") -> AppTest:
@@ -262,8 +260,7 @@ def test_a_device_that_is_not_there_is_not_offered_and_is_named_where_a_link_ask
     if torch.cuda.is_available():
         pytest.skip("this machine has the device")
     assert "device" not in {control.key for control in opened(app).segmented_control}
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["device"] = "cuda"
+    app = app_of(device="cuda")
     opened(app)
     assert not app.exception
     assert "cuda" in app.error[0].value

@@ -4,11 +4,8 @@ from pathlib import Path
 from urllib.parse import parse_qsl
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
 from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.moved import renamed, with_head
@@ -167,10 +164,7 @@ def test_what_is_wrong_in_an_old_address_becomes_the_default(address: str) -> No
 def test_the_app_shows_what_an_old_address_asks_for(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     address = params_of("text=It+is+late.&site=decoder.cross&layer=1&figure=entropy&order=lowest&keep=4&special=False")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.run()
+    app = app_of(**address).run()
     assert not app.exception
     assert app.segmented_control(key="site").value == "decoder.cross"
     assert app.selectbox(key="layer").value == 1

@@ -11,8 +11,7 @@ from model import Translator
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.corpus import CorpusSentence
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from tests.viz.pages.atlas.opening import OWN, forget
 from viz.pages.atlas import data
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -50,4 +49,4 @@ def shipped(checkpoints: Path, atlas: Atlas) -> Path:
 
 @pytest.fixture
 def app(checkpoints: Path) -> AppTest:
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()

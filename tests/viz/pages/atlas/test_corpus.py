@@ -14,9 +14,8 @@ from model.analysis.atlas.measure import Atlas, build_atlas
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
-from tests.paths import ROOT
 from tests.patience import PATIENCE
-from tests.viz.page_run import healthy
+from tests.viz.page_run import app_of, healthy
 from tests.viz.pages.atlas.opening import GOLD, OWN, forget, maps, opened, sentences
 from tests.viz.sent import sent_to
 from viz.pages.atlas import data
@@ -60,7 +59,7 @@ def test_without_one_a_button_measures_it_and_the_next_session_reads_the_cache(
     assert kept.name.removesuffix(".npz") in said(app)
     forget()
     monkeypatch.setattr("model.analysis.atlas.file.build_atlas", None)
-    again = opened(AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE))
+    again = opened(app_of())
     assert maps(again)["maps"] == maps(app)["maps"]
 
 

@@ -12,8 +12,7 @@ from model.checkpoint import write_manifest
 from model.config import PRESETS
 from model.nn.parameter_counts import count_parameters
 from tests.paths import ROOT
-from tests.patience import PATIENCE
-from tests.viz.page_run import healthy, run_page
+from tests.viz.page_run import app_of, healthy, run_page
 from viz.pages.model_card.tabs import draw
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
@@ -27,10 +26,7 @@ FILES = {
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Overview", **params: str) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(root))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    for name, value in {"about": tab, **params}.items():
-        app.query_params[name] = value
-    return run_page(app, "model_card")
+    return run_page(app_of(**{"about": tab, **params}), "model_card")
 
 
 def unfolded(app: AppTest, key: str) -> AppTest:

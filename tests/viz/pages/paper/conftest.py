@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.ui import long_work
 
@@ -15,4 +14,4 @@ from viz.ui import long_work
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
     long_work._results.clear()
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
@@ -26,7 +25,7 @@ TEXT = Selection().common.text
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 SECOND = " (when reading it)"

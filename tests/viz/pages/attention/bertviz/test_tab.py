@@ -8,8 +8,7 @@ import pytest
 from streamlit.proto.IFrame_pb2 import IFrame
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from viz.pages.attention.bertviz import tab as bertviz_view
 from viz.selection.attention import BERTVIZ_VIEWS
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -21,10 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed file .*_view.js:Resourc
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["view"] = "bertviz"
-    app.query_params["text"] = "It is late."  # the tiny model makes longer sentences far longer
-    return app
+    return app_of(view="bertviz", text="It is late.")  # the tiny model makes longer sentences far longer
 
 
 def drawn(app: AppTest) -> IFrame:

@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 from model import Trace
 from model.analysis.head_circuits import copying_scores, head_circuits
 from tests.model.adapters.zoo import save_model
-from tests.paths import ROOT
-from tests.patience import PATIENCE
+from tests.viz.page_run import app_of
 from tests.viz.reading import traced
 from tests.viz.sent import charts, numbers_of
 from viz.access import models
@@ -25,10 +24,7 @@ TEXT = "Tom was late."
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    for name, value in {"view": "QK and OV", "text": TEXT, "site": "decoder.cross", "layer": "1", "head": "2"}.items():
-        app.query_params[name] = value
-    return app
+    return app_of(view="QK and OV", text=TEXT, site="decoder.cross", layer="1", head="2")
 
 
 @pytest.fixture
@@ -73,10 +69,7 @@ def test_a_decoder_of_the_library_is_read_unless_it_turns_by_positions(
 ) -> None:
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     save_model(tmp_path / name, name, "bytes")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    for parameter, value in {"view": "QK and OV", "text": TEXT, "checkpoint": name, "layer": "1"}.items():
-        app.query_params[parameter] = value
-    app.run()
+    app = app_of(view="QK and OV", text=TEXT, checkpoint=name, layer="1").run()
     assert not app.exception
     assert not app.error
     assert len(charts(app)) == charts_shown

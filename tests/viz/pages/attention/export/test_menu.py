@@ -10,9 +10,8 @@ from urllib.parse import parse_qsl
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
 from tests.viz import page_run
+from tests.viz.page_run import app_of
 from tests.viz.reading import traced
 from viz.access import long_texts
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -25,7 +24,7 @@ from viz.ui import downloads, trace_tables
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 def opened(app: AppTest, **params: str) -> AppTest:
@@ -139,7 +138,7 @@ def test_a_link_that_names_a_path_opens_the_first_checkpoint_and_reads_nothing_t
                 touched.append((event, path))
 
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path / "root"))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    app = app_of()
     sys.addaudithook(watch)
     try:
         opened(app, checkpoint=str(secret) if kind == "absolute" else kind)

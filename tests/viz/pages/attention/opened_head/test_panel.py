@@ -11,9 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.checkpoint import write_manifest
 from model.trace.trace import Trace
-from tests.paths import ROOT
-from tests.patience import PATIENCE
-from tests.viz.page_run import opened
+from tests.viz.page_run import app_of, opened
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import attention, models
@@ -33,9 +31,7 @@ TEXT = "Tom told me that he would be late."
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["text"] = TEXT
-    return app
+    return app_of(text=TEXT)
 
 
 def heatmap(app: AppTest) -> tuple[dict[str, Any], np.ndarray]:
@@ -243,8 +239,7 @@ def test_a_head_that_was_taught_says_so_wherever_it_is_named_and_no_other_does(
         ("encoder.self", 0, 2),
         ("decoder.cross", 1, 2),
     ):
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-        app.query_params["text"] = TEXT
+        app = app_of(text=TEXT)
         app = opened(app, "attention", site=site, layer=layer, head=head)
         is_taught = (site, layer, head) == ("encoder.self", 1, 2)
         assert any("was taught, not found" in caption.value for caption in app.caption) == is_taught

@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure import CoreferenceScores
 from model.checkpoint import write_manifest
-from tests.paths import ROOT
 from tests.patience import PATIENCE
 from tests.viz import page_run
+from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data, findings
 from viz.pictures.figures.head_map import head_map
@@ -29,9 +29,7 @@ def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, few: PronounCas
     st.cache_resource.clear()
     given = data.CaseSet("the curated set", few, "few")
     monkeypatch.setattr(data, "curated", lambda _: given)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.query_params["lab"] = "Measured"
-    return app
+    return app_of(lab="Measured")
 
 
 def opened(app: AppTest, **params: str) -> AppTest:

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.paths import ROOT
-from tests.patience import PATIENCE
 from tests.viz import page_run
+from tests.viz.page_run import app_of
 from viz.pages.decoding import translations
 from viz.pages.decoding.film import tab as film
 from viz.pages.decoding.film.component import Draw, Force, HeadNames, PlayerData, PlayerState, Wished
@@ -31,7 +30,7 @@ CHOICES = {
 @pytest.fixture
 def app(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv(ROOT_VARIABLE, str(tiny_checkpoints))
-    return AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    return app_of()
 
 
 @pytest.fixture
