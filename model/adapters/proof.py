@@ -372,11 +372,22 @@ def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) ->
     return ""
 
 
-class _Tables(TorchFunctionMode):
-    """While entered, notes the tables whose rows are looked up one after another, as those of positions are."""
+class PositionTables(TorchFunctionMode):
+    """While entered, notes the tables whose rows are looked up one after another, as those of positions are.
 
-    def __init__(self) -> None:
-        self.found: list[tuple[Tensor, int]] = []
+    Args:
+        fewest: so many rows must be looked up, for few may follow each other by chance.
+    """
+
+    def __init__(self, fewest: int) -> None:
+        self.fewest = fewest
+        self._found: list[tuple[Tensor, int]] = []
+
+    def found(self, of_tokens: Tensor) -> list[tuple[Tensor, int]]:
+        """Each table that is not that of the tokens, and which of its rows is that of the first position."""
+        return [
+            (table, first) for table, first in self._found if table is not of_tokens and table.size(0) > self.fewest
+        ]
 
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
@@ -388,11 +399,11 @@ class _Tables(TorchFunctionMode):
                 isinstance(rows, Tensor)
                 and isinstance(table, Tensor)
                 and not rows.is_floating_point()
-                and rows.numel() >= REPEATED
+                and rows.numel() >= self.fewest
             ):
-                line = rows.reshape(-1)[-REPEATED:]
+                line = rows.reshape(-1)[-self.fewest :]
                 if rows.numel() == rows.size(-1) and bool((line.diff() == 1).all()):
-                    self.found.append((table, int(rows.reshape(-1)[0])))
+                    self._found.append((table, int(rows.reshape(-1)[0])))
         return function(*args, **given)
 
 
@@ -407,7 +418,7 @@ def _positions_of(
         return _of_pictures(model)
     token = probe.source[len(probe.source) // 2]
     repeated = Probe((token,) * REPEATED, (token,) * (REPEATED - 1) if probe.target else ())
-    given, tables, kept = repeated.arguments(runner), _Tables(), {}
+    given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
     site = "decoder.self" if kind == "decoder" else "encoder.self"
     if layout.heads:
         with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept, tables:
@@ -420,8 +431,7 @@ def _positions_of(
             output = runner(**given, output_attentions=True)
         (layers,) = eager_weights(output, (site,)).values()
         scheme = _scheme_of_weights(layers[0][0].float().cpu(), model.config)
-    own = library.embeddings(model).weight
-    found = [(table, first) for table, first in tables.found if table is not own and table.size(0) > REPEATED]
+    found = tables.found(library.embeddings(model).weight)
     sines = _sines(model)
     rows = min((table.size(0) - first for table, first in found), default=None)
     if any(_is_sines(table[first:]) for table, first in found) or (not found and sines and scheme == "unknown"):

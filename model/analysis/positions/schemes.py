@@ -12,6 +12,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.adapters import library
+from model.adapters.proof import PositionTables
+from model.adapters.text_reader import TextReader
 from model.config import PositionLayout
 from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
 from model.nn.score_functions import DistanceBias
@@ -20,14 +23,8 @@ from model.reader import Reader
 from model.trace.trace import Trace
 
 What = Literal["table", "angles", "bias"]
-#: Names of the position tables of the models that have one, by their last parts.
-_TABLES: Final = (
-    "position_embeddings.weight",
-    "position_embeddings",
-    "wpe.weight",
-    "embed_positions.weight",
-    "embed_positions.weights",
-)
+#: Fewer tokens than these may have numbers that follow each other by chance.
+_FEWEST: Final = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +54,7 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
     model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     match reader.abilities.positions:
         case "learned" | "sinusoidal":
-            table = _table(model)
+            table = _table(reader, trace)
             return [] if table is None else [PositionScheme("table", table[:num_positions].float().cpu())]
         case "rotary":
             frequencies = rotary_frequencies(model)
@@ -83,15 +80,21 @@ def rotary_frequencies(model: nn.Module) -> Float[Tensor, "pair"] | None:
 
 
 @torch.inference_mode()
-def _table(model: nn.Module) -> Float[Tensor, "position d_model"] | None:
+def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | None:
+    """From the row of the first position on; of a library model, the first table that it looks positions up in."""
+    model: Any = getattr(reader, "model")  # noqa: B009
     if isinstance(model, Transformer):
         embedding = model.encoder.embedding
         return embedding.learned.weight * embedding.scale
-    named = [*model.named_parameters(), *model.named_buffers()]
-    for name, values in named:
-        if name.endswith(_TABLES) and values.dim() in (2, 3):
-            return values.detach().reshape(-1, values.size(-1))
-    return None
+    if not isinstance(reader, TextReader):
+        # A picture's patches, or our own convolutional model: the parameter alone tells.
+        named = (value for name, value in model.named_parameters() if "position" in name and value.dim() >= 2)
+        return next((value.detach().reshape(-1, value.size(-1)) for value in named), None)
+    source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))
+    with PositionTables(_FEWEST) as tables:
+        model.base_model(**reader.arguments(source, target))
+    found = tables.found(library.embeddings(model).weight)
+    return found[0][0].detach()[found[0][1] :] if found else None
 
 
 def _biases(trace: Trace) -> list[PositionScheme]:

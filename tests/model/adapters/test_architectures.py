@@ -29,7 +29,7 @@ EAGER_NAMES = {
     },
 }
 #: Their own attention is called by nobody else.
-WEIGHTS_ONLY = {"mpnet", "deberta", "deberta-v2", "bloom", "falcon", "mpt", "gpt_neo"}
+WEIGHTS_ONLY = {"mpnet", "deberta", "deberta-v2", "bloom", "falcon", "mpt", "gpt_neo", "openai-gpt"}
 
 
 Lengths = dict[str, list[tuple[int, int] | tuple[None, None]]]

@@ -84,6 +84,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "mpt": {"vocab_size": VOCAB, "d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 96},
     "olmo": SMALL | {"num_key_value_heads": 2},
     "olmo2": SMALL | {"num_key_value_heads": 2},
+    "openai-gpt": {"vocab_size": VOCAB, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 96},
     "opt": {"vocab_size": VOCAB, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "ffn_dim": 48}
     | {"max_position_embeddings": 96, "word_embed_proj_dim": 32, "pad_token_id": 0},
     "phi": SMALL,
