@@ -101,6 +101,20 @@ def _read_by(model: nn.Module, head: nn.Module | None) -> nn.Module | None:
     return next((module for module, output in put_out if torch.equal(output, states)), None)
 
 
+@torch.inference_mode()
+def norm_of(norm: nn.Module, width: int, device: torch.device) -> tuple[Float[Tensor, "d_model"], bool]:
+    """What a norm multiplies each number by, and whether it takes off the mean: seen in what it makes of 1, −1, 1, ….
+
+    Some hold what they multiply by, some what is added to 1.
+    """
+    dtype = next((weight.dtype for weight in norm.parameters()), torch.float32)
+    signs = torch.ones(1, width, device=device, dtype=dtype)
+    signs[:, 1::2] = -1
+    plus, minus, moved = (norm(given)[0].float().cpu() for given in (signs, -signs, signs + 1))
+    scale = (plus - minus) / 2 * signs[0].float().cpu()
+    return scale, bool(torch.allclose(moved, plus, atol=0.05 * float(scale.abs().max())))
+
+
 def _readouts(model: nn.Module, head: nn.Module, levels: list[Tensor], logits: Tensor) -> list[Readout]:
     """One for each level. The library gives the last one already normed, as a rule."""
     norm, config = final_norm(model), model.config

@@ -20,9 +20,9 @@ from typing import Final
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
-from model.adapters.decoder_lens import final_norm
+from model.adapters.decoder_lens import final_norm, norm_of
 from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.corpus import OWN_CORPUS, Progress, read_text
@@ -150,17 +150,3 @@ def _unembedding(reader: TextReader) -> Float[Tensor, "vocab d_model"] | None:
     scale, centres = norm_of(norm, matrix.size(1), reader.device)
     scaled = matrix * scale
     return scaled - scaled.mean(1, keepdim=True) if centres else scaled
-
-
-@torch.inference_mode()
-def norm_of(norm: nn.Module, width: int, device: torch.device) -> tuple[Float[Tensor, "d_model"], bool]:
-    """What a norm multiplies each number by, and whether it takes off the mean: seen in what it makes of 1, −1, 1, ….
-
-    Some hold what they multiply by, some what is added to 1.
-    """
-    dtype = next((weight.dtype for weight in norm.parameters()), torch.float32)
-    signs = torch.ones(1, width, device=device, dtype=dtype)
-    signs[:, 1::2] = -1
-    plus, minus, moved = (norm(given)[0].float().cpu() for given in (signs, -signs, signs + 1))
-    scale = (plus - minus) / 2 * signs[0].float().cpu()
-    return scale, bool(torch.allclose(moved, plus, atol=0.05 * float(scale.abs().max())))

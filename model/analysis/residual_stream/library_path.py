@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.adapters.decoder_lens import final_norm
+from model.adapters.decoder_lens import final_norm, norm_of
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, tapped
 from model.adapters.text_reader import TextReader
@@ -203,7 +203,7 @@ def _addition(reader: TextReader, trace: Trace, stack: Stack, layer: int, part: 
         added=added,
         summed=norm.given if part.is_post and norm is not None and norm.given is not None else part.before + added,
         after=part.after,
-        norm=None if norm is None else _norm_step(norm),
+        norm=None if norm is None else _norm_step(reader, norm),
         heads=None
         if part.kind == "feed_forward"
         else _heads(reader, trace, f"{stack}.{part.kind}", layer, part, position),
@@ -246,14 +246,10 @@ def _head_deviation(part: Addition) -> float:
     return deviation(total if part.heads.bias is None else total + part.heads.bias, part.added)
 
 
-def _norm_step(call: ModuleCall) -> NormStep:
+def _norm_step(reader: TextReader, call: ModuleCall) -> NormStep:
     assert call.given is not None
-    return NormStep(before=call.given, after=call.put_out, is_centred=_is_centred(call.module))
-
-
-def _is_centred(module: nn.Module) -> bool:
-    """Whether it takes the mean off: a layer norm does, an RMS norm (Zhang & Sennrich 2019) does not."""
-    return isinstance(module, nn.LayerNorm)
+    _, is_centred = norm_of(call.module, call.given.size(-1), reader.device)
+    return NormStep(before=call.given, after=call.put_out, is_centred=is_centred)
 
 
 def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]) -> NormStep | None:
@@ -263,4 +259,4 @@ def _final_norm(reader: TextReader, trace: Trace, last: Float[Tensor, "d_model"]
         return None
     dtype = next(reader.model.parameters()).dtype
     after: Tensor = norm(last.to(reader.device, dtype)[None, None])[0, 0].float().cpu()
-    return NormStep(before=last, after=after, is_centred=_is_centred(norm))
+    return NormStep(before=last, after=after, is_centred=norm_of(norm, last.size(-1), reader.device)[1])

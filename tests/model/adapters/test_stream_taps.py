@@ -64,6 +64,16 @@ def test_half_precision_adds_up_as_far_as_it_rounds(model_type: str) -> None:
     assert 1e-4 < path.deviation <= path.tolerance
 
 
+@pytest.mark.parametrize(("model_type", "is_centred"), [("gpt2", True), ("llama", False), ("olmo", True)])
+def test_whether_a_norm_takes_the_mean_off_is_seen_in_what_it_does(model_type: str, is_centred: bool) -> None:
+    """OLMo's is of a class of its own and has no weights."""
+    reader = writer(model_type)
+    path = follow_in_library(reader, reader.trace(TEXT, "It was old."), "decoder", 1)
+    norms = [path.final_norm, *(part.norm for layer in path.layers for part in layer)]
+    assert {norm.is_centred for norm in norms if norm is not None} == {is_centred}
+    assert path.final_norm is not None
+
+
 def test_an_encoder_has_its_norms_after_the_sums(opened: Open) -> None:
     reader = opened("bert")
     trace = reader.trace(TEXT)

@@ -6,6 +6,7 @@ from torch import nn
 from transformers.models.gemma.modeling_gemma import GemmaRMSNorm
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 
+from model.adapters.decoder_lens import norm_of
 from model.adapters.text_reader import TextReader
 from model.analysis.metrics import repeated_tokens as metrics
 from model.analysis.metrics.repeated_tokens import COPIES, SITE, TOKENS, copying, patterns, repeated_tokens
@@ -102,7 +103,7 @@ def test_what_a_norm_multiplies_by_is_seen_in_what_it_does(norm: nn.Module, is_a
         weight.copy_(torch.randn(8, generator=torch.Generator().manual_seed(4)))
         if isinstance(norm, nn.LayerNorm):
             norm.bias.copy_(torch.arange(8.0))
-    found, is_centred = metrics.norm_of(norm, 8, torch.device("cpu"))
+    found, is_centred = norm_of(norm, 8, torch.device("cpu"))
     assert torch.allclose(found, weight + is_added, atol=1e-4)
     assert is_centred is centres
 
