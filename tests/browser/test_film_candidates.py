@@ -13,16 +13,8 @@ from model.decoding.sampling import filtered_log_probs
 from model.trace.steps import best_and_bins
 from tests.browser.conftest import Serve
 from tests.browser.saving import save_button
+from tests.browser.test_film import player
 from viz.server.bundle import bundle
-
-HERE = Path(__file__).parent
-
-
-def player(page: Page, serve: Serve, query: str = "/") -> Locator:
-    page.goto(serve(HERE / "demo_decode_player.py") + query)
-    root = page.locator("[data-ready='1'][data-step]")
-    root.wait_for()
-    return root
 
 
 def shown_rows(root: Locator) -> Locator:

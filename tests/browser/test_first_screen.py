@@ -1,31 +1,8 @@
-"""What stays in sight while one scrolls."""
+"""The first page: how much there is to operate, and what stays in sight while one scrolls."""
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import settled
-
-
-def test_the_translation_stays_in_sight_below_the_bar_of_pages_and_the_menu_has_the_theme(
-    page: Page, app_as_shipped: str
-) -> None:
-    page.goto(app_as_shipped)
-    expect(page.locator("[data-ready='1']").first).to_be_visible()
-    translation = page.locator(".word-picker span[lang='de']")
-    page.set_viewport_size({"width": 1280, "height": 500})
-    page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
-    expect(page.get_by_role("tab", name="All heads")).not_to_be_in_viewport()
-    expect(translation).to_be_in_viewport(ratio=1)
-    # Nothing lies over it.
-    seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
-    at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
-    assert translation.evaluate(f"{seen} return text.contains({at}); }}")
-    # The theme is chosen in the menu.
-    app = page.get_by_test_id("stApp")
-    expect(app).to_have_css("color-scheme", "light")
-    page.get_by_test_id("stMainMenu").get_by_role("button").click()
-    page.get_by_role("menuitemradio", name="Dark").click()
-    expect(app).to_have_css("color-scheme", "dark")
-
 
 #: What a person can operate, in the shadow of components too; a list and the button within it are one.
 CONTROLS = """() => {
@@ -45,10 +22,27 @@ CONTROLS = """() => {
 }"""
 
 
-def test_the_first_page_has_at_most_35_controls_beside_its_links_and_heads(page: Page, app_as_shipped: str) -> None:
-    page.set_viewport_size({"width": 1400, "height": 1000})
+def test_it_has_few_controls_its_translation_stays_in_sight_as_one_scrolls_and_its_menu_has_the_theme(
+    page: Page, app_as_shipped: str
+) -> None:
     page.goto(app_as_shipped)
     expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
     settled(page)
+    # Beside links and heads.
     controls = page.evaluate(CONTROLS)
     assert 20 < len(controls) <= 35, "\n".join(controls)
+    translation = page.locator(".word-picker span[lang='de']")
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.get_by_test_id("stMain").evaluate("(main) => main.scrollTo(0, 400)")
+    expect(page.get_by_role("tab", name="All heads")).not_to_be_in_viewport()
+    expect(translation).to_be_in_viewport(ratio=1)
+    # Nothing lies over it.
+    seen = "(text) => { const { left, top } = text.getBoundingClientRect();"
+    at = "text.getRootNode().elementFromPoint(left + 5, top + 5)"
+    assert translation.evaluate(f"{seen} return text.contains({at}); }}")
+    # The theme is chosen in the menu.
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_css("color-scheme", "light")
+    page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    page.get_by_role("menuitemradio", name="Dark").click()
+    expect(app).to_have_css("color-scheme", "dark")

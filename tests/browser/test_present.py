@@ -41,6 +41,7 @@ FITTED = f"""async (letters) => {{
     const found = measured();
     const fits = Math.max(...found.over) <= 0 && found.smallest >= letters;
     if (fits || performance.now() > last) return found;
+    await new Promise((done) => setTimeout(done, 50));
   }}
 }}"""
 

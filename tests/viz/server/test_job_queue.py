@@ -93,18 +93,24 @@ def test_of_one_viewer_so_many_compute_though_there_is_room_and_the_next_knows_f
     assert queue.own_before(third) is second
 
 
+def giving_way(queue: JobQueue, job: QueuedJob, to: QueuedJob, entered: list[QueuedJob]) -> threading.Thread:
+    """A thread in which a job gives way, once another has its turn."""
+    thread = threading.Thread(target=lambda: queue.give_way(job, nothing), daemon=True)
+    thread.start()
+    last = time.monotonic() + PATIENCE
+    while to not in entered:
+        assert time.monotonic() < last, "it never had its turn"
+        time.sleep(0.01)
+    return thread
+
+
 def test_after_its_turn_a_job_lets_the_next_viewer_compute_and_goes_on_later() -> None:
     queue, entered = JobQueue(1, turn=0.0), list[QueuedJob]()
     long, short, own = QueuedJob("a", 1), QueuedJob("b", 2), QueuedJob("a", 3)
     queue.enter(long, nothing)
     waiting(queue, own, entered)
     waiting(queue, short, entered)
-    resumed = threading.Thread(target=lambda: queue.give_way(long, nothing), daemon=True)
-    resumed.start()
-    last = time.monotonic() + PATIENCE
-    while short not in entered:
-        assert time.monotonic() < last, "it never had its turn"
-        time.sleep(0.01)
+    resumed = giving_way(queue, long, short, entered)
     # What was begun goes on before what the same viewer began after it.
     assert (queue.before(long), queue.before(own)) == (0, 1)
     queue.leave(short)
@@ -134,12 +140,7 @@ def test_what_one_has_begun_is_not_begun_again_while_it_waits_for_its_next_turn(
     queue.enter(begun, nothing)
     waiting(queue, same, entered)
     waiting(queue, other, entered)
-    resumed = threading.Thread(target=lambda: queue.give_way(begun, nothing), daemon=True)
-    resumed.start()
-    last = time.monotonic() + PATIENCE
-    while other not in entered:
-        assert time.monotonic() < last, "it never had its turn"
-        time.sleep(0.01)
+    resumed = giving_way(queue, begun, other, entered)
     queue.leave(other)
     resumed.join(PATIENCE)
     assert entered == [other]
