@@ -2,7 +2,7 @@
 
 The files are UTF-8 with a byte-order mark, without which Excel reads `▁` and `ü` as two signs; Python's csv reads them
 as "utf-8-sig", pandas as they are. Numbers are written with all the digits that tell one float32 from the next. Layers,
-heads and positions count from 0, as in arrays.
+heads, positions and steps count from 1, as on pages, and their headings say so: arrays count from 0.
 """
 
 import csv
@@ -27,6 +27,12 @@ ROWS_AT_ONCE: Final = 256
 #: With these a cell begins to be a formula (OWASP, "CSV Injection"): also their full-width forms, tab and line ends.
 FORMULA_SIGNS: Final = "=+-@\t\r\n＝＋－＠"
 
+#: Columns that count from 1 in a file; whoever writes one counts from 0, as arrays do.
+COUNTED: Final = {
+    "layer", "head", "kept_head", "position", "query_position", "key_position", "step", "fate_step", "word", "row",
+    "sample",
+}  # fmt: skip
+
 Row = Sequence[object]
 
 
@@ -36,19 +42,36 @@ def cell(text: str) -> str:
 
 
 def table(titles: Sequence[str], rows: Iterable[Row]) -> bytes:
-    """Titles and rows as CSV; the caller sends texts of people through `cell`."""
+    """Titles and rows as CSV; the caller sends texts of people through `cell`, and numbers of `COUNTED` from 0."""
+    counted = [column for column, title in enumerate(titles) if title in COUNTED]
+    headings = [f"{title} (from 1)" if title in COUNTED else title for title in titles]
+    return _written(headings, (_from_one(row, counted) for row in rows))
+
+
+def _written(headings: Sequence[str], rows: Iterable[Row]) -> bytes:
     file = io.StringIO(newline="")
     writer = csv.writer(file)
-    writer.writerow(titles)
+    writer.writerow(headings)
     writer.writerows(rows)
     return file.getvalue().encode("utf-8-sig")
+
+
+def _from_one(row: Row, counted: Sequence[int]) -> list[object]:
+    numbered = list(row)
+    for column in counted:
+        number = numbered[column]
+        # Empty where there is none, as of all heads.
+        if number != "":
+            assert isinstance(number, int), f"a whole number is counted, got {number!r}"
+            numbered[column] = number + 1
+    return numbered
 
 
 def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns: Sequence[str]) -> bytes:
     """A matrix with the tokens of its rows in the first column and those of its columns in the first line."""
     assert values.shape == (len(rows), len(columns)), "one label for each row and each column"
     lines = ([cell(row), *numbers] for row, numbers in zip(rows, digits(values), strict=True))
-    return table(["", *map(cell, columns)], lines)
+    return _written(["", *map(cell, columns)], lines)
 
 
 def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
@@ -59,7 +82,7 @@ def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
         for rows, weights in _blocks_of_rows(trace, site, layer, head)
         for row, numbers in enumerate(digits(weights), start=rows.start)
     )
-    return table(["", *map(cell, keys)], lines)
+    return _written(["", *map(cell, keys)], lines)
 
 
 def open_head_array(trace: "Trace", site: str, layer: int, head: int) -> bytes:
@@ -157,7 +180,8 @@ def positional_encoding(trace: "Trace", side: str) -> bytes:
     """What was added to each token of a side, "source" or "target": a row for each, a column for each dimension."""
     encoding = trace.positional[side].numpy()
     pieces = trace.source_tokens if side == "source" else trace.target_tokens
-    titles = ("position", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
+    # As in the formula, whose first position is 0.
+    titles = ("pos", "token", *(f"dimension_{i}" for i in range(encoding.shape[1])))
     rows = ((i, cell(piece), *numbers) for i, (piece, numbers) in enumerate(zip(pieces, digits(encoding), strict=True)))
     return table(titles, rows)
 

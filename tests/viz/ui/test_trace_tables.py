@@ -63,7 +63,7 @@ def test_every_table_guards_its_tokens(trace: Trace) -> None:
 def test_a_file_says_that_it_is_utf_8(trace: Trace) -> None:
     file = trace_tables.tokens(trace)
     assert file.startswith(b"\xef\xbb\xbf")
-    assert list(pd.read_csv(io.BytesIO(file)).columns) == ["side", "position", "token_id", "token"]
+    assert list(pd.read_csv(io.BytesIO(file)).columns) == ["side", "position (from 1)", "token_id", "token"]
 
 
 def test_the_open_head_comes_back_bit_by_bit(trace: Trace) -> None:
@@ -80,16 +80,16 @@ def test_all_heads_come_back_bit_by_bit_each_with_its_place(trace: Trace) -> Non
     )
     assert len(found) == trace_tables.num_weights(trace, "decoder.self")
     exact = np.stack([trace.weights("decoder.self", layer).numpy() for layer in range(2)])
-    index = tuple(found[name] for name in ("layer", "head", "query_position", "key_position"))
+    index = tuple(found[f"{name} (from 1)"] - 1 for name in ("layer", "head", "query_position", "key_position"))
     assert (exact[index] == found["weight"]).all()
-    assert (np.array(trace.target_tokens)[found["key_position"]] == found["key_token"]).all()
-    assert (np.array(trace.row_names("decoder.self"))[found["query_position"]] == found["query"]).all()
+    assert (np.array(trace.target_tokens)[index[3]] == found["key_token"]).all()
+    assert (np.array(trace.row_names("decoder.self"))[index[2]] == found["query"]).all()
 
 
 def test_sites_may_have_layers_of_their_own_number(trace: Trace) -> None:
     uneven = replace(trace, inputs=MappingProxyType({**trace.inputs, "encoder.self": trace.inputs["encoder.self"][:1]}))
-    assert {row[0] for row in read(trace_tables.all_heads(uneven, "encoder.self"))[1:]} == {"0"}
-    assert {row[0] for row in read(trace_tables.all_heads(uneven, "decoder.self"))[1:]} == {"0", "1"}
+    assert {row[0] for row in read(trace_tables.all_heads(uneven, "encoder.self"))[1:]} == {"1"}
+    assert {row[0] for row in read(trace_tables.all_heads(uneven, "decoder.self"))[1:]} == {"1", "2"}
 
 
 def test_tokens_stand_with_their_ids(trace: Trace) -> None:
@@ -114,7 +114,7 @@ def test_positional_encodings_come_back_bit_by_bit(trace: Trace, side: str) -> N
     rows = read(trace_tables.positional_encoding(trace, side))
     again = np.array([row[2:] for row in rows[1:]], np.float32)
     assert (again == trace.positional[side].numpy()).all()
-    assert rows[0][:3] == ["position", "token", "dimension_0"]
+    assert rows[0][:3] == ["pos", "token", "dimension_0"]
 
 
 def test_numbers_of_any_size_keep_all_their_digits() -> None:
@@ -125,16 +125,16 @@ def test_numbers_of_any_size_keep_all_their_digits() -> None:
 def test_a_row_for_each_head_has_its_figures_and_nothing_where_there_is_none() -> None:
     values = {"entropy": np.array([[0.5, 1.25]]), "previous": np.array([[np.nan, 1.0]])}
     assert read(trace_tables.metrics(values)) == [
-        ["layer", "head", "entropy", "previous"],
-        ["0", "0", "0.5", ""],
-        ["0", "1", "1.25", "1.0"],
+        ["layer (from 1)", "head (from 1)", "entropy", "previous"],
+        ["1", "1", "0.5", ""],
+        ["1", "2", "1.25", "1.0"],
     ]
 
 
 def test_the_origin_of_a_row_leads_from_dot_products_to_the_weights_of_the_trace(trace: Trace) -> None:
     derived = derive_row(trace.attention("decoder.self", 1), 2, 1, scaled=True, masked=True)
     titles, *rows = read(trace_tables.row_origin(derived, trace.target_tokens))
-    assert titles == ["key_position", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"]
+    assert titles == ["key_position (from 1)", "key_token", "allowed", "q_dot_k", "scaled", "masked", "weight"]
     assert [row[2] for row in rows] == ["1", "1"] + ["0"] * (len(rows) - 2)
     weights = trace.weights("decoder.self", 1, [2], [1])[0, 0].numpy()
     np.testing.assert_array_equal(np.array([row[6] for row in rows], np.float32), weights)

@@ -1,6 +1,6 @@
 """All metrics of all heads of a site as a table, whose rows open heads; and what an atlas is as CSV.
 
-In files sites are named as in arrays, layers and heads count from 0.
+In files sites are named as in arrays.
 """
 
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ def open_row(layers: int, heads: int) -> None:
 def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:
     """One metric at one site: a row per layer, a column per head; cells without the metric are empty."""
     rows = ((layer, *_known(numbers)) for layer, numbers in enumerate(digits(values)))
-    return table(("layer", *(f"head_{head}" for head in range(values.shape[1]))), rows)
+    return table(("layer", *(f"head_{head}" for head in range(1, values.shape[1] + 1))), rows)
 
 
 def all_metrics(atlas: "Atlas", sites: Sequence[str]) -> bytes:
@@ -89,9 +89,9 @@ def _is_there(atlas: "Atlas", site: str, layer: int, head: int) -> bool:
 
 
 def distances(values: Float[np.ndarray, "layer_head layer_head"], heads: int) -> bytes:
-    """How far heads of a site are from one another: a row and a column for each, named layer.head."""
-    names = [f"{index // heads}.{index % heads}" for index in range(len(values))]
-    return table(("layer.head", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
+    """How far heads of a site are from one another: a row and a column for each, named as on pages."""
+    names = [sites.head_label(*divmod(index, heads)) for index in range(len(values))]
+    return table(("head of layer", *names), ((name, *row) for name, row in zip(names, digits(values), strict=True)))
 
 
 def _known(numbers: Sequence[str]) -> list[str]:

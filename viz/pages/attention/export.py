@@ -53,9 +53,9 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.caption(
         _(
             "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
-            "Numbers have all their digits. Within tables, as in arrays, layers, heads and positions count from 0. "
-            "If a spreadsheet could take a token for a formula (it begins with = + - @ or a tab), an apostrophe is "
-            "put before it."
+            "Numbers have all their digits. Layers, heads and positions count from 1, as on pages, and their headings "
+            "say so; in arrays they count from 0. If a spreadsheet could take a token for a formula (it begins with "
+            "= + - @ or a tab), an apostrophe is put before it."
         )
     )
 
@@ -138,7 +138,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
         lambda: trace_tables.row_origin(
             attention.derived_row(trace, site, layer, head, row, scaled=scaled, masked=masked), keys
         ),
-        f"{head_name(site, layer, head)} row{row}",
+        f"{head_name(site, layer, head)} row{row + 1}",
         60 * len(keys),
     )
 

@@ -1,4 +1,4 @@
-"""A pair, heads measured on pronouns, distances of two models as CSV; all counts from 0, a rollout has no head."""
+"""A pair, heads measured on pronouns, distances of two models: CSV of `viz.ui.trace_tables`. A rollout has no head."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ def movements(
     """A row for each head: what its pronouns' rows give to antecedent and distractor, and how far it moves."""
     layers, heads = values.shape
     flat = digits(np.concatenate([parts.reshape(layers * heads, -1), values.reshape(-1, 1)], axis=1))
-    titles = ("antecedent_0", "distractor_0", "antecedent_1", "distractor_1", "movement")
+    titles = ("antecedent_a", "distractor_a", "antecedent_b", "distractor_b", "movement")
     indices = np.ndindex(layers, heads)
     rows = ((layer, head if heads > 1 else "", *row) for (layer, head), row in zip(indices, flat, strict=True))
     return table(("layer", "head", *titles), rows)
@@ -35,7 +35,7 @@ def pair_rows(layer: int, sides: "Sequence[data.Row]") -> bytes:
 
 
 def _pair_rows(layer: int, sides: "Sequence[data.Row]") -> Iterator[Row]:
-    for sentence, side in enumerate(sides):
+    for sentence, side in zip("AB", sides, strict=True):
         role_of = {column: role for role, columns in side.marked.items() for column in columns}
         for head, numbers in enumerate(digits(side.values)):
             name = head if len(side.values) > 1 else ""
@@ -103,7 +103,7 @@ def distances(found: "HeadDistances") -> bytes:
     """Every distance, in bits; heads are named as on pages."""
     rows, columns = ([head_label(head.layer, head.head) for head in heads] for heads in (found.first, found.second))
     numbers = digits(found.distances.numpy())
-    return table(("head", *columns), ((name, *line) for name, line in zip(rows, numbers, strict=True)))
+    return table(("head of layer", *columns), ((name, *line) for name, line in zip(rows, numbers, strict=True)))
 
 
 def heads_and(heads: "Sequence[HeadName]", metrics: "Mapping[str, Float[np.ndarray, 'head']]") -> bytes:

@@ -1,7 +1,6 @@
 """What the decoding page derives from a sentence, as tables: the lens, the beam's tree, samples, the cost of steps.
 
-CSV as `viz.ui.trace_tables` writes it. Steps, levels, nodes, samples and rows of the batch count from 0; logarithms are
-natural.
+CSV as `viz.ui.trace_tables` writes it. Nodes have numbers as in addresses; logarithms are natural.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,8 +42,9 @@ def beam_nodes(tree: "BeamTree") -> bytes:
     ranks = {node: rank for rank, node in enumerate(tree.hypotheses, start=1)}
     rows = (
         (
-            node.index, _or_empty(node.parent), node.step, node.rank, _or_empty(node.row), node.token_id,
-            cell(node.token), repr(node.log_prob), repr(node.total), _or_empty(node.score), node.fate, node.fate_step,
+            node.index, _or_empty(node.parent), node.step, node.rank + 1, "" if node.row is None else node.row,
+            node.token_id, cell(node.token), repr(node.log_prob), repr(node.total), _or_empty(node.score), node.fate,
+            node.fate_step,
             _or_empty(ranks.get(node.index)),
         )
         for node in tree.nodes

@@ -50,14 +50,14 @@ def pooling(found: "Regression") -> bytes:
 
 def layer_times(times: "LayerTimes") -> bytes:
     """A row for each layer that was measured: its kind, sizes and device, and the least of its times."""
-    titles = ("layer", "device", "n", "d", "kernel", "window", "seconds")
+    titles = ("kind", "device", "n", "d", "kernel", "window", "seconds")
     settings = (times.settings.kernel, times.settings.window)
     measured = (*times.over_length, *times.over_width)
     return table(titles, ((one.kind, one.device, one.length, one.width, *settings, one.seconds) for one in measured))
 
 
 def parts_off(scores: "Sequence[PartScore]") -> bytes:
-    """A row for each part that was taken out; layers and heads count from 0, an empty layer is all of them."""
+    """A row for each part that was taken out; an empty layer is all of them."""
     titles = ("part", "layer", "kept_head", "bleu_against_whole_model", "share_unchanged")
     rows = (
         (one.off.part, "" if one.off.layer is None else one.off.layer, one.off.kept_head, one.bleu, one.unchanged)
@@ -80,7 +80,7 @@ def ablations(results: "AblationResults") -> bytes:
 
 
 def film_metrics(steps: "Sequence[int]", metrics: "Mapping[str, Float[np.ndarray, 'frame layer head']]") -> bytes:
-    """A row for each frame and head: the step, the head, and each of its metrics."""
+    """A row for each frame and head: the step of the training, the head, and each of its metrics."""
     layers, heads = next(iter(metrics.values())).shape[1:]
     rows = (
         (step, layer, head, *(repr(float(values[frame, layer, head])) for values in metrics.values()))
@@ -88,4 +88,4 @@ def film_metrics(steps: "Sequence[int]", metrics: "Mapping[str, Float[np.ndarray
         for layer in range(layers)
         for head in range(heads)
     )
-    return table(("step", "layer", "head", *metrics), rows)
+    return table(("training_step", "layer", "head", *metrics), rows)

@@ -24,7 +24,7 @@ def test_the_table_holds_the_tree() -> None:
     assert len(lines) == 9
     assert (lines[0]["parent"], lines[0]["returned_rank"], lines[0]["score"]) == ("", "", "")
     assert [line["returned_rank"] for line in lines if line["returned_rank"]] == ["1", "2"]
-    assert (lines[7]["fate"], lines[7]["fate_step"], float(lines[7]["score"])) == ("outscored", "2", -9.0)
+    assert (lines[7]["fate"], lines[7]["fate_step (from 1)"], float(lines[7]["score"])) == ("outscored", "3", -9.0)
 
 
 def test_the_table_of_steps_is_that_of_the_branch() -> None:
@@ -51,7 +51,7 @@ def test_the_table_has_a_row_for_each_level_step_and_rank(chosen: Selection) -> 
     lens = logit_lens(trace, models.writer(chosen.model))
     lines = list(csv.DictReader(decoded_tables.lens(lens, trace.target_tokens).decode("utf-8-sig").splitlines()))
     assert len(lines) == 3 * len(trace.steps) * 5
-    line = next(line for line in lines if (line["level"], line["step"], line["rank"]) == ("1", "3", "2"))
+    line = next(line for line in lines if (line["level"], line["step (from 1)"], line["rank"]) == ("1", "4", "2"))
     assert int(line["token_id"]) == int(lens.token_ids[1, 3, 1])
     assert float(line["probability"]) == pytest.approx(float(lens.probabilities[1, 3, 1]), rel=1e-7)
     assert int(line["written_rank"]) == int(lens.chosen_ranks[1, 3])
@@ -65,7 +65,7 @@ def test_the_tables_hold_every_sample_and_every_token(chosen: Selection) -> None
     tokens = decoded_tables.sampled_tokens(samples, vocabulary).decode("utf-8-sig")
     lines = list(csv.DictReader(StringIO(tokens, newline="")))
     assert len(lines) == sum(len(one.token_ids) for one in samples)
-    of_second = [int(line["token_id"]) for line in lines if line["sample"] == "1"]
+    of_second = [int(line["token_id"]) for line in lines if line["sample (from 1)"] == "2"]
     assert tuple(of_second) == samples[1].token_ids
 
 

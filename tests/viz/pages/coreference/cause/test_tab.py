@@ -220,7 +220,7 @@ def test_the_table_holds_the_numbers_of_every_head() -> None:
     rows = list(csv.DictReader(tables.heads_and(heads, columns).decode("utf-8-sig").splitlines()))
     assert [float(row["off"]) for row in rows] == list(range(24))
     assert {row["swapped"] for row in rows} == {"0.1"}
-    assert (rows[-1]["site"], rows[-1]["layer"], rows[-1]["head"]) == ("decoder.cross", "1", "3")
+    assert [*rows[-1].values()][:3] == ["decoder.cross", "2", "4"]
 
 
 def test_the_address_keeps_what_is_asked() -> None:

@@ -18,13 +18,14 @@ def test_the_table_of_heads_holds_every_head_with_the_ends_of_its_interval(score
     site = scores.sites["encoder.self"]
     assert len(rows) == site.accuracy.value.numel()
     for row in rows:
-        head = int(row["layer"]), int(row["head"])
+        head = int(row["layer (from 1)"]) - 1, int(row["head (from 1)"]) - 1
         found = [float(row[name]) for name in ("accuracy", "accuracy_low", "accuracy_high")]
         assert found == list(site.accuracy.at(*head))
 
 
 def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: CoreferenceScores) -> None:
-    rows = [r for r in read(tables.rows(scores)) if (r["site"], r["layer"], r["head"]) == ("encoder.self", "1", "2")]
+    of_head = {"site": "encoder.self", "layer (from 1)": "2", "head (from 1)": "3"}
+    rows = [row for row in read(tables.rows(scores)) if of_head.items() <= row.items()]
     site = scores.sites["encoder.self"]
     right = [np.sign(float(r["weight_on_antecedent"]) - float(r["weight_on_distractor"])) / 2 + 0.5 for r in rows]
     assert len(rows) == len(site.cases)

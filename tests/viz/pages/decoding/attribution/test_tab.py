@@ -97,7 +97,7 @@ def test_the_table_has_every_method_and_word(explained: Explained) -> None:
     assert len(rows) == len(METHODS) * len(explained.words)
     for row in rows:
         method = next(method for method in METHODS if method == row["method"])
-        assert float(row["score"]) == pytest.approx(explained.scores[method][int(row["word"])], abs=1e-6)
+        assert float(row["score"]) == pytest.approx(explained.scores[method][int(row["word (from 1)"]) - 1], abs=1e-6)
         deletion = explained.deletions[method]
-        assert deletion.order[int(row["hidden_as"]) - 1] == int(row["word"])
+        assert deletion.order[int(row["hidden_as"]) - 1] == int(row["word (from 1)"]) - 1
         assert float(row["choice_nats"]) == pytest.approx(deletion.values[int(row["hidden_as"])], abs=1e-5)
