@@ -8,6 +8,7 @@ import torch
 
 from model import Trace
 from viz.pages.attention.bertviz.tab import bertviz_height, bertviz_page
+from viz.selection.common import PictureFormat
 
 HOSTILE = (
     "</script><script>parent.document.title='broken out'</script>",
@@ -71,5 +72,6 @@ if __name__ == "__main__":
     words = tuple(f"▁word{i}" for i in range(tokens))
     trace = as_trace(InventedTrace(words, words) if tokens else InventedTrace())
     choice = asked.get("site", "encoder.self"), asked.get("view", "Head view")
-    page = bertviz_page(trace, *choice, layer=int(asked.get("layer", "0")), dark="dark" in asked)
+    layer, saved_as = int(asked.get("layer", "0")), cast(PictureFormat, asked.get("saved", "PNG"))
+    page = bertviz_page(trace, *choice, layer=layer, dark="dark" in asked, saved_as=saved_as)
     st.iframe(page, height=bertviz_height(trace, *choice), alt="bertviz")

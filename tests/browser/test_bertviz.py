@@ -15,7 +15,7 @@ from tests.browser.demo_bertviz import HOSTILE, SHAPES, InventedTrace
 DEMO = Path(__file__).parent / "demo_bertviz.py"
 
 
-def opened(page: Page, serve: Serve, view: str, site: str = "encoder.self", **more: int) -> FrameLocator:
+def opened(page: Page, serve: Serve, view: str, site: str = "encoder.self", **more: int | str) -> FrameLocator:
     query = "&".join(f"{name}={value}" for name, value in {"view": view, "site": site, **more}.items())
     page.goto(f"{serve(DEMO)}/?{query}")
     frame = page.frame_locator("iframe[title='bertviz']")
@@ -31,7 +31,7 @@ def colour(locator: Locator, name: str) -> str:
 def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
     own_page: Page, serve: Serve, dark: dict[str, int], tmp_path: Path
 ) -> None:
-    frame = opened(own_page, serve, "Head view", "encoder.self", **dark)
+    frame = opened(own_page, serve, "Head view", "encoder.self", saved="SVG", **dark)
     assert_captive(own_page, frame)
     assert_saved(own_page, frame, tmp_path)
 
@@ -44,7 +44,7 @@ def test_hostile_tokens_stay_tokens_in_the_head_view_and_it_is_saved(
 def test_hostile_tokens_stay_tokens_in_the_model_view_it_has_the_colours_of_the_page_and_is_saved(
     own_page: Page, serve: Serve, dark: dict[str, int], text: str, paper: str, tmp_path: Path
 ) -> None:
-    frame = opened(own_page, serve, "Model view", "encoder.self", **dark)
+    frame = opened(own_page, serve, "Model view", "encoder.self", saved="SVG", **dark)
     assert_saved(own_page, frame, tmp_path)
     frame.get_by_role("button", name="L1 H2", exact=True).click()
     assert_captive(own_page, frame)
@@ -66,20 +66,22 @@ def assert_captive(page: Page, frame: FrameLocator) -> None:
 
 
 def assert_saved(page: Page, frame: FrameLocator, folder: Path) -> None:
-    """The picture is saved as pixels and as shapes, and printed."""
-    saved = {}
-    for label in ("PNG", "SVG"):
+    """The picture is saved as its page says: as shapes, then as pixels, then printed."""
+    button, saved = frame.get_by_role("button", name="Save this picture", exact=True), {}
+    for form in ("SVG", "PNG"):
         with page.expect_download() as download:
-            frame.get_by_role("button", name=label, exact=True).click()
-        saved[label] = folder / download.value.suggested_filename
-        download.value.save_as(saved[label])
+            button.click()
+        saved[form] = folder / download.value.suggested_filename
+        download.value.save_as(saved[form])
+        button.evaluate("() => { globalThis.headlightFormat = 'PNG'; }")
     assert saved["PNG"].read_bytes().startswith(b"\x89PNG")
     shapes = ElementTree.fromstring(saved["SVG"].read_bytes())
     lines = shapes.findall(".//{http://www.w3.org/2000/svg}line")
     assert len(lines) == frame.locator("#vis line").count()
     assert "bertviz" in saved["SVG"].name
     page.add_init_script("window.print = () => { top.printed = document.title; }")
-    frame.get_by_role("button", name="PDF", exact=True).click()
+    button.evaluate("() => { globalThis.headlightFormat = 'PDF'; }")
+    button.click()
     page.wait_for_function(f"window.printed === '{saved['SVG'].stem}'")
 
 

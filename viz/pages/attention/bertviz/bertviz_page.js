@@ -1,7 +1,7 @@
 // @ts-check
-// What bertviz's page gets beside bertviz: the keyboard, and buttons that save the picture.
+// What bertviz's page gets beside bertviz: the keyboard, and the button that saves the picture.
 import { reachByKeyboard } from "./bertviz_keys.js";
-import { buildSaveButtons } from "./bertviz_save.js";
+import { buildSaveButton } from "./bertviz_save.js";
 
 reachByKeyboard();
-buildSaveButtons();
+buildSaveButton();

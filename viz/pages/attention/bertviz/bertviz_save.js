@@ -1,8 +1,16 @@
 // @ts-check
-// Buttons that save what bertviz has drawn, as PNG, SVG or PDF. bertviz's shapes carry their own colours, but what the
+// The button that saves what bertviz has drawn, as PNG, SVG or PDF. bertviz's shapes carry their own colours, but what the
 // page's style sheet gives to text and backgrounds has to be written into the copy.
-import { _ } from "../../../pictures/shared/messages.js";
-import { printPicture, rasterised, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
+import {
+  chooseHowSaved,
+  printPicture,
+  rasterised,
+  saveButton,
+  savePng,
+  saveSvg,
+} from "../../../pictures/shared/picture_file.js";
+
+/** @import { Format } from "../../../pictures/shared/picture_file.js" */
 
 const STYLED = "text, rect";
 const PROPERTIES = ["fill", "font-family", "font-size", "font-weight", "text-anchor", "visibility", "opacity"];
@@ -23,23 +31,16 @@ function copied(drawing) {
   return { width, height, text: new XMLSerializer().serializeToString(copy) };
 }
 
-export function buildSaveButtons() {
+/** One button, as at every picture; the page around this one has said in which format. */
+export function buildSaveButton() {
   const bar = /** @type {HTMLElement} */ (document.getElementById("save"));
-  for (const format of ["PNG", "SVG", "PDF"]) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = format;
-    button.title =
-      format === "PDF"
-        ? _("Save the picture as PDF, by the browser's print window")
-        : _("Save the picture as {format}", { format });
-    button.addEventListener("click", async () => {
-      const { width, height, text } = copied(/** @type {Element} */ (document.querySelector("#vis svg")));
-      const name = String(bar.dataset.name);
-      if (format === "SVG") saveSvg(text, name);
-      else if (format === "PDF") printPicture(text, width, height, name);
-      else savePng(await rasterised(text, width, height), name);
-    });
-    bar.append(button);
-  }
+  chooseHowSaved(/** @type {Format} */ (bar.dataset.format), "shown");
+  const save = async (/** @type {Format} */ format) => {
+    const { width, height, text } = copied(/** @type {Element} */ (document.querySelector("#vis svg")));
+    const name = String(bar.dataset.name);
+    if (format === "SVG") saveSvg(text, name);
+    else if (format === "PDF") printPicture(text, width, height, name);
+    else savePng(await rasterised(text, width, height), name);
+  };
+  bar.append(saveButton(save));
 }

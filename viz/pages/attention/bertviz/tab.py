@@ -22,6 +22,7 @@ import streamlit as st
 from model.errors import InputTextError
 from viz.pictures.offline import Scheme, colours, offline_page, script_json
 from viz.selection import state
+from viz.selection.common import PictureFormat
 from viz.text import messages, sites
 from viz.text.messages import _, said
 from viz.text.sites import file_name
@@ -91,7 +92,8 @@ select { font: inherit; color: inherit; background: %(field)s; border: 1px solid
          padding: 3px 6px; margin: 0 12px 12px 4px; }
 #save { position: absolute; top: 6px; right: 6px; }
 #save button { font: 12px system-ui, sans-serif; color: inherit; background: %(field)s; border: 1px solid %(line)s;
-               border-radius: 6px; padding: 3px 8px; margin-left: 4px; cursor: pointer; }
+               border-radius: 6px; padding: 5px 9px; cursor: pointer; }
+#save svg { display: block; width: 14px; height: 14px; fill: none; stroke: currentcolor; stroke-width: 1.6; }
 select:focus-visible, #save button:focus-visible { outline: 2px solid %(text)s; outline-offset: 1px; }
 #vis { overflow-x: auto; }
 #vis svg { min-width: var(--drawn, 340px); fill: %(paper)s; }
@@ -131,8 +133,9 @@ def show(trace: "Trace") -> None:
         view = controls.bertviz_view()
     # A layer of another attention may be missing in this one.
     layer = min(state.current().common.layer, len(trace.inputs[site]) - 1)
+    dark, saved_as = st.context.theme.type == "dark", state.current().common.picture_format
     st.iframe(
-        bertviz_page(trace, site, view, layer=layer, dark=st.context.theme.type == "dark"),
+        bertviz_page(trace, site, view, layer=layer, dark=dark, saved_as=saved_as),
         height=bertviz_height(trace, site, view),
         alt=_("bertviz's {view}: {label}", view=_(view).lower(), label=sites.label(site)),
     )
@@ -149,7 +152,9 @@ def _forget_addresses() -> None:
         forget()
 
 
-def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool) -> str:
+def bertviz_page(
+    trace: "Trace", site: str, view: str, *, layer: int, dark: bool, saved_as: PictureFormat = "PNG"
+) -> str:
     """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
 
     Give the iframe a fixed height (`bertviz_height`): at height "content" Streamlit adds a script of its own to the
@@ -158,6 +163,7 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
     Args:
         view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
         layer: the one that the head view begins with, from 0.
+        saved_as: the format in which its button saves the picture.
 
     Raises:
         InputTextError: a side of this attention is longer than `MAX_TOKENS` tokens.
@@ -177,10 +183,11 @@ def bertviz_page(trace: "Trace", site: str, view: str, *, layer: int, dark: bool
             script = script.replace(narrow, wide)
     scheme: Scheme = "dark" if dark else "light"
     name = escape(file_name("bertviz", site, view, sentence=trace.text))
+    save = f'<div id="save" data-name="{name}" data-format="{saved_as}"></div>'
     return offline_page(
         title=_("{view} of attention, drawn by bertviz", view=_(view)),
         style=_STYLE % _palette(scheme) + (_DARK_LINES[view] if dark else ""),
-        body=f'<div id="save" data-name="{name}"></div>{markup.replace("Layer:", escape(_("Layer:")))}',
+        body=save + markup.replace("Layer:", escape(_("Layer:"))),
         libraries=[*_libraries(), _SHIM % script_json(HEAD_COLOURS)],
         script=_with_data_once(script, trace.row_names(site), layer),
         entry="pages/attention/bertviz/bertviz_page.js",
