@@ -26,6 +26,7 @@ def test_models_are_compared_another_is_added_and_opened_on_the_attention_page(p
     page.get_by_role("option", name="gru").click()
     expect(page).to_have_url(re.compile("models=full.no-positions.gru"))
     expect(page.locator(".st-key-ablation-map-gru canvas").first).to_be_visible()
+    page.locator(".st-key-ablations-seeds summary").click()
     expect(page.locator(".st-key-ablation-points-tatoeba_dev .js-plotly-plot")).to_be_visible()
     page.keyboard.press("Escape")
     page.locator(".st-key-ablation-attention-no-positions").get_by_role("button").click()

@@ -48,7 +48,7 @@ PICTURES = {
     ("coreference", "Cause"): ".st-key-cause-said",
     ("coreference", "Two models"): "[class*='st-key-two-models-map']",
     ("atlas", "Maps"): ".st-key-atlas-maps",
-    ("paper", "Masks"): ".st-key-mask-alone-causal",
+    ("paper", "Masks"): ".st-key-mask-alone-decoder",
     ("paper", "Scores"): ".st-key-score-row-dot",
     ("paper", "Table 1"): ".st-key-influence-recurrent",
     ("paper", "Ablations"): ".st-key-ablation-full",

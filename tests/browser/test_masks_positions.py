@@ -32,6 +32,7 @@ def test_a_cell_says_why_a_query_may_not_attend_to_a_key_and_a_narrow_page_holds
     assert_within(page, 800)
     page.emulate_media(color_scheme="light")
     page.get_by_role("tab", name="Positions").click()
+    page.locator(".st-key-positions-likeness summary").click()
     drawn(page, "likeness-sums")
     assert_within(page, 800)
     choice = page.locator("[data-testid='stButtonGroup']").filter(has_text="Translation")
@@ -57,7 +58,7 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
 
 
 def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page: Page, url: str) -> None:
-    opened(page, url, "text=It+was+late+again.&claim=Positions&position=4")
+    opened(page, url, "text=It+was+late+again.&claim=Positions&position=4&shift=2")
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
@@ -65,7 +66,6 @@ def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow
     expect(page.locator(".st-key-circle .legendtext", has_text="pos = 5")).to_be_visible()
     expect(page).to_have_url(re.compile("position=5"))
     # Another width is said not to be the model's until it is taken back.
-    drawn(page, "likeness-sums")
     page.get_by_role("slider", name=re.compile("d_model")).focus()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Not what the model added")).to_be_visible()

@@ -284,14 +284,15 @@ def _show_worth() -> None:
         )
     else:
         _table(results)
-    st.code(COMMAND, language="sh")
-    frame.caption(
-        _(
-            "This command prints the table. DIR is a folder with train/ and dev/, as described in "
-            "checkpoints/experiments/README.md, which also describes how each model is trained: `python -m model "
-            "train --preset NAME --seed S --data DIR`."
+    label = _("The command that measures all trained models and prints the table")
+    with st.expander(label, expanded=results is None, key="ablations-command"):
+        st.code(COMMAND, language="sh")
+        frame.caption(
+            _(
+                "DIR is a folder with train/ and dev/, as described in checkpoints/experiments/README.md, which also "
+                "describes how each model is trained: `python -m model train --preset NAME --seed S --data DIR`."
+            )
         )
-    )
 
 
 def _table(results: "AblationResults") -> None:
@@ -305,14 +306,22 @@ def _table(results: "AblationResults") -> None:
     with st.container(key="ablations-table"):
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_worth_in_words(results, rows, sets))
+    label = _("Every seed as a point: BLEU minus that of the full model, beside the common claim and Table 3")
+    with st.expander(label, on_change="rerun", key="ablations-seeds") as opened:
+        if opened.open:
+            _points(rows, sets)
+    number_controls.table_button(
+        _("Every run (CSV)"), partial(tables.ablations, results), file_name("ablations", "runs")
+    )
+
+
+def _points(rows: Sequence[Row], sets: Sequence[str]) -> None:
+    """What each seed of each model is worth, set by set."""
     with st.grid(2, min_column_width=330, gap="medium"):
         for name in sets:
             alt = _("BLEU on {set} minus that of the full model, by seed, for every model", set=name)
             frame.chart(figures.seed_points(rows, name), f"ablation-points-{name}", file_name("ablations", name), alt)
     st.html(html.swatches(_LEGEND))
-    number_controls.table_button(
-        _("Every run (CSV)"), partial(tables.ablations, results), file_name("ablations", "runs")
-    )
 
 
 def _row(row: Row, sets: Sequence[str]) -> list[str]:

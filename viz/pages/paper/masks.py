@@ -74,7 +74,15 @@ def show(trace: "Trace") -> None:
             )
         )
         return
-    _draw({site: SiteMask.alone(trace, site) for site in trace.sites}, "alone")
+    # Without padding the decoder's mask has one part, so that all three are in one row.
+    with st.grid(3, min_column_width=290, gap="small"):
+        for site, key in (
+            (sites.DECODER, "alone-decoder"),
+            (sites.ENCODER, "alone-encoder"),
+            (sites.CROSS, "alone-cross"),
+        ):
+            _whole(SiteMask.alone(trace, site), site, key)
+    _legend()
     st.caption(
         _(
             "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
@@ -116,7 +124,7 @@ def _show_batch(trace: "Trace") -> None:
     _show_padding(masks)
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
     row = controls.token("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
-    _draw(SiteMask.in_batch(masks, row), "batch")
+    _draw(SiteMask.in_batch(masks, row))
     st.caption(
         _(
             "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
@@ -160,25 +168,29 @@ def _show_padding(masks: "BatchMasks") -> None:
     )
 
 
-def _draw(of: Mapping[str, SiteMask], key: str) -> None:
+def _draw(of: Mapping[str, SiteMask]) -> None:
     """The decoder's mask in two parts and whole, then the masks of the two other attentions."""
-    decoder, encoder, cross = (of[site] for site in (sites.DECODER, sites.ENCODER, sites.CROSS))
+    decoder = of[sites.DECODER]
     everything = np.ones_like(decoder.padding)
+    causal = _("{site}: causal", site=sites.label(sites.DECODER))
     # Where three do not fit with labels that can be read, they stand below one another.
     with st.grid(3, min_column_width=290, gap="small"):
-        _panel(
-            _("{site}: causal", site=sites.label(sites.DECODER)),
-            reasons(decoder.causal, everything),
-            decoder,
-            f"{key}-causal",
-        )
-        _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, f"{key}-padding")
-        _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, f"{key}-decoder")
-    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+        _panel(causal, reasons(decoder.causal, everything), decoder, "batch-causal")
+        _panel(_("∧ padding"), reasons(everything, decoder.padding), decoder, "batch-padding")
+        _panel(_("= the mask that is used"), reasons(decoder.causal, decoder.padding), decoder, "batch-decoder")
+    _legend()
     st.markdown(_("**The other two: padding of the source only**"))
     with st.grid(3, min_column_width=290, gap="small"):
-        _panel(sites.label(sites.ENCODER), reasons(encoder.causal, encoder.padding), encoder, f"{key}-encoder")
-        _panel(sites.label(sites.CROSS), reasons(cross.causal, cross.padding), cross, f"{key}-cross")
+        _whole(of[sites.ENCODER], sites.ENCODER, "batch-encoder")
+        _whole(of[sites.CROSS], sites.CROSS, "batch-cross")
+
+
+def _legend() -> None:
+    st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+
+
+def _whole(mask: SiteMask, site: str, key: str) -> None:
+    _panel(sites.label(site), reasons(mask.causal, mask.padding), mask, key)
 
 
 def _panel(title: str, codes: UInt8[np.ndarray, "query key"], site: SiteMask, key: str) -> None:
@@ -196,7 +208,7 @@ def _shortened(text: str) -> str:
 def show_other(trace: "Trace") -> None:
     """Each attention's masks: which layers use them, what they forbid, and the picture."""
     if max(max(map(len, trace.axis_tokens(site))) for site in trace.sites) <= MAX_TOKENS:
-        st.html(swatches(tuple(zip(COLOURS, STATES, strict=True))))
+        _legend()
     for site in trace.sites:
         st.markdown(f"**{sites.label(site)}**")
         _site(trace, site)

@@ -11,6 +11,7 @@ from viz.pages.paper import mask_figures as figures
 from viz.pages.paper.data import masks_positions as data
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, matrix_picture
 from viz.selection import state
+from viz.selection.selection import FIELDS
 from viz.text import sites
 from viz.text.messages import _, said, shown
 from viz.text.numbers import scientific
@@ -133,7 +134,10 @@ def show(trace: "Trace") -> None:
             icon=":material/check:",
         )
     _show_curves(shown)
-    _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+    label = _("How similar are two positions? Their dot product by distance, without and with the embeddings")
+    with st.expander(label, on_change="rerun", key="positions-likeness") as opened:
+        if opened.open:
+            _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
 
 
 def _chart(figure: "Figure", key: str, alt: str) -> None:
@@ -212,9 +216,13 @@ def _show_curves(shown: data.Shown) -> None:
                 ),
             )
             st.caption(_wavelength(f"{shown.base:,}^({2 * pair}/{shown.d_model})", wavelength, shown.count))
-    st.subheader(_("A shift is a rotation"), anchor=False)
-    shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
-    _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
+    # A link that names another shift opens on what it does.
+    st.session_state.setdefault("positions-rotation", state.current().paper.shift != FIELDS["shift"].default)
+    label = _("A shift is a rotation: what turns one position into the one k tokens later, in numbers")
+    with st.expander(label, on_change="rerun", key="positions-rotation") as opened:
+        if opened.open:
+            shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
+            _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
 
 
 def _wavelength(power: str, length: float, drawn: int) -> str:
@@ -306,7 +314,6 @@ def _show_likeness(
     is_own: bool,
 ) -> None:
     """Dot products of positions over their distance, and of what the model reads: embedding + position."""
-    st.subheader(_("How similar are two positions?"), anchor=False)
     length = len(shown.tokens)
     positions = data.likeness(shown.rows[:length], shown.rows[:length])
     content = data.likeness(sums, recorded)

@@ -86,6 +86,7 @@ def test_a_sentence_that_is_too_long_leaves_the_table(app: AppTest, monkeypatch:
 
 
 def test_the_table_has_what_is_claimed_the_spread_and_a_point_for_each_seed(app: AppTest) -> None:
+    app.session_state["ablations-seeds"] = True
     text = said(opened(app))
     for part in ("10.5 ± 2.1", "−10.5 ± 0.7", "−2.8", "relative to 25.8", "12,345", "python -m model"):
         assert part in text + " ".join(code.value for code in app.code), part
