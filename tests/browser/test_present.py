@@ -164,9 +164,12 @@ def test_a_clicker_and_escape_are_heard_after_a_click_on_a_picture(page: Page, a
     expect(page.get_by_test_id("stSidebar")).to_be_visible()
 
 
-def test_a_film_fits_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_for_others: str) -> None:
+def test_a_film_fills_a_screen_page_down_goes_a_step_and_the_code_follows(page: Page, app_for_others: str) -> None:
     shown = presented(page, f"{app_for_others}/decode?present=1", ".st-key-player")
     assert_fits(page, shown)
+    # Of the larger screen nothing is left empty.
+    box = box_of(shown)
+    assert box["y"] + box["height"] > 0.8 * SIZES[-1][1]
     player = shown.locator(".decode-player")
     first = int(player.get_attribute("data-step") or "-1")
     page.keyboard.press("PageDown")

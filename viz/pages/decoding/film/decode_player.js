@@ -6,7 +6,7 @@ import { Transport } from "../../../pictures/player/transport.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
-import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
+import { clamp, element, roomFor, Tooltip } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { filmCurve } from "./film_curve.js";
@@ -52,6 +52,7 @@ class DecodePlayer extends PlayerView {
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
   width = 0;
+  isFilled = false;
 
   tooltip = new Tooltip(this.root);
   announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
@@ -156,6 +157,7 @@ class DecodePlayer extends PlayerView {
     this.curve.resize(width - 6);
     this.sentence.resize();
     this.heads.resize(this.heads.element.clientWidth);
+    this.isFilled = false;
     return true;
   }
 
@@ -180,6 +182,9 @@ class DecodePlayer extends PlayerView {
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);
+      // Once: the heights of all parts stay.
+      if (!this.isFilled) this.heads.fill(() => roomFor(this.root, this.root.scrollHeight));
+      this.isFilled = true;
     }
     const { token, logProb } = steps[step];
     const values = { step: step + 1, count: steps.length, token, probability: formatProbability(logProb) };

@@ -3,7 +3,15 @@
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { button, clamp, element, legendElement, pixelScale, tokenElement } from "../../../pictures/shared/picture.js";
+import {
+  button,
+  clamp,
+  element,
+  isPresented,
+  legendElement,
+  pixelScale,
+  tokenElement,
+} from "../../../pictures/shared/picture.js";
 import { rowName } from "../../../pictures/shared/row_name.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
@@ -17,7 +25,7 @@ import { FilmStrip } from "./film_strip.js";
 const GUTTER = 64;
 const BETWEEN_PANELS = 22;
 const [NARROWEST_CELL, WIDEST_CELL] = [12, 34];
-const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW] = [12, 15];
+const [LOWEST_STRIP_ROW, HIGHEST_STRIP_ROW, HIGHEST_PRESENTED_ROW] = [12, 15, 40];
 const ROOM_FOR_STRIP = 420;
 const PANELS_STACKED_BELOW = 560;
 
@@ -49,6 +57,7 @@ const SMALL_BUTTON = { className: "button small", dataset: { inPicture: "" } };
 export class FilmHeads {
   /** @type {PlayerState} */ state;
   cell = 0;
+  stripRow = 0;
   room = 0;
   isWide = false;
   share = 0;
@@ -200,6 +209,7 @@ export class FilmHeads {
       ? counts.map((count, i) => sizesIn(width - gutters[i], count)).sort((a, b) => a.cell - b.cell)[0]
       : sizesIn(width - BETWEEN_PANELS - gutters[0] - gutters[1], counts[0] + counts[1]);
     this.cell = sizes.cell;
+    this.stripRow = sizes.row;
     const wanted = counts.map((count, i) => gutters[i] + count * this.cell);
     const all = wanted[0] + (wanted[1] ?? 0);
     const given = wanted.map((one) => (isStacked ? width : ((width - BETWEEN_PANELS) * one) / all));
@@ -214,6 +224,19 @@ export class FilmHeads {
     for (const [name, value] of [...pixels, ...numbers]) this.element.style.setProperty(`--${name}`, String(value));
     this.fan.fit(this.cell);
     this.triangle.fit(this.cell);
+  }
+
+  /** On a projector: below the strips what fits there, and rows as high as the rest allows. @param {() => number} left pixels of the screen that are free */
+  fill(left) {
+    const { classList, style } = this.element;
+    const show = (/** @type {boolean} */ isTall) => classList.toggle("tall", isTall);
+    if (!show(isPresented(this.element))) return;
+    if (left() < 0) show(false);
+    const row = Math.min(HIGHEST_PRESENTED_ROW, this.stripRow + Math.max(0, Math.floor(left() / this.header.heads)));
+    style.setProperty("--row", `${row}px`);
+    // Its pixels are known once it is shown.
+    this.fan.fit(this.cell);
+    this.draw(this.state);
   }
 
   /** Scroll both panels so far that the current column is in the middle, where there is more than fits. */
