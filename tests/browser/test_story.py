@@ -39,13 +39,14 @@ def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page
         expect(page.locator(picture)).to_be_visible()
         expect(page).to_have_url(re.compile(f"story={number}(&|$)"))
         assert bar.evaluate("(element) => element.offsetHeight") <= HEIGHT
-        # On Cause controls and a sentence stand above the cards, with the bar or without it.
         assert top(page.locator(picture)) <= ROOM_ABOVE
         if number == 2:
             expect(page.locator(".word-picker .word.to")).to_have_text("street")
             expect(bar).to_contain_text("“street”")
         if number == 3:
             expect(bar).to_contain_text("“sie”")
+            expect(page.locator(".st-key-cause-cards").get_by_text("Switched off")).to_be_visible()
+            assert top(page.locator(".st-key-cause-cards")) <= ROOM_ABOVE
         if number == 1:
             following.focus()
         if number < len(story().steps):

@@ -143,6 +143,12 @@ def job_of(task: Task[Result], key: str) -> Job[Result] | None:
     return job
 
 
+def is_under_way(task: Task[Result], key: str) -> bool:
+    """Whether the session's job of this task was begun and has not ended."""
+    job = job_of(task, key)
+    return job is not None and not job.finished
+
+
 def stop(key: str) -> None:
     """Stop the job of this key, if there is one, and forget it."""
     job: Job[object] | None = st.session_state.pop(_job_key(key), None)

@@ -62,7 +62,8 @@ def show() -> None:
     # Each part in its place from the first run on: what arrives later in one leaves an open list of another open.
     verdict = st.container(key="cause-said")
     row = st.container(horizontal=True, vertical_alignment="bottom")
-    cards, maps, edit, rest = (st.container() for _part in range(4))
+    cards = st.container(key="cause-cards")
+    maps, edit, rest = (st.container() for _part in range(3))
     chosen = _chosen(of_set, row, "pair" if is_pronoun else "word_pair")
     # Sets are read as they are, a person's own text as a chat where that is chosen.
     reader = models.text_chooser(model) if chosen is None else models.chooser(model)
@@ -70,14 +71,17 @@ def show() -> None:
     if chosen is None:
         chosen, trace = _own(reader, row)
     known = long_work.known(access.every_head(reader, chosen))
-    if known is None and not state.current().common.head_chosen:
+    is_open = not state.current().common.head_chosen
+    if known is None and is_open and not reader.abilities.generates:
         with maps:
             known = _every_head(reader, chosen)
         if known is None:
             return
-    head = _head(reader, known, row)
+    if is_open:
+        _propose(reader, chosen, known, trace)
+    head = _head(reader, row)
+    task = access.tested(reader, chosen, head)
     with verdict:
-        task = access.tested(reader, chosen, head)
         stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
         if stated is not None:
             st.markdown(f"**{plain(_(head_verdict.sentence(stated)))}**")
@@ -85,7 +89,11 @@ def show() -> None:
         with cards:
             _interventions(stated, chosen.texts[0])
     with maps:
-        known = known or _every_head(reader, chosen)
+        # After the verdict, which needs a tenth of the runs.
+        if known is None and not long_work.is_under_way(task, "cause-verdict"):
+            known = _every_head(reader, chosen)
+            if known is not None and is_open and access.all_heads(reader)[known.strongest] != head:
+                st.rerun()
         if known is not None:
             _texts(chosen, known)
             _maps(reader, chosen, known, head)
@@ -151,11 +159,18 @@ def _every_head(reader: "Chooser", asked: Question) -> EveryHead | None:
     return long_work.outcome(task, _("Switch off each head in turn"), key="cause-every", start=True)
 
 
-def _head(reader: "Chooser", known: EveryHead | None, row: "DeltaGenerator") -> tuple[str, int, int]:
-    """Site, layer and head; where a person chose none, that which is most worth seeing."""
+def _propose(reader: "Chooser", asked: Question, known: EveryHead | None, trace: "Trace | None") -> None:
+    """Propose the head most worth seeing: of all the strongest; while they are not tested, that of the model's run."""
     if known is not None:
         site, layer, head = access.all_heads(reader)[known.strongest]
         state.propose(site=site, layer=layer, head=head)
+    else:
+        found = finding.of(trace or _written(asked.texts[0], "cause-written-a"))
+        state.propose(site=found.site, layer=found.layer, head=found.head)
+
+
+def _head(reader: "Chooser", row: "DeltaGenerator") -> tuple[str, int, int]:
+    """Site, layer and head."""
     of_sites = reader.abilities.heads
     state.put(state.current().for_model(reader.abilities.shapes))
     with row:
@@ -169,8 +184,10 @@ def _head(reader: "Chooser", known: EveryHead | None, row: "DeltaGenerator") -> 
 def _interventions(stated: Stated, text: str) -> None:
     """The three interventions side by side, with what is written under the two that can be written under."""
     off, pointed, swapped = head_verdict.tried(stated)
+    # The progress of what is written is below the cards, which stay where they are.
+    cards = st.container()
     written = _written_under(stated, text)
-    with st.grid(3, min_column_width=230, gap="small"):
+    with cards, st.grid(3, min_column_width=230, gap="small"):
         _card(off, stated, written[0] if written else None)
         _card(pointed, stated, written[1] if len(written) > 1 else None)
         _card(swapped, stated, None)

@@ -3,6 +3,7 @@
 import csv
 import re
 from html import unescape
+from threading import Event
 
 import numpy as np
 import pytest
@@ -19,12 +20,13 @@ from model.analysis.metrics.head_names import HeadName, all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
+from viz.access import findings
 from viz.access import head_verdict as access
 from viz.pages.coreference import cause, tables
 from viz.pages.coreference.data import causes
 from viz.selection.selection import Selection
 from viz.selection.url import parse, to_params
-from viz.server.background_jobs import Job, Progress
+from viz.server.background_jobs import Job, Progress, Task
 from viz.text.numbers import signed
 from viz.text.sites import SITES
 from viz.ui.controls import plain
@@ -66,6 +68,24 @@ def trace(saved: Translator) -> Trace:
 
 def question(translator: Translator, trace: Trace, other: str = OTHER) -> access.Question:
     return access.at_step(translator, trace, 5, other)
+
+
+def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
+    saved: Translator, trace: Trace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = Event()
+    waits = Task(("waits",), 1, "runs", lambda _progress: ended.wait(PATIENCE))
+    monkeypatch.setattr(access, "every_head", lambda *_asked: waits)
+    try:
+        app = run_page(app_of(lab="Cause", text=TEXT, other=OTHER, step="5"), "coreference")
+        assert app.session_state["long-work/cause-verdict"].wait(PATIENCE)
+        app.run()
+        found = findings.finding(trace, saved, None)
+        stated = access.tested(saved, question(saved, trace), (found.site, found.layer, found.head))
+        assert f"**{plain(sentence(stated.compute(Progress(1, 'heads'))))}**" in [one.value for one in app.markdown]
+        assert not charts(app)
+    finally:
+        ended.set()
 
 
 def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, trace: Trace) -> None:
