@@ -1,5 +1,5 @@
-"""Every tab of every page in Chinese: no English sentence is left, nothing is wider than its window, and its picture
-begins in the upper part of the screen. English pages have as many lines above it."""
+"""Every tab of every page in Chinese: no English sentence is left, nothing is wider than its window, its picture begins
+in the upper part of the screen, no page is too long, and labels in a row are in one line. English pages are alike."""
 
 import re
 from collections.abc import Iterator
@@ -24,6 +24,10 @@ from viz.text.messages import _ as said_now
 SIZES = ((1280, 720), (800, 900))
 #: CSS pixels that title, sentence and controls may take.
 ROOM_ABOVE = 260
+#: CSS pixels that a page may take in the wider window; in one still wider it takes fewer.
+LONGEST = 2_400
+#: Views that are longer, page and what is open.
+LONGER = {("learn", "Whole model"), ("learn", "One token"), ("attention", "Where a weight comes from")}
 #: What stands between single quotes: a label to translate.
 LABEL = re.compile("(?<==')[^']+")
 #: Page and tab → the picture that it is about.
@@ -85,6 +89,20 @@ SEEN = """() => {
 }"""
 #: What Streamlit itself says, and nothing sets.
 OF_STREAMLIT = ("Skip to main content", "Navigate to home page")
+#: The height of a page that is drawn, and labels of controls that are next to each other, but not in one line.
+LAYOUT = """() => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  const labels = [...main.querySelectorAll('[data-testid="stWidgetLabel"] p')]
+    .filter((label) => label.checkVisibility() && label.offsetHeight > 2)
+    .map((label) => ({ text: label.textContent, bottom: label.getBoundingClientRect().bottom }));
+  const askew = labels.flatMap(({ text, bottom }, i) =>
+    labels.slice(0, i).filter((other) => Math.abs(Math.abs(other.bottom - bottom) - 8) <= 7)
+      .map((other) => `${other.text} | ${text}`));
+  return { height: main.scrollHeight, askew };
+}"""
+#: Nothing is computed any more.
+DRAWN = """() => document.querySelector('[data-test-script-state="notRunning"]')
+  && !document.querySelector('[data-testid="stMain"] :is([data-testid="stProgress"], .stProgress, .stSpinner)')"""
 FITS = """() => {
   const main = document.querySelector('[data-testid="stMain"]');
   return main.scrollWidth <= main.clientWidth;
@@ -108,10 +126,11 @@ def english_in(seen: list[str], known: str) -> Iterator[str]:
                 yield text
 
 
-def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_its_picture_begins_high(
+def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_all_is_where_it_should_be(
     page: Page, app_as_shipped: str
 ) -> None:
     known, left, low, sizes = known_english(), list[str](), list[str](), SIZES
+    long, askew = list[str](), list[str]()
     visit(page, f"{app_as_shipped}/?lang=zh")
     assert_saved_with_characters(page)
     for path, field in TABS.items():
@@ -139,12 +158,20 @@ def test_on_every_tab_no_english_sentence_is_left_both_sizes_hold_it_and_its_pic
                 page.set_viewport_size({"width": width, "height": height})
                 page.wait_for_function(FITS)
                 # What is above it may still be a progress bar: where it stays is measured.
-                if (width, height) == SIZES[0] and (top := settled_top(picture)) > ROOM_ABOVE:
-                    low.append(f"{path} {tab!r}: {top}")
+                if (width, height) == SIZES[0]:
+                    if (top := settled_top(picture)) > ROOM_ABOVE:
+                        low.append(f"{path} {tab!r}: {top}")
+                    page.wait_for_function(DRAWN)
+                    layout = page.evaluate(LAYOUT)
+                    if layout["height"] > LONGEST and (path.split("/")[2], tab) not in LONGER:
+                        long.append(f"{path} {tab!r}: {layout['height']}")
+                    askew += [f"{path} {tab!r}: {labels}" for labels in layout["askew"]]
             if tab not in OF_FILES:
                 left += [f"{path} {tab!r}: {text}" for text in english_in(page.evaluate(SEEN), known)]
     assert left == []
     assert low == []
+    assert long == []
+    assert askew == []
 
 
 def views(field: str) -> Iterator[tuple[int, str, str | None]]:

@@ -61,6 +61,22 @@ def open_page(section: Section) -> None:
     st.rerun()
 
 
+def why_divided(key: str) -> None:
+    """The way to the tab that says what the division by √dₖ is for, which others need not say again."""
+    st.button(
+        _("Why scores are divided by √dₖ: Scores"),
+        key=f"{key}-why-divided",
+        icon=":material/open_in_new:",
+        type="tertiary",
+        on_click=_open_scores,
+    )
+
+
+def _open_scores() -> None:
+    state.change(paper_tab="Scores")
+    open_page("paper")
+
+
 def follow(pages: "Iterable[StreamlitPage]", opened: "StreamlitPage") -> None:
     """Open the page that is wanted: by `open_page`, or that of a choice that was undone or done again."""
     wanted = state.page_wanted(opened.url_path)

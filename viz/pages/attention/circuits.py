@@ -15,7 +15,7 @@ from viz.text import html, sites
 from viz.text.messages import _, said
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
-from viz.ui import controls, finding, frame, long_work
+from viz.ui import controls, finding, frame, long_work, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -143,3 +143,4 @@ def _links(
             for pair in circuits.best_pairs(PAIRS)
         ]
         st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most strongly")))
+        tools.why_divided("qk")

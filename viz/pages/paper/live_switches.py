@@ -13,7 +13,7 @@ from viz.selection import state
 from viz.text import html
 from viz.text.messages import Message, _, said
 from viz.text.sites import file_name
-from viz.ui import controls, frame, long_work, number_controls
+from viz.ui import controls, frame, long_work, number_controls, tools
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def show(trace: "Trace") -> None:
             where=_where(layer),
         )
     )
+    tools.why_divided("parts")
     measured = long_work.outcome(
         task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
     )
