@@ -35,7 +35,7 @@ def source_files() -> list[Path]:
     folders = (ROOT / "model", ROOT / "viz")
     python = [ROOT / "app.py", *(path for folder in folders for path in folder.rglob("*.py"))]
     lessons = (ROOT / "viz" / "pages" / "learn").rglob("*.toml")
-    formulas = (ROOT / "viz").rglob(NAME)
+    formulas = (ROOT / "viz").rglob(f"*{NAME}")
     return [*sorted([*python, EXAMPLES]), *sorted((ROOT / "viz").rglob("*.js")), *sorted(lessons), *sorted(formulas)]
 
 

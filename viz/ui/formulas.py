@@ -9,7 +9,7 @@ import streamlit as st
 
 from viz.text.messages import _
 
-#: What such a file is called.
+#: What the name of such a file ends with.
 NAME: Final = "formulas.md"
 
 

@@ -22,7 +22,7 @@ from viz.text.sites import file_name
 from viz.ui import controls, formulas, frame, head_jobs, long_work, measures, number_controls, uploads
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
     from model.analysis.coreference.scores import SiteScores
 
 SET_LABELS: Final = {"curated": said("Curated set"), "file": said("Your file")}
@@ -184,7 +184,7 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 
 
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
-    """Verdict, maps, ladder, table and groups of one site; margins are drawn up to the widest."""
+    """Verdict and maps of one site, then ladder, table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
     st.markdown(findings.verdict(site))
     head_jobs.show_taught(site.site)
@@ -205,9 +205,12 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
                 key = f"measured-{site.site}-{kind}"
                 frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
                 frame.caption(_(caption))
-    _ladder(site, name)
-    _table(site)
-    _groups(site, name)
+    label = _("Every head with its interval, as a table, and in each group of sentences")
+    with st.expander(label, on_change="rerun", key=f"measured-{site.site}-heads") as opened:
+        if opened.open:
+            _ladder(site, name)
+            _table(site)
+            _groups(site, name)
 
 
 def _ladder(site: "SiteScores", name: str) -> None:
@@ -225,19 +228,16 @@ def _ladder(site: "SiteScores", name: str) -> None:
 
 
 def _table(site: "SiteScores") -> None:
-    with st.expander(_("All heads as a table"), on_change="rerun", key=f"measured-{site.site}-table") as opened:
-        if not opened.open:
-            return
-        numbers = findings.head_table(site)
-        written = {name: st.column_config.NumberColumn(format="%.3f") for name in list(numbers)[1:]}
-        st.dataframe(numbers, column_config=written, hide_index=True, height=360)
-        frame.caption(
-            _(
-                "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
-                "weight; reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on "
-                "both nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
-            )
+    numbers = findings.head_table(site)
+    written = {name: st.column_config.NumberColumn(format="%.3f") for name in list(numbers)[1:]}
+    st.dataframe(numbers, column_config=written, hide_index=True, height=360)
+    frame.caption(
+        _(
+            "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "
+            "weight; reverse, whether the antecedent gives the pronoun more weight than the distractor does; “on "
+            "both nouns” is the mean weight on the two candidates together, in scored sentences and in controls."
         )
+    )
 
 
 def _groups(site: "SiteScores", name: str) -> None:
@@ -269,7 +269,6 @@ def _groups(site: "SiteScores", name: str) -> None:
 
 
 def _contrast(scores: "CoreferenceScores", name: str) -> None:
-    st.subheader(_("The model's own preference"), anchor=False)
     contrast = scores.contrast
     if contrast is None:
         none = _("No sentence of this set has German alternatives (fields right and wrong).")
@@ -277,6 +276,13 @@ def _contrast(scores: "CoreferenceScores", name: str) -> None:
         is_german = models.is_english_german(state.current().model)
         st.caption(none if is_german or not _translates() else pair_controls.not_german(asked))
         return
+    label = _("The model's own preference: how much more probable the right German pronoun is in each sentence")
+    with st.expander(label, on_change="rerun", key="measured-preference") as opened:
+        if opened.open:
+            _margins(contrast, name)
+
+
+def _margins(contrast: "ContrastScores", name: str) -> None:
     mean, low, high = contrast.margin.at()
     margins = np.asarray(contrast.margins.double().numpy())
     frame.chart(

@@ -45,6 +45,8 @@ def measured(app: AppTest) -> AppTest:
 def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
     app: AppTest, scores: CoreferenceScores
 ) -> None:
+    for part in (*(f"{site}-heads" for site in scores.sites), "preference"):
+        app.session_state[f"measured-{part}"] = True
     measured(opened(app))
     assert not app.error
     shown = [one.value for one in app.markdown]
