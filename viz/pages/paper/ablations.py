@@ -307,7 +307,7 @@ def _table(results: "AblationResults") -> None:
         st.html(html.table(columns, [_row(row, sets) for row in rows], label=_("What each part is worth")))
     st.caption(_worth_in_words(results, rows, sets))
     tools.why_divided("ablations")
-    label = _("Every seed as a point: BLEU minus that of the full model, beside the common claim and Table 3")
+    label = _("Every seed as a point: BLEU minus that of the full model, with the common claim and Table 3")
     with st.expander(label, on_change="rerun", key="ablations-seeds") as opened:
         if opened.open:
             _points(rows, sets)
