@@ -93,7 +93,7 @@ def lesson_texts(lesson: Mapping[str, Any]) -> Iterator[Text]:
     for step in lesson["steps"]:
         yield from (step["title"], step["text"])
         if question := step.get("question"):
-            yield from (question["ask"], *question["options"])
+            yield from (question["ask"], *question["options"], *filter(None, question["wrong"]))
             if because := question.get("because"):
                 yield because
 

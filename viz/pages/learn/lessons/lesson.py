@@ -35,12 +35,14 @@ class Question:
     Attributes:
         ask: the question.
         options: what can be chosen; `{name}` as in a text.
+        wrong: for each option, what would have to be true for it; empty for the one that is right.
         answer: the name of what the view has found that is the answer, one of the options.
         because: said with the verdict.
     """
 
     ask: str
     options: tuple[str, ...]
+    wrong: tuple[str, ...]
     answer: str
     because: str
 
@@ -122,7 +124,10 @@ def read(path: Path) -> Lesson:
 def _step(where: str, content: dict[str, Any]) -> Step:
     question = content.pop("question", None)
     if question is not None:
-        question = _made(Question, where, {"because": ""} | question | {"options": tuple(question["options"])})
+        lists = {name: tuple(question[name]) for name in ("options", "wrong") if name in question}
+        question = _made(Question, where, {"because": ""} | question | lists)
+        if len(question.wrong) != len(question.options):
+            raise LessonFileError(f"{where}: {len(question.options)} options, but {len(question.wrong)} in “wrong”.")
     claims = tuple(content.pop("claims", ()))
     for claim in claims:
         if _CLAIM.fullmatch(claim) is None:

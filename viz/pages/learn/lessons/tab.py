@@ -31,7 +31,7 @@ from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
 from viz.text import glossary
 from viz.text.html import table
-from viz.text.messages import _, plural
+from viz.text.messages import _, in_a_row, plural
 from viz.text.messages import shown as shown_text
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, present, sentence, tools
@@ -235,7 +235,8 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         if not answer.endswith((".", "?", "!")):
             answer = _("{answer}.", answer=answer)
         told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
-        st.warning(told, icon=":material/close:")
+        wrong = filled(question.wrong[chosen - 1], view.found)
+        st.warning(in_a_row((wrong, told)), icon=":material/close:")
     return True
 
 

@@ -20,6 +20,7 @@ claims = ["weight > 0.5"]
 [steps.question]
 ask = "Which?"
 options = ["a", "b"]
+wrong = ["", "It would have to be a."]
 answer = "top"
 """
 
@@ -47,6 +48,8 @@ def test_a_lesson_is_named_by_its_file_and_keeps_its_steps(tmp_path: Path) -> No
         ("weight > 0.5", "weight is large", "a claim is"),
         ('answer = "top"', "", "lacking ['answer']"),
         ('section = "§3"', "", "lacking ['section']"),
+        ('wrong = ["", "It would have to be a."]', "", "lacking ['wrong']"),
+        ('wrong = [""', 'wrong = ["", ""', "2 options, but 3"),
     ],
 )
 def test_a_file_that_lacks_something_or_has_more_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:

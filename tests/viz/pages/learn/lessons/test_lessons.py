@@ -1,5 +1,6 @@
 """Every step of every lesson with the model that ships: it bears out what is said, in every language."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -78,6 +79,18 @@ def test_exactly_one_option_is_right_and_the_verdict_reads_as_it_does(view: View
         assert len(set(options)) == len(options) > 1, place
 
 
+def test_every_wrong_option_says_what_would_have_to_be_true_and_no_right_one_does(view: Views) -> None:
+    for place, question in QUESTIONS.items():
+        is_wrong = [not is_right(option, question, view(*place).found) for option in question.options]
+        assert [bool(text) for text in question.wrong] == is_wrong, place
+
+
+def test_a_question_has_three_options_and_its_wrong_ones_name_no_number_that_is_not_computed() -> None:
+    assert [place for place, question in QUESTIONS.items() if len(question.options) < 3] == []
+    texts = [text for question in QUESTIONS.values() for text in question.wrong]
+    assert [text for text in texts if re.search(r"\d", re.sub(r"\{\w+[^}]*\}", "", text))] == []
+
+
 def test_an_answer_is_not_what_always_stands_first(view: Views) -> None:
     """Who always chose the first option would else be right."""
     first = [is_right(one.options[0], one, view(*place).found) for place, one in QUESTIONS.items()]
@@ -91,4 +104,5 @@ def _told(name: str, number: int, computed: View) -> list[str]:
     texts.append(filled(step.text, computed.found))
     if step.question is not None:
         texts += [filled(text, computed.found) for text in (step.question.ask, step.question.because)]
+        texts += [filled(text, computed.found) for text in step.question.wrong if text]
     return texts

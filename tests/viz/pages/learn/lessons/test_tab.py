@@ -106,5 +106,7 @@ def test_a_wrong_prediction_is_answered_by_the_option_that_is_right(
     assert step.question is not None
     with messages.speaking(language):
         title, right = messages._(step.title), messages._(step.question.options[2])
+        wrong = messages._(step.question.wrong[0]).partition("{")[0]
     assert app.subheader[0].value == title
     assert right in app.warning[0].value
+    assert app.warning[0].value.startswith(wrong)
