@@ -89,7 +89,7 @@ def as_writer(reader: Reader) -> Writer:
         SessionError: it only reads.
     """
     if not reader.abilities.generates:
-        raise SessionError(reader.abilities.lacks.get("decoding", said("This model reads and does not write.")))
+        raise SessionError(reader.abilities.lacks.get("decoding", said("This model only reads: it generates no text.")))
     if isinstance(reader, SequenceTranslator):
         return reader
     from model.adapters.text_writer import TextWriter

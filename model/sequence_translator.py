@@ -176,7 +176,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """
         if not 1 <= beam <= LARGEST_WIDTH:
             raise ConfigError(
-                "A beam whose tree is kept must be 1 to {largest_width} wide, got {beam}.",
+                "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}.",
                 largest_width=LARGEST_WIDTH,
                 beam=beam,
             )

@@ -75,7 +75,7 @@ class BaseReader(Loaded):
         """
         if unknown := sorted(set(extras) - {OUTPUTS}):
             raise TraceError(
-                "{unknown} is not recorded of this model; scores and weights are derived from q and k.",
+                "{unknown} is not recorded for this model; scores and weights are derived from q and k.",
                 unknown=unknown[0],
             )
         if extras and "head outputs" in self.abilities.lacks:

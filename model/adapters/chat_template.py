@@ -66,7 +66,7 @@ def check_messages(messages: Sequence[Message]) -> None:
         raise InputTextError("The chat is empty. Type a message, for example “user: Which animal is tired?”")
     if unknown := [message.role for message in messages if message.role not in ROLES]:
         raise InputTextError(
-            "“{role}” is no role of a chat. Roles are {roles}.", role=unknown[0][:40], roles=", ".join(ROLES)
+            "“{role}” is not a role in a chat. The roles are {roles}.", role=unknown[0][:40], roles=", ".join(ROLES)
         )
 
 
@@ -170,7 +170,7 @@ def chosen_template(value: object) -> str:
     if value is None:
         raise _refusal(said("This model has no chat template."))
     if not isinstance(value, str):
-        raise _refusal(said("The chat template of this model is no text."))
+        raise _refusal(said("The chat template of this model is not text."))
     if len(value) > LONGEST_TEMPLATE:
         raise _refusal(
             said(
@@ -219,7 +219,7 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
 def _refusal(why: Said) -> InputTextError:
     """The error of a chat that cannot be rendered, by a sentence that says why."""
     return InputTextError(
-        "{why} Change the messages, or read the text without the template (“As a chat” off).", why=why
+        "{why} Change the messages, or switch “As a chat” off to read the text without the template.", why=why
     )
 
 
@@ -230,7 +230,7 @@ def _outcome(asked: bytes) -> Rendered | Said:
         answer = answer_of(program, [], asked, seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     except subprocess.TimeoutExpired as error:
         raise InputTextError(
-            "The chat template was not rendered after {patience} seconds. Try again when this machine has less to do.",
+            "The chat template was not rendered within {patience} seconds. Try again when this machine is less busy.",
             patience=PATIENCE,
         ) from error
     match answer:
@@ -239,7 +239,7 @@ def _outcome(asked: bytes) -> Rendered | Said:
         case {"says": str(words)}:
             return said("The chat template of this model refuses this chat: “{words}”.", words=_whole(words))
         case {"wrong": str(wrong)}:
-            return said("The chat template of this model cannot be used on this chat: {wrong}.", wrong=_whole(wrong))
+            return said("The chat template of this model cannot be used for this chat: {wrong}.", wrong=_whole(wrong))
     return said(
         "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or ends the process "
         "that renders it.",

@@ -22,8 +22,8 @@ from model.trace.trace import Trace
 from model.word_choice import TokenPlace, WordChoice, first_difference
 
 ASSISTANT: Final = "assistant"
-_NO_OFFSETS: Final = said("its tokenizer does not say which characters a token is of")
-_CHANGED: Final = said("its chat template does more with the messages than to put them one after another")
+_NO_OFFSETS: Final = said("its tokenizer does not report which characters belong to a token")
+_CHANGED: Final = said("its chat template does not only join the messages")
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
             shown = name[:60].encode("utf-8", errors="replace").decode()
             raise CheckpointError(
-                "{file} says {shown} = {value}, which is no id of a token.",
+                "{file} says {shown} = {value}, which is not the id of a token.",
                 file=file,
                 shown=shown,
                 value=ascii(value)[:60],
@@ -150,7 +150,7 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     growth = prod(max(1, len(_text(step, "content"))) for step in steps if step.get("type") == "Replace")
     if growth > MAX_GROWTH:
         raise Malformed(
-            "its replacements make up to {growth:,} characters of one; at most {most} can be read",
+            "its replacements turn one character into up to {growth:,}; at most {most} can be read",
             growth=growth,
             most=MAX_GROWTH,
         )
@@ -161,14 +161,14 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     around = prepended + sum(_tokens_around(step) for step in steps)
     if around > MAX_AROUND:
         raise Malformed(
-            "it puts {around:,} tokens around every text; at most {most} can be read", around=around, most=MAX_AROUND
+            "it adds {around:,} tokens to every text; at most {most} can be read", around=around, most=MAX_AROUND
         )
     padding = pipeline.get("padding")
     if isinstance(padding, dict):
         strategy = padding.get("strategy")
         asked = [padding.get("pad_to_multiple_of"), strategy.get("Fixed") if isinstance(strategy, dict) else None]
         if any(isinstance(number, int) and number > MAX_PADDING for number in asked):
-            raise Malformed("it fills every text up to more than {most:,} tokens", most=MAX_PADDING)
+            raise Malformed("it pads every text to more than {most:,} tokens", most=MAX_PADDING)
 
 
 def _steps(value: object) -> Iterator[Mapping[str, Any]]:

@@ -25,7 +25,9 @@ from model.trace.trace import Trace
 
 #: Largest difference, in nats or units of a logit, between what the last level says and the model.
 TOLERANCE: Final = 1e-2
-UNKNOWN: Final = said("Final norm and output projection of this model were not found, so its layers cannot be read.")
+UNKNOWN: Final = said(
+    "The final norm and the output projection of this model were not found, so its layers cannot be read."
+)
 
 
 @torch.inference_mode()
@@ -43,13 +45,11 @@ def decoder_lens(
     if "logit lens" in abilities.lacks:
         raise TraceError(abilities.lacks["logit lens"])
     if not trace.steps or trace.sites != ("decoder.self",):
-        raise TraceError("The lens needs a trace of this model with its steps; a shorter text has them.")
+        raise TraceError("The logit lens needs a trace of this model with its decoding steps; a shorter text has them.")
     head: Any = model.get_output_embeddings()  # type: ignore[operator]
     size = head.weight.size(0)
     if not 1 <= top <= size or max(trace.target_ids) >= size:
-        raise TraceError(
-            "The lens can show 1 to {size:,} tokens of this model's own texts, asked for {top}.", size=size, top=top
-        )
+        raise TraceError("The logit lens can show 1 to {size:,} tokens for this model, got {top}.", size=size, top=top)
     num_rows = len(trace.target_ids)
     functions = head_edits(trace.edits, abilities, num_source=0, num_target=num_rows)
     given = torch.tensor([trace.target_ids], device=device_of(model))

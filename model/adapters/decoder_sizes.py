@@ -15,8 +15,8 @@ from model.trace.trace import Trace
 #: What W_K and W_V of a cross-attention are called: in BART and most others, and in T5.
 OF_MEMORY: Final = frozenset({"k_proj", "v_proj", "k", "v"})
 UNKNOWN: Final = said(
-    "This model multiplies by matrices whose rows are not known (experts of which some are chosen, or projections "
-    "between layers), so the cost of a step is not counted."
+    "It is unknown how many rows some matrices of this model multiply (experts of which a few are chosen, or "
+    "projections between layers), so the cost of a step is not counted."
 )
 
 

@@ -159,7 +159,7 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise CheckpointError(
-            "{name} cannot be read ({strerror}). Allow it, or copy the folder anew.",
+            "{name} cannot be read ({strerror}). Give permission to read it, or copy the folder again.",
             name=path.name,
             strerror=error.strerror,
         ) from error
@@ -179,8 +179,8 @@ def refuse_gguf(path: Path) -> None:
     if gguf is None:
         return
     raise CheckpointError(
-        "{name} is a GGUF file, made for llama.cpp, and cannot be opened here. Open the folder of the model that it "
-        "was made from, which has a config.json and safetensors.",
+        "{name} is a GGUF file for llama.cpp and cannot be opened here. Open the folder of the model it was made "
+        "from, with a config.json and safetensors.",
         name=gguf.name,
     )
 
@@ -193,7 +193,7 @@ def _checked(path: Path) -> Folder:
         _check_inside(path)
         if (adapter.base / ADAPTER_SETTINGS).exists():
             raise CheckpointError(
-                "{name}, beneath the adapter {path_name}, holds an adapter itself.",
+                "{name}, the base model of the adapter {path_name}, is an adapter itself.",
                 name=adapter.base.name,
                 path_name=path.name,
             )
@@ -210,8 +210,8 @@ def _checked(path: Path) -> Folder:
     config = _read_json(path / CONFIG, LARGEST_CONFIG)
     if config.pop("quantization_config", None) is not None:
         raise CheckpointError(
-            "The weights in {name} are quantized. Headlight reads whole numbers of 16 or 32 bits: save the model "
-            "without quantization.",
+            "The weights in {name} are quantized. Headlight reads floating-point numbers of 16 or 32 bits: save the "
+            "model without quantization.",
             name=path.name,
         )
     weights = pickled_files(path) or _weight_files(path)
@@ -230,15 +230,15 @@ def check_tokenizer_files(path: Path, model_type: object) -> None:
         lacked = [name for name in MARIAN_TOKENIZER if not (path / name).is_file()]
         if lacked:
             raise CheckpointError(
-                "{name} lacks {lacked}: MarianMT (OPUS-MT) cuts texts with source.spm and target.spm and numbers "
-                "the pieces by vocab.json. Copy them from where the model comes from.",
+                "{name} lacks {lacked}: MarianMT (OPUS-MT) splits texts with source.spm and target.spm and numbers "
+                "the tokens by vocab.json. Copy these files from the source of the model.",
                 name=path.name,
                 lacked=", ".join(lacked),
             )
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(
-            "{name} holds a model but no tokenizer, so no text can be read. Save that of the original model "
-            "beside it: `AutoTokenizer.from_pretrained(original).save_pretrained(folder)`.",
+            "{name} contains a model but no tokenizer, so no text can be read. Save the tokenizer of the original "
+            "model in the same folder: `AutoTokenizer.from_pretrained(original).save_pretrained(folder)`.",
             name=path.name,
         )
 
@@ -251,14 +251,14 @@ def _check_inside(path: Path) -> None:
         inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
             raise CheckpointError(
-                "{name}/{file_name} leads to a file outside of the folder; copy the file instead.",
+                "{name}/{file_name} is a link to a file outside the folder; copy the file itself.",
                 name=path.name,
                 file_name=file.name,
             )
         is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
         if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
             raise CheckpointError(
-                "{name}/{file_name} is larger than {largest_tokenizer} MB; it is refused.",
+                "{name}/{file_name} is larger than {largest_tokenizer} MB and is refused.",
                 name=path.name,
                 file_name=file.name,
                 largest_tokenizer=LARGEST_TOKENIZER >> 20,
@@ -355,7 +355,7 @@ def _count_numbers(path: Path) -> int:
         size = os.fstat(file.fileno()).st_size
         length = int.from_bytes(file.read(8), "little")
         if not 2 <= length <= min(LARGEST_HEADER, size - 8):
-            raise CheckpointError("{name} is no safetensors file, or it is not complete.", name=name)
+            raise CheckpointError("{name} is not a safetensors file, or it is incomplete.", name=name)
         header = file.read(length)
     try:
         tensors = {key: value for key, value in json.loads(header).items() if key != "__metadata__"}
@@ -367,16 +367,16 @@ def _count_numbers(path: Path) -> int:
             if value["dtype"] in _PLAIN
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        raise CheckpointError("{name} is no safetensors file, or it is damaged.", name=name) from error
+        raise CheckpointError("{name} is not a safetensors file, or it is damaged.", name=name) from error
     if strange := sorted(kinds - _PLAIN.keys()):
         raise CheckpointError(
-            "{name} holds numbers of the kind {strange}; save the model in 16 or 32 bits.",
+            "{name} contains numbers of type {strange}; save the model in 16 or 32 bits.",
             name=name,
             strange=strange[0][:20],
         )
     if end + length + 8 != size:
         raise CheckpointError(
-            "{name} is not complete: it should have {end:,} bytes and has {size:,}.",
+            "{name} is incomplete: it should have {end:,} bytes and has {size:,}.",
             name=name,
             end=end + length + 8,
             size=size,

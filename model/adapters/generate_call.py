@@ -115,7 +115,7 @@ def settings_for_writing() -> Iterator[None]:
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
         raise SessionError(
-            "This model cannot write: its generation_config.json does not fit it ({first_line}).",
+            "This model cannot generate text: its generation_config.json does not fit it ({first_line}).",
             first_line=first_words(error),
         ) from error
 

@@ -138,8 +138,8 @@ class GenerationSession(Session):
         later = named_only(edits)
         if any(edit.site == "encoder.self" for edit in later):
             raise SessionError(
-                "A branch shares the encoder's run with the session it leaves, so it cannot edit the encoder. "
-                "Begin a new session with this edit, or edit the decoder only."
+                "A branch uses the encoder's output of the session it starts from, so it cannot edit the encoder. "
+                "Start a new session with this edit, or edit only the decoder."
             )
         begun = self._num_read
         before = edits_before([edit for edit in self._edits if edit.site != "encoder.self"], begun)
@@ -160,7 +160,7 @@ def check_writes(reader: TextReader) -> None:
         SessionError: it only reads.
     """
     if not reader.abilities.generates:
-        raise SessionError(reader.abilities.lacks.get("decoding", said("This model reads and does not write.")))
+        raise SessionError(reader.abilities.lacks.get("decoding", said("This model only reads: it generates no text.")))
 
 
 def beginning_of(reader: TextReader, source_ids: Sequence[int], most: int) -> Beginning:
@@ -200,12 +200,17 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
             else logits[-1]
         )
     except Exception as error:  # Whatever a class of the library thinks of a cache that is not its own.
-        return said("Headlight cannot write with this model step by step ({reason}).", reason=first_words(error))
+        return said(
+            "Headlight cannot generate text with this model step by step ({reason}).", reason=first_words(error)
+        )
     finite = logits[-1].isfinite()
     if not finite.any():
         # Who writes with it says that no token has a probability.
         return ""
     scale = max(1.0, float(logits[-1][finite].abs().max()))
     if written != expected[: len(written)] or float((again - logits[-1])[finite].abs().max()) > 1e-2 * scale:
-        return said("What this model writes here step by step is not what transformers writes, so it only reads.")
+        return said(
+            "What Headlight generates with this model step by step differs from what transformers "
+            "generates, so the model only reads."
+        )
     return ""

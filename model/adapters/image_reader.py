@@ -73,7 +73,7 @@ class ImageReader(BaseReader):
         """
         if target is not None:
             raise InputTextError(
-                "This model ({family}) only looks at pictures: it has no decoder.", family=self.abilities.family
+                "This model ({family}) only reads pictures: it has no decoder.", family=self.abilities.family
             )
         self.checked_extras(extras)
         return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
@@ -104,8 +104,8 @@ class ImageReader(BaseReader):
                 output = self.model(pixel_values=pixels, **more)
         except ValueError as error:
             raise InputTextError(
-                "The picture comes to {width} × {height} pixels, which this model does not read. Cut it to a "
-                "square first.",
+                "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it "
+                "to a square first.",
                 width=pixels.shape[-1],
                 height=pixels.shape[-2],
             ) from error
@@ -153,8 +153,8 @@ class ImageReader(BaseReader):
         apart = [(a - b).abs().amax((0, 2)).nonzero().flatten().tolist() for a, b in pairwise(queries)]
         if first < 0 or apart not in ([], [[first + row * columns + column]]):
             raise CheckpointError(
-                "This model ({name}) does not read a picture patch by patch, in reading order, so it is not known what "
-                "its tokens see.",
+                "This model ({name}) does not read a picture patch by patch in reading order, so it is unknown "
+                "which part of the picture a token represents.",
                 name=self.abilities.family,
             )
 
@@ -189,7 +189,7 @@ def open_picture(path: Path) -> Image.Image:
         raise InputTextError("There is no file {path}. Give the path of a PNG or JPEG picture.", path=path) from error
     except OSError as error:
         raise InputTextError(
-            "{name} is no picture that can be read; give a PNG or JPEG file.", name=path.name
+            "{name} is not a picture that can be read; give a PNG or JPEG file.", name=path.name
         ) from error
     if len(content) > LARGEST_FILE:
         raise InputTextError(
@@ -217,7 +217,7 @@ def picture_of(content: bytes, name: str, largest_side: int | None = None) -> Im
                 picture.thumbnail((largest_side, largest_side))
             return _upright(picture)
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise InputTextError("{name} is no picture that can be read; give a PNG or JPEG file.", name=name) from error
+        raise InputTextError("{name} is not a picture that can be read; give a PNG or JPEG file.", name=name) from error
 
 
 def _upright(picture: Image.Image) -> Image.Image:
@@ -254,7 +254,7 @@ def _check_size(size: tuple[int, int]) -> None:
     if max(size) > LONGEST_RATIO * min(size):
         raise InputTextError(
             "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times "
-            "the shorter one. Cut a part out of it first.",
+            "the shorter one. Crop it first.",
             width=width,
             height=height,
             longest_ratio=LONGEST_RATIO,

@@ -100,7 +100,7 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
     if len(text) > MAX_PATH or not text.isprintable():
         raise CheckpointError(
-            "“{shown}” is no path of a folder: it is too long, or holds signs that cannot be seen.", shown=shown
+            "“{shown}” is not the path of a folder: it is too long or contains invisible characters.", shown=shown
         )
     try:
         path = Path(text).expanduser().absolute()
@@ -113,13 +113,13 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         if allowed is not None:
             _check_below(None, allowed)
-        raise CheckpointError("“{shown}” is no path of a folder that can be opened here.", shown=shown) from error
+        raise CheckpointError("“{shown}” is not the path of a folder that can be opened here.", shown=shown) from error
     if is_file:
-        raise CheckpointError("“{shown}” is a file. Give the folder that it lies in.", shown=shown)
+        raise CheckpointError("“{shown}” is a file. Give the folder that contains it.", shown=shown)
     if not is_folder:
         raise CheckpointError(
-            "There is no folder “{shown}” on the machine that Headlight runs on. Give the whole path of a folder "
-            "that `save_pretrained` of transformers wrote, or of a checkpoint of Headlight's own.",
+            "There is no folder “{shown}” on the machine that Headlight runs on. Give the full path of a folder "
+            "that `save_pretrained` of transformers wrote, or of one of Headlight's own checkpoints.",
             shown=shown,
         )
     entries(path)
@@ -138,11 +138,11 @@ def _check_below(path: Path | None, allowed: Sequence[Path]) -> None:
     """Refuse a path that does not lead into one of these folders, with the same words whatever lies there."""
     if path is not None and any(path.is_relative_to(folder.resolve()) for folder in allowed):
         return
-    where = said("It looks into no folder.")
+    where = said("No folders are allowed.")
     if allowed:
-        where = said("It looks below {folders}.", folders=", ".join(map(str, allowed)))
+        where = said("Folders within {folders} are allowed.", folders=", ".join(map(str, allowed)))
     raise CheckpointError(
-        "This server opens only folders that whoever runs it has named. {where} Ask them to put the model there, "
-        "or to name its folder in HEADLIGHT_MODEL_FOLDERS.",
+        "This server opens only folders that its administrator allows. {where} Ask the administrator to put the "
+        "model there, or to add its folder to HEADLIGHT_MODEL_FOLDERS.",
         where=where,
     )

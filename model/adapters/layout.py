@@ -72,8 +72,8 @@ class Layout:
         projection = self.projection(site, layer)
         if projection is None:
             raise TraceError(
-                "What the heads of layer {layer} of {site} add to the output is not known of this model: there "
-                "is no such layer, or the model gives its weights only.",
+                "It is unknown what the heads of layer {layer} of {site} add to the output of this model: there is "
+                "no such layer, or the model exposes only its weights.",
                 layer=layer,
                 site=site,
             )
@@ -134,7 +134,7 @@ def find_layout(
         lengths = (call.query.size(2), call.key.size(2))
         if lengths not in sites or call.query.size(0) != 1:
             raise CheckpointError(
-                "This model attends from {queries} to {keys} positions, which Headlight cannot place.",
+                "This model attends from {queries} to {keys} positions; Headlight cannot tell which tokens these are.",
                 queries=lengths[0] * call.query.size(0),
                 keys=lengths[1],
             )

@@ -109,12 +109,13 @@ def make_config(values: Mapping[str, Any]) -> Any:
     """
     model_type = values.get("model_type")
     if not isinstance(model_type, str) or model_type not in transformers.CONFIG_MAPPING:
-        what = said("of no kind named")
+        what = said("of unknown type")
         if isinstance(model_type, str) and len(model_type) <= 60:
-            what = said("of the kind {kind!r}", kind=model_type)
+            what = said("of type {kind!r}", kind=model_type)
         raise CheckpointError(
-            "This folder holds a model {what}, which transformers {version} does not have. Headlight opens every kind "
-            "that this version has and that attends, and checkpoints of its own; code in a folder is never run.",
+            "This folder contains a model {what}, which transformers {version} does not have. Headlight opens every "
+            "type of model with attention that this version has, and its own checkpoints; it never runs code in a "
+            "folder.",
             what=what,
             version=transformers.__version__,
         )
@@ -124,7 +125,7 @@ def make_config(values: Mapping[str, Any]) -> Any:
         return transformers.AutoConfig.for_model(**plain)
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
-            "config.json is no configuration of a {model_type} model ({first_line}).",
+            "config.json is not the configuration of a {model_type} model ({first_line}).",
             model_type=model_type,
             first_line=first_words(error),
         ) from error
@@ -157,7 +158,7 @@ def embeddings(model: Any) -> nn.Embedding:
         table = None
     if not isinstance(getattr(table, "weight", None), Tensor):
         raise CheckpointError(
-            "This model ({name}) has no one table of tokens, so it cannot be shown which token is which.",
+            "This model ({name}) does not have a single table of tokens, so its tokens cannot be named.",
             name=name_of(model.config),
         )
     found: nn.Embedding = table
@@ -197,7 +198,7 @@ def class_of(config: Any) -> ModelClass:
         if chosen.made.main_input_name in ("input_ids", "pixel_values"):
             return chosen
     raise CheckpointError(
-        "This folder holds a model of the kind {kind!r}, of which transformers has no class that reads text or "
+        "This folder contains a model of type {kind!r}, for which transformers has no class that reads text or "
         "pictures.",
         kind=str(config.model_type)[:60],
     )
@@ -228,7 +229,7 @@ def count_numbers(model_class: ModelClass, config: Any) -> tuple[int, int, int]:
             model = model_class.made(copy.deepcopy(config))
     except Exception as error:
         raise CheckpointError(
-            "config.json describes no model that can be built: {first_line}.", first_line=first_words(error)
+            "The model that config.json describes cannot be built: {first_line}.", first_line=first_words(error)
         ) from error
     tables = sum(table.numel() * table.element_size() for table in model.buffers())
     sizes = [parameter.numel() for parameter in model.parameters()]
@@ -278,8 +279,8 @@ def load_weights(
         if not missing:
             what = said("they have {tensor} in another shape", tensor=mismatched[0])
         raise CheckpointError(
-            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model again, or "
-            "copy the folder anew.",
+            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model or "
+            "copy the folder again.",
             name=folder.name,
             what=what,
             count=len(missing) + len(mismatched),
@@ -310,7 +311,7 @@ def load_tokenizer(folder: Path, config: Any, name: str) -> Any:
             )
     except Exception as error:
         raise CheckpointError(
-            "The tokenizer in {name} cannot be loaded: {first_line}. Save it beside the model with "
+            "The tokenizer in {name} cannot be loaded: {first_line}. Save it in the folder of the model with "
             "`tokenizer.save_pretrained(folder)`.",
             name=name,
             first_line=first_words(error),
@@ -365,7 +366,7 @@ def settings_of_model() -> Iterator[None]:
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
         raise CheckpointError(
-            "This model cannot read: the settings in its folder do not fit each other ({first_line}).",
+            "This model cannot read text: the settings in its folder contradict each other ({first_line}).",
             first_line=first_words(error),
         ) from error
 

@@ -96,7 +96,8 @@ class LibraryTokenizer:
         """
         if token not in self._ids:
             raise TokenError(
-                "{token!r} is no token of this vocabulary. One that begins a word begins with “▁”.", token=token
+                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
+                token=token,
             )
         return self._ids[token]
 

@@ -68,7 +68,7 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> R
     numbers, tables, largest = library.count_numbers(model_class, config)
     if numbers > MOST_MISSING * folder.numbers:
         raise CheckpointError(
-            "The weights in {name} are far fewer than its config.json speaks of. Copy it anew.", name=folder.name
+            "{name} contains far fewer weights than its config.json requires. Copy it again.", name=folder.name
         )
     check_room(folder.name, folder.numbers, number_type, chosen, tables=tables, largest=largest)
     pieces = None if model_class.reads_pictures else _open_tokenizer(folder, config)
@@ -93,8 +93,8 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> R
     source = pieces.encode(PROBE_TEXT).ids
     if not pieces.has_one_vocabulary(source):
         raise CheckpointError(
-            "The tokenizer in {name} reads with one vocabulary and writes with another, so tokens of a source would be "
-            "shown by wrong names.",
+            "The tokenizer in {name} has one vocabulary for the source and another for the target, so source tokens "
+            "would have wrong names.",
             name=folder.name,
         )
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
@@ -114,8 +114,8 @@ def _loaded(
         return model if folder.adapter is None else merge(model, folder.adapter)
     if folder.adapter is not None:
         raise CheckpointError(
-            "{name} is an adapter of a model that is larger than the memory. Merge the two, "
-            "`model.merge_and_unload().save_pretrained(folder)`, and open that folder.",
+            "{name} is an adapter of a model that does not fit into RAM. Merge the two with "
+            "`model.merge_and_unload().save_pretrained(folder)` and open that folder.",
             name=folder.name,
         )
     with folder_for_weights() as offloaded, folder.held():
@@ -208,7 +208,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
             "This model ({name}) does not expose what it adds for positions; Headlight's own models do.", name=name
         ),
         "embeddings": said("This model ({name}) does not expose its embeddings; Headlight's own models do.", name=name),
-        "batch masks": said("Masks of a padded batch are shown of Headlight's own models only."),
+        "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
     }
     says_words = library.has_words(model)
     if kind != "decoder" or not found.proof.is_exact or not says_words or final_norm(model) is None:
@@ -218,9 +218,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
     if (why_none := _no_circuits(name, found)) is not None:
         lacks["circuits"] = why_none
     if kind == "decoder" and not says_words:
-        no_head = said(
-            "This model ({name}) was saved without the layer that writes words, so it only reads.", name=name
-        )
+        no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
         lacks |= {"decoding": no_head, "beam": no_head, "circuits": no_head, "cost": no_head}
     if kind in ("encoder", "image"):
         only_reads = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
@@ -238,8 +236,8 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         )
     if not found.proof.is_exact:
         why = said(
-            "Of this model ({name}) only weights are known, as transformers returns them: {reason}. Those of all heads "
-            "are held at once, so texts may have at most {length:,} tokens.",
+            "Only the weights of this model ({name}) are available, as transformers returns them: {reason}. The "
+            "weights of all heads are kept in RAM at once, so texts may have at most {length:,} tokens.",
             name=name,
             reason=found.proof.why,
             length=length,
@@ -261,17 +259,17 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
 def _no_circuits(name: str, found: Explored) -> str | None:
     """Why QK and OV of this model's heads are not read; None if they are."""
     if found.kind != "decoder":
-        return said("QK and OV are read of Headlight's own models, MarianMT and decoder-only models.")
+        return said("QK and OV are available for Headlight's own models, MarianMT and decoder-only models.")
     if found.positions == "rotary":
         return said(
-            "This model ({name}) rotates queries and keys by their positions (rotary), so two tokens have no score "
-            "without the distance between them.",
+            "This model ({name}) rotates queries and keys by their positions (rotary), so the score of two tokens "
+            "always depends on the distance between them.",
             name=name,
         )
     if found.positions == "unknown":
         return said(
-            "How this model ({name}) knows positions is unknown, so it is not known whether two tokens have a score "
-            "without the distance between them.",
+            "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "
+            "depends on the distance between them.",
             name=name,
         )
     return None

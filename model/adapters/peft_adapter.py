@@ -71,7 +71,7 @@ def read_adapter(path: Path) -> Adapter | None:
     settings = _lora(path.name, content)
     if not (path / WEIGHTS).is_file():
         raise CheckpointError(
-            "{name} has an adapter's settings but no {weights}; save it anew with `model.save_pretrained(folder)`.",
+            "{name} has an adapter's settings but no {weights}; save it again with `model.save_pretrained(folder)`.",
             name=path.name,
             weights=WEIGHTS,
         )
@@ -96,15 +96,17 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
         if wrong := sorted(expected ^ set(state)):
             tensors = {"name": name, "wrong": wrong[0][:120], "base_name": adapter.base.name}
             if wrong[0] in expected:
-                raise CheckpointError("The adapter {name} lacks {wrong}: it is none of {base_name}.", **tensors)
-            raise CheckpointError("The adapter {name} also holds {wrong}: it is none of {base_name}.", **tensors)
+                raise CheckpointError("The adapter {name} lacks {wrong}: it does not belong to {base_name}.", **tensors)
+            raise CheckpointError(
+                "The adapter {name} also contains {wrong}: it does not belong to {base_name}.", **tensors
+            )
         set_peft_model_state_dict(wrapped, state)
         merged: nn.Module = wrapped.merge_and_unload()
     except CheckpointError:
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
         raise CheckpointError(
-            "The adapter {name} does not fit {base_name} ({reason}). Where both load, merge them: "
+            "The adapter {name} does not fit {base_name} ({reason}). Merge them where both can be loaded: "
             "`model.merge_and_unload().save_pretrained(folder)`.",
             name=name,
             base_name=adapter.base.name,
@@ -116,7 +118,7 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
 def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     if content.get("peft_type") != "LORA":
         raise CheckpointError(
-            "{name} holds an adapter of the kind {content!r}, and Headlight merges LoRA only. Merge it: "
+            "{name} contains an adapter of type {content!r}, but Headlight merges only LoRA. Merge it: "
             "`model.merge_and_unload().save_pretrained(folder)`.",
             name=name,
             content=str(content.get("peft_type"))[:40],
@@ -177,8 +179,8 @@ def _names(name: str, content: Mapping[str, Any], key: str) -> list[str]:
 
 def _not_followed(name: str, key: str) -> CheckpointError:
     return CheckpointError(
-        "{name}/{settings} asks for {key}, which Headlight does not follow for an adapter of unknown origin. "
-        "Merge it: `model.merge_and_unload().save_pretrained(folder)`.",
+        "{name}/{settings} asks for {key}, which Headlight does not allow for an adapter of unknown origin. Merge "
+        "it: `model.merge_and_unload().save_pretrained(folder)`.",
         name=name,
         settings=SETTINGS,
         key=key,
@@ -191,8 +193,8 @@ def _base(path: Path, named: object) -> Path:
     base = path.parent / last
     if not last or last in (".", "..") or base == path or not base.is_dir():
         raise CheckpointError(
-            "{name} holds an adapter (PEFT), which needs the model beneath it, {named}. Put that model's folder "
-            "beside it, as {last}; or merge the two: `model.merge_and_unload().save_pretrained(folder)`.",
+            "{name} contains an adapter (PEFT), which needs its base model, {named}. Put the folder of that model "
+            "next to it, as {last}, or merge the two: `model.merge_and_unload().save_pretrained(folder)`.",
             name=path.name,
             named=str(named)[:80] if named else said("which it does not name"),
             last=last[:80] or said("its name says"),

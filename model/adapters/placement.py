@@ -65,7 +65,7 @@ def check_room(
     elsewhere = available_bytes(torch.device("cpu")) if device.type == "cuda" else 0
     weights, at_once = numbers * dtype.itemsize, tables + largest * dtype.itemsize
     if weights > MOST_TIMES * (there + elsewhere) or at_once > there:
-        what = said("{count:,} weights and its tables of positions and masks", count=numbers)
+        what = said("{count:,} weights and tables of positions and masks", count=numbers)
         if not tables:
             what = said("{count:,} weights", count=numbers)
         where = said("on the GPU") if device.type == "cuda" else said("in memory")

@@ -139,8 +139,8 @@ def explore_model(model: Any, probe: Probe) -> Explored:
         _check_steady(model, run, by_eager, tolerance)
     if _parts(model) != parts:
         raise CheckpointError(
-            "This model attends to short texts in another way than to long ones, so a short one does not prove how it "
-            "can be shown."
+            "This model attends differently in short texts and in long ones, so a short text does not prove how its "
+            "attention can be shown."
         )
     _use(model, library.OURS if proof.is_exact else EAGER)
     if not proof.is_exact:
@@ -159,15 +159,15 @@ def _check_steady(model: Any, run: Callable[..., Any], by_eager: Any, tolerance:
     with library.attending_by(model, EAGER):
         if _apart(first_output(run(output_attentions=True)), first_output(by_eager)) > tolerance:
             raise CheckpointError(
-                "This model gives different results the second time that it reads the same, so nothing that is shown "
-                "of it would hold."
+                "This model gives different results when it reads the same text twice, so nothing shown for it "
+                "would be reliable."
             )
     if library.has_fused(model):
         with library.attending_by(model, library.FUSED):
             if _apart(first_output(by_eager), first_output(run())) > max(tolerance, DISAGREEMENT):
                 raise CheckpointError(
-                    "Of this model transformers computes one thing by its eager attention, which gives weights, and "
-                    "another by the fused one that it runs as a rule: no weights of it can be trusted."
+                    "For this model, the eager attention of transformers, which returns weights, computes something "
+                    "else than the fused attention that it normally runs, so its weights cannot be trusted."
                 )
 
 
@@ -206,8 +206,8 @@ def check_numbers(values: Tensor) -> None:
     """Raise a CheckpointError where a model computes something that is no number."""
     if bool(values.isnan().any()):
         raise CheckpointError(
-            "This model computes values that are no numbers (NaN): its weights are damaged, or too large for this "
-            "number type. Copy the folder anew."
+            "This model computes values that are not numbers (NaN): its weights are damaged, or too large for this "
+            "number type. Copy the folder again."
         )
 
 
@@ -240,8 +240,8 @@ def _kind_and_weights(output: Any, probe: Probe, name: str) -> tuple[Kind, dict[
             kind, weights = "decoder", {"decoder.self": layers}
     if not weights:
         raise CheckpointError(
-            "No attention was seen in this {name} model: transformers returns no weights of it, so there is none to "
-            "show.",
+            "No attention was found in this {name} model: transformers returns no weights for it, so there is "
+            "nothing to show.",
             name=name,
         )
     return kind, weights
@@ -283,7 +283,7 @@ def _compared(
         return NOWHERE, Proof(is_exact=False, heads=heads, tokens=tokens, why=why)
 
     if not library.knows_interface(type(model)):
-        return only_weights(said("transformers computes its attention in a way of its own"))
+        return only_weights(said("transformers has separate code for its attention"))
     outputs: list[Any] = []
     try:
         with library.attending_by(model, library.OURS):
@@ -291,10 +291,10 @@ def _compared(
     except CheckpointError as error:
         return only_weights(error.message)
     if not layout.heads:
-        return only_weights(said("transformers computes its attention in a way of its own"))
+        return only_weights(said("transformers has separate code for its attention"))
     counts = {site: len(layers) for site, layers in weights.items()}
     if counts != {site: len(layers) for site, layers in layout.heads.items()}:
-        return only_weights(said("not every attention of it can be recorded"))
+        return only_weights(said("not all of its attentions can be recorded"))
     try:
         difference = _largest_difference(layout, layout.inputs(recorded), layout.outputs(recorded), weights)
     except (RuntimeError, ValueError, AssertionError, IndexError, ZeroDivisionError) as error:
@@ -303,7 +303,7 @@ def _compared(
     if not max(difference, whole) <= tolerance:
         return only_weights(
             said(
-                "what is recorded differs from what transformers computes by {difference:.1e}",
+                "the recorded values differ from those of transformers by {difference:.1e}",
                 difference=max(difference, whole),
             )
         )
@@ -364,11 +364,11 @@ def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) ->
         )
     values = values.float()
     if not bool(values.isfinite().all()) or bool((values < 0).any()):
-        return said("some weights are negative or no numbers")
+        return said("some weights are negative or not numbers")
     if float((values.sum(-1) - 1).abs().max()) > 1e-2:
         return said("the weights of a row do not add to 1")
     if is_causal and bool(values.triu(1).any()):
-        return said("its decoder looks at tokens that come later")
+        return said("its decoder attends to later tokens")
     return ""
 
 

@@ -33,10 +33,10 @@ def with_mask(text: str, pieces: LibraryTokenizer) -> str:
     """
     own = pieces.tokenizer.mask_token
     if own is None:
-        raise InputTextError("The tokenizer of this model has no token for a masked word: none can be asked for.")
+        raise InputTextError("The tokenizer of this model has no mask token, so no masked word can be predicted.")
     text = MASK.sub(lambda _: str(own), text)
     if (count := text.count(own)) != 1:
-        raise InputTextError("Expected a text with one [MASK] in place of a word, got {count} of them.", count=count)
+        raise InputTextError("Expected a text with one [MASK] instead of a word, got {count}.", count=count)
     return text
 
 
@@ -58,7 +58,7 @@ def masked_choice(
     for ids, word in zip(filled, words, strict=True):
         if len(ids) != len(place.source) or ids[: place.row] != before or ids[place.row + 1 :] != after:
             raise InputTextError(
-                "“{word}” is more than one token of this model, and a mask stands for one. Choose another word.",
+                "“{word}” is more than one token of this model, but a mask replaces only one. Choose another word.",
                 word=word,
             )
         if ids[place.row] in special_ids:

@@ -136,7 +136,7 @@ class TextTracer(BaseReader):
         most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
         if most is not None and len(rows) > most:
             raise InputTextError(
-                "The decoder reads at most {most:,} tokens, these are {num_rows:,}. Shorten the text.",
+                "The decoder reads at most {most:,} tokens, got {num_rows:,}. Shorten the text.",
                 most=most,
                 num_rows=len(rows),
             )
@@ -282,7 +282,7 @@ class TextTracer(BaseReader):
             encoded = self.pieces.encode(text, is_target=is_target, with_special=with_special)
         if encoded is None or (limit is not None and len(encoded.ids) > limit):
             is_of_pairs = self.abilities.positions == "relative bias"
-            why = said(", as its relative positions take memory for every two tokens") if is_of_pairs else ""
+            why = said(", because its relative positions need RAM for each pair of tokens") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
         self._check_known(encoded)
@@ -302,8 +302,8 @@ class TextTracer(BaseReader):
         for number, token in zip(encoded.ids, encoded.tokens, strict=True):
             if number >= self.vocab_size:
                 raise InputTextError(
-                    "The tokenizer numbers “{token}” {number:,}, but this model knows tokens 0 to {vocab_size:,} "
-                    "only. Leave it out of the text, or save the model anew after "
+                    "The tokenizer gives “{token}” the id {number:,}, but the ids of this model end at "
+                    "{vocab_size:,}. Remove it from the text, or save the model again after "
                     "`model.resize_token_embeddings(len(tokenizer))`.",
                     token=token,
                     number=number,

@@ -96,7 +96,7 @@ class TextWriter(TextReader):
         check_writes(self)
         if not 1 <= beam <= LARGEST_WIDTH:
             raise ConfigError(
-                "A beam whose tree is kept must be 1 to {largest_width} wide, got {beam}.",
+                "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}.",
                 largest_width=LARGEST_WIDTH,
                 beam=beam,
             )
@@ -107,7 +107,7 @@ class TextWriter(TextReader):
         early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
         if not -LARGEST_ALPHA <= alpha <= LARGEST_ALPHA:
             raise ConfigError(
-                "The length penalty's exponent must lie within ±{largest_alpha:g}, got {alpha}.",
+                "The exponent of the length penalty must be within ±{largest_alpha:g}, got {alpha}.",
                 largest_alpha=LARGEST_ALPHA,
                 alpha=alpha,
             )
@@ -168,7 +168,7 @@ class TextWriter(TextReader):
             TraceError: the trace is not of a session.
         """
         if trace.spread is None:
-            raise TraceError("How probable other tokens were is known of what a session wrote only; decode the text.")
+            raise TraceError("Probabilities of alternatives exist only for generated text; decode the text.")
         return trace.spread
 
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:

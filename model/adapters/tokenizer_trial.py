@@ -60,7 +60,7 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
                 contents[file] = read_file(home, file, largest)
             except OSError as error:
                 raise CheckpointError(
-                    "{name}/{file} cannot be read ({strerror}). Copy it anew.",
+                    "{name}/{file} cannot be read ({strerror}). Copy it again.",
                     name=name,
                     file=file,
                     strerror=error.strerror,
@@ -99,8 +99,8 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
             wrong = _outcome(copy.path)
         except subprocess.TimeoutExpired as error:
             raise CheckpointError(
-                "The tokenizer in {name} was not opened after {patience} seconds. Try again when this machine "
-                "has less to do.",
+                "The tokenizer in {name} was not opened within {patience} seconds. Try again when this machine is "
+                "less busy.",
                 name=name,
                 patience=PATIENCE,
             ) from error
@@ -109,7 +109,7 @@ def try_once(copy: TokenizerCopy, name: str) -> None:
         _tried[copy.digest] = wrong
     if wrong:
         raise CheckpointError(
-            "The tokenizer in {name} cannot be used: {wrong}. Save it beside the model with "
+            "The tokenizer in {name} cannot be used: {wrong}. Save it in the folder of the model with "
             "`tokenizer.save_pretrained(folder)`, or choose another model.",
             name=name,
             wrong=wrong,
@@ -122,8 +122,8 @@ def _outcome(path: PurePath) -> str:
     answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     if answer is None or "wrong" not in answer:
         return said(
-            "to open it and to cut a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "
-            "process that does it",
+            "opening it and splitting a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "
+            "process",
             seconds=SECONDS,
             memory=MEMORY / 2**30,
         )

@@ -43,8 +43,8 @@ def is_refused(template: str, words: str) -> None:
         ("{% for a in range(99999) %}" * 3 + "{% endfor %}" * 3, "takes more than 2 seconds"),
         ("{% set a = 'x' * 10**9 %}{{ a }}{{ a }}", "memory|takes more than"),
         ("{{ 'x' * 300000 }}", "300,000 characters, and at most 200,000"),
-        ("{{ range(10**9) | list }}", "cannot be used on this chat|takes more than"),
-        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used on this chat|takes more than"),
+        ("{{ range(10**9) | list }}", "cannot be used for this chat|takes more than"),
+        ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", "cannot be used for this chat|takes more than"),
     ],
 )
 def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
@@ -67,7 +67,7 @@ def test_a_template_that_takes_all_it_can_is_refused_in_a_sentence(
         ("{% include '/etc/passwd' %}", "no loader"),
         ("{% import 'os' as os %}", "no loader"),
         ("{{ undefined.x.y }}", "undefined"),
-        ("{% for", "cannot be used on this chat"),
+        ("{% for", "cannot be used for this chat"),
         ("{{ raise_exception('a' * 5000) }}", "refuses this chat: “a{200} …”"),
         ("{{ raise_exception('\\ud800') }}", "refuses this chat"),
     ],

@@ -95,7 +95,7 @@ def test_roles_are_unknown_where_the_template_looks_into_contents(tmp_path: Path
     assert chat.chat("user: Who?\nassistant: The dog.\nuser: Why?").roles
     found = chat.chat("user: Who?\nassistant: Hm.</think>The dog.\nuser: Why?")
     assert found.roles == ()
-    assert "does more with the messages" in found.why_no_roles
+    assert "does not only join the messages" in found.why_no_roles
     assert "Hm" not in found.text
 
 
@@ -163,7 +163,7 @@ def test_a_chat_that_cannot_be_read_is_refused(marked: ChatWriter, text: str, wo
 
 
 def test_roles_of_messages_are_those_that_there_are(marked: ChatWriter) -> None:
-    with pytest.raises(InputTextError, match="“tool” is no role"):
+    with pytest.raises(InputTextError, match="“tool” is not a role"):
         marked.trace_messages([Message("tool", "x")])
 
 

@@ -138,7 +138,7 @@ def test_pictures_need_not_be_square(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("size", "words"),
     [
-        ({"height": 32, "width": 32}, "do not fit each other"),
+        ({"height": 32, "width": 32}, "contradict each other"),
         ({"height": 24, "width": 100_000}, "width = 100000; 1 to 4,096 pixels"),
         ({"height": 0, "width": 24}, "height = 0; 1 to 4,096 pixels"),
     ],

@@ -35,5 +35,5 @@ def test_a_path_of_windows_to_another_drive_or_machine_is_known_by_its_text(path
 
 def test_where_no_folder_is_allowed_none_is_looked_at(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Path, "resolve", lambda path: pytest.fail(f"looked at {path}"))
-    with pytest.raises(CheckpointError, match="only folders that whoever runs it has named"):
+    with pytest.raises(CheckpointError, match="only folders that its administrator allows"):
         folder_with_model(str(bert), ())

@@ -77,10 +77,10 @@ def test_an_adapter_may_bring_its_own_tokenizer(tmp_path: Path) -> None:
     ("settings", "said"),
     [
         ({"base_model_name_or_path": "somebody/other"}, "Put that model's folder beside it, as other"),
-        ({"base_model_name_or_path": "../.."}, "needs the model beneath it"),
+        ({"base_model_name_or_path": "../.."}, "needs its base model"),
         ({"base_model_name_or_path": None}, "which it does not name"),
-        ({"base_model_name_or_path": "adapter"}, "needs the model beneath it"),
-        ({"peft_type": "IA3"}, "merges LoRA only"),
+        ({"base_model_name_or_path": "adapter"}, "needs its base model"),
+        ({"peft_type": "IA3"}, "merges only LoRA"),
         ({"target_modules": "(a+)+$"}, "asks for target_modules"),
         ({"target_modules": ["(a+)+$"]}, "asks for target_modules"),
         ({"rank_pattern": {"(a+)+$": 2}}, "asks for rank_pattern"),
@@ -90,7 +90,7 @@ def test_an_adapter_may_bring_its_own_tokenizer(tmp_path: Path) -> None:
         ({"r": 1 << 30}, "r should be a number from 1 to 1,024"),
         ({"r": True}, "r should be a number"),
         ({"r": 5}, "does not fit base"),
-        ({"target_modules": ["c_attn"]}, "also holds"),
+        ({"target_modules": ["c_attn"]}, "also contains"),
         ({"target_modules": ["c_attn", "c_proj", "c_fc"]}, "lacks"),
     ],
 )
@@ -116,6 +116,6 @@ def test_weights_that_are_missing_or_damaged_are_said(tmp_path: Path) -> None:
 
 def test_a_server_opens_no_base_outside_of_its_folders(tmp_path: Path) -> None:
     adapted(tmp_path, "gpt2")
-    with pytest.raises(CheckpointError, match="opens only folders that whoever runs it has named"):
+    with pytest.raises(CheckpointError, match="opens only folders that its administrator allows"):
         folder_with_model(str(tmp_path / "adapter"), [tmp_path / "adapter"])
     assert folder_with_model(str(tmp_path / "adapter"), [tmp_path])

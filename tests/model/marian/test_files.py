@@ -75,7 +75,7 @@ def test_a_folder_without_its_pieces_says_which_files_are_missing(
     for name in gone:
         (folder / name).unlink()
     for use in (open_reader, lambda path: folder_with_model(str(path))):
-        with pytest.raises(CheckpointError, match=f"m lacks {', '.join(gone)}: MarianMT.*Copy them"):
+        with pytest.raises(CheckpointError, match=f"m lacks {', '.join(gone)}: MarianMT.*Copy these files"):
             use(folder)
 
 

@@ -12,7 +12,7 @@ from viz.access import pictures
 
 @pytest.mark.parametrize("content", [b"", b"no picture", b"GIF89a" + b"\x00" * 20, b"\x89PNG\r\n\x1a\n" + b"\xff" * 99])
 def test_a_file_that_is_no_picture_is_refused(content: bytes) -> None:
-    with pytest.raises(InputTextError, match="no picture that can be read"):
+    with pytest.raises(InputTextError, match="not a picture that can be read"):
         pictures.keep(content, "x.png")
 
 

@@ -35,7 +35,7 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("checkpoint", "said"),
     [
         ("mute", "At step 1 the model gives no token a probability"),
-        ("nan", "This model computes values that are no numbers \\(NaN\\)"),
+        ("nan", "This model computes values that are not numbers \\(NaN\\)"),
     ],
 )
 @pytest.mark.parametrize("tab", ["Film", "Branches", "Logit lens", "Beam search", "Sampling"])
