@@ -150,7 +150,7 @@ def check_pipeline(pipeline: Mapping[str, Any]) -> None:
     growth = prod(max(1, len(_text(step, "content"))) for step in steps if step.get("type") == "Replace")
     if growth > MAX_GROWTH:
         raise Malformed(
-            "its replacements turn one character into up to {growth:,}; at most {most} can be read",
+            "its replacements turn one character into up to {growth:,} characters; at most {most} can be read",
             growth=growth,
             most=MAX_GROWTH,
         )

@@ -366,7 +366,7 @@ def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) ->
     if not bool(values.isfinite().all()) or bool((values < 0).any()):
         return said("some weights are negative or not numbers")
     if float((values.sum(-1) - 1).abs().max()) > 1e-2:
-        return said("the weights of a row do not add to 1")
+        return said("the weights of a row do not sum to 1")
     if is_causal and bool(values.triu(1).any()):
         return said("its decoder attends to later tokens")
     return ""

@@ -73,7 +73,7 @@ def _language() -> None:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
-    help_text = _("Its files do not give it. Examples, the sets that ship and suggested texts follow it.")
+    help_text = _("Its files do not give it. Examples, the sets that ship and suggested texts depend on it.")
     shown = chosen.reads if chosen.reads in labels else ""
     controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)
 

@@ -1,1 +1,1 @@
-"""What the small models of `model.training.ablations` are worth, measured, beside what is claimed of such models."""
+"""What the small models of `model.training.ablations` are worth, measured, beside the paper's."""

@@ -71,7 +71,7 @@ class LibraryRun(ChoiceRun):
     def _each(self, vectors: Sequence[Tensor]) -> tuple[Tensor, ...]:
         if len(vectors) != len(self._sides):
             raise TraceError(
-                "No embedding layer of this model was seen to read these tokens, so their contribution is unknown."
+                "No embedding layer that reads these tokens was found in this model, so their contribution is unknown."
             )
         return tuple(vectors)
 

@@ -111,10 +111,10 @@ def test_no_more_than_a_few_results_are_kept(monkeypatch: pytest.MonkeyPatch) ->
     ("value", "words"),
     [
         (None, "no chat template"),
-        (7, "no text"),
+        (7, "not text"),
         ("x" * 5_000_000, "5,000,000 characters"),
         ({"rag": "x", "tool_use": "y"}, "named rag, tool_use"),
-        ({"default": ["x"]}, "no text"),
+        ({"default": ["x"]}, "not text"),
     ],
     ids=["none", "number", "5 MB", "no default", "list"],
 )
@@ -151,7 +151,7 @@ def test_templates_of_another_form_are_refused(tmp_path: Path) -> None:
     folder = save_chat_model(tmp_path / "number")
     put_template(folder, 7)
     reader = open_reader(folder)
-    with pytest.raises(InputTextError, match="no text"):
+    with pytest.raises(InputTextError, match="not text"):
         as_chat(reader)
 
 

@@ -86,7 +86,7 @@ def test_weights_that_are_missing_cut_off_or_no_safetensors_are_refused(bert: Pa
     weights = bert / "model.safetensors"
     whole = weights.read_bytes()
     weights.write_bytes(whole[:-100])
-    refused(bert, "not complete")
+    refused(bert, "incomplete")
     weights.write_bytes(b"\x80\x04" + b"x" * 100)
     refused(bert, "not a safetensors file")
     weights.write_bytes((20).to_bytes(8, "little") + b"[" * 20)

@@ -102,9 +102,9 @@ def test_a_trace_with_a_picture_survives_its_file(trace: Trace, tmp_path: Path) 
 def test_what_is_no_picture_is_refused(reader: ImageReader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.png").write_bytes(b"<svg onload=alert(1)>")
     for text, words in (
-        (str(tmp_path / "x.png"), "no picture"),
+        (str(tmp_path / "x.png"), "not a picture"),
         ("/nowhere.png", "no file"),
-        ("", "no picture|no file"),
+        ("", "not a picture|no file"),
     ):
         with pytest.raises(InputTextError, match=words):
             reader.trace(text)
@@ -153,7 +153,7 @@ def test_a_processor_that_makes_what_the_model_cannot_read_is_refused(
 def test_a_picture_of_a_shape_that_the_model_does_not_read_is_refused(tmp_path: Path) -> None:
     reader = read_folder(written(tmp_path, {"height": 24, "width": 24}))
     reader.processor.size = {"height": 16, "width": 24}
-    with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Cut it"):
+    with pytest.raises(InputTextError, match=r"24 × 16 pixels.*Crop it"):
         reader.trace_picture(PIXELS)
 
 

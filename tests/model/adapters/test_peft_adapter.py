@@ -76,7 +76,7 @@ def test_an_adapter_may_bring_its_own_tokenizer(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"base_model_name_or_path": "somebody/other"}, "Put that model's folder beside it, as other"),
+        ({"base_model_name_or_path": "somebody/other"}, "Put the folder of that model next to it, as other"),
         ({"base_model_name_or_path": "../.."}, "needs its base model"),
         ({"base_model_name_or_path": None}, "which it does not name"),
         ({"base_model_name_or_path": "adapter"}, "needs its base model"),
@@ -107,7 +107,7 @@ def test_weights_that_are_missing_or_damaged_are_said(tmp_path: Path) -> None:
     adapted(tmp_path, "gpt2")
     weights = tmp_path / "adapter" / "adapter_model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-8])
-    with pytest.raises(CheckpointError, match="not complete"):
+    with pytest.raises(CheckpointError, match="incomplete"):
         open_reader(tmp_path / "adapter")
     weights.unlink()
     with pytest.raises(CheckpointError, match=r"no adapter_model\.safetensors"):

@@ -171,7 +171,7 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["encoder.layer.0.output.dense.weight"][0, 0] = float("nan")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
-    refused(folder, "no numbers")
+    refused(folder, "not numbers")
 
 
 def test_a_model_that_gives_different_results_is_refused() -> None:

@@ -64,7 +64,7 @@ def template(repeated: int, ids: int) -> dict[str, Any]:
             ),
             "100 characters",
         ),
-        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "puts 307 tokens around"),
+        (lambda json: json.update(normalizer={"type": "Prepend", "prepend": "x" * 300}), "adds 307 tokens"),
         (lambda json: json.update(post_processor=template(300, 1)), "tokens to every text"),
         (lambda json: json.update(post_processor=template(1, 300)), "tokens to every text"),
         (lambda json: json.update(padding={"strategy": {"Fixed": 10**7}}), "pads every text"),
@@ -94,7 +94,10 @@ def test_settings_that_make_up_millions_of_tokens_are_refused(name: str) -> None
 
 def test_replacements_that_would_end_the_process_are_refused_when_the_folder_is_opened(bert: Path) -> None:
     pipeline(bert, lambda json: json.update(normalizer=replacing({"Regex": "."}, "x" * 1_000, 4)))
-    refused(bert, "tokenizer in bert cannot be used: its replacements turn one character into up to 1,000,000,000,000")
+    refused(
+        bert,
+        "tokenizer in bert cannot be used: its replacements turn one character into up to 1,000,000,000,000 characters",
+    )
 
 
 def test_an_expression_that_panics_is_refused(bert: Path) -> None:

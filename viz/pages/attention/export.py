@@ -178,7 +178,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
         st.caption(
             _(
                 "The page contains every weight of all heads and is available up to {short} tokens; this attention "
-                "has {most_len:,}. The link in the head of the page reopens the view in Headlight.",
+                "has {most_len:,}. The link button at the top of this page reopens the view in Headlight.",
                 short=long_texts.SHORT,
                 most_len=max(map(len, trace.axis_tokens(site))),
             )

@@ -232,7 +232,9 @@ def _card(tried: Tried, stated: Stated, written: "EditComparison | None") -> Non
             before=signed(before, 1),
             after=signed(before + tried.change, 1),
         )
-        how = in_a_row((shown(tried.how), _("Written so from the first word on:") if written else ""))
+        how = in_a_row(
+            (shown(tried.how), _("The text written under this intervention from the first word on:") if written else "")
+        )
         st.html(_CARD.format(title=title, says=html.literal(says), change=html.literal(change), how=html.literal(how)))
         if written is not None:
             _show_written(written)
@@ -305,7 +307,7 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
                 on_select=partial(_open_cell, f"cause-{key}-map"),
                 selection_mode="points",
                 config=frame.chart_config(file_name("cause", key, asked.name, sentence=asked.texts[0])),
-                alt=_("What the choice loses by each head, {intervention}", intervention=title),
+                alt=_("How much the choice loses when each head is changed, {intervention}", intervention=title),
             )
     st.caption(
         _(
@@ -406,7 +408,7 @@ def _many(reader: "Chooser", asked: Question, of_set: tuple[Question, ...], know
         is_one = True
         if of_set:
             scopes = {"pair": _("This sentence"), "set": _("All {count} pairs of the set", count=len(of_set))}
-            is_one = controls.segmented("cause_scope", _("Look at"), scopes) == "pair"
+            is_one = controls.segmented("cause_scope", _("Shown for"), scopes) == "pair"
         controls.segmented(
             "replacement",
             _("In place of a head"),

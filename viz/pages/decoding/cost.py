@@ -38,7 +38,7 @@ FORMULAS: Final = (
     (said("self-attention projections"), r"N \cdot 4\,r\,d^2"),
     (said("self-attention"), r"N \cdot 2\,r\,n\,d"),
     (said("cross-attention projections"), r"N \cdot (2\,r\,d^2 + 2\,m\,d^2)"),
-    (said("cross attention"), r"N \cdot 2\,r\,S\,d"),
+    (said("cross-attention"), r"N \cdot 2\,r\,S\,d"),
     (said("feed-forward"), r"N \cdot 2\,r\,d\,d_{ff}"),
     (said("output projection"), r"d \cdot |V|"),
 )

@@ -40,7 +40,7 @@ _SMALL, _LARGE = 5, 34
 #: Hover boxes have no name of a line beside them.
 _NO_NAME: Final = "<extra></extra>"
 ROW, REST = 24, 66
-SEED, CLAIMED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[2]
+SEED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[2]
 BAR_ROW, BAR_REST = 30, 66
 NAMES: "Final[Mapping[Kind, Message]]" = {
     "self-attention": said("Self-attention"),
@@ -167,7 +167,7 @@ def error_curve(widths: Sequence[float], errors: Sequence[float], width: float) 
 
 
 def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
-    """A point for each seed's difference in BLEU from the full model, the first model on top; what others say below it.
+    """A point for each seed's difference in BLEU from the full model, the first model on top, and Table 3's.
 
     Args:
         rows: of the table; the full model's own has no points.
@@ -180,19 +180,12 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
         for row, name in zip(shown, names, strict=True)
         for seed, value in row.sets[dev_set].differences.items()
     ]
-    others = [
-        [
-            (value, name, f"{source}: {signed(value)}")
-            for value, name in zip(values, names, strict=True)
-            if value is not None
-        ]
-        for source, values in (
-            (_("common claim"), [row.claimed for row in shown]),
-            (_("Table 3"), [row.paper for row in shown]),
-        )
+    paper = [
+        (row.paper, name, f"{_('Table 3')}: {signed(row.paper)}")
+        for row, name in zip(shown, names, strict=True)
+        if row.paper is not None
     ]
-    marks = (("circle", SEED), ("diamond-open", CLAIMED), ("square-open", PAPER))
-    traces = [_points(points, *mark) for points, mark in zip([seeds, *others], marks, strict=True)]
+    traces = [_points(seeds, "circle", SEED), _points(paper, "square-open", PAPER)]
     names_axis = axis() | {"type": "category", "categoryarray": names[::-1], "automargin": True, "ticksuffix": "  "}
     return go.Figure(
         traces,

@@ -48,21 +48,25 @@ def show(trace: object) -> None:
         file_name("pooling", "errors"),
         _("The error at held-out points, by the width of the kernel"),
     )
-    st.caption(
+    st.markdown(
         _(
-            "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
-            "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
-            "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "
-            "product scaled by 1/σ² plus a bias for each key, so σ² corresponds to √d_k. Each point is predicted "
-            "from all others: the best σ is **{best_width:.2f}** with an error of {least_errors:.2f}; the hard "
-            "look-up at {narrowest} has {hard_error:.2f}, the near-mean at {widest:.0f} has {even_error:.2f}. A "
-            "Transformer learns queries and keys, and thereby how sharp each head is.",
+            "**A soft look-up predicts best: with σ = {best_width:.2f} the error is {least_errors:.2f}, with the hard "
+            "look-up at {narrowest} {hard_error:.2f}, with the near-mean at {widest:.0f} {even_error:.2f}.**",
             best_width=claims.best_width() / 100,
             least_errors=min(errors),
             narrowest=widths[0],
             hard_error=errors[0],
             widest=widths[-1],
             even_error=errors[-1],
+        )
+    )
+    st.caption(
+        _(
+            "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
+            "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
+            "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "
+            "product scaled by 1/σ² plus a bias for each key, so σ² corresponds to √d_k. Each point is predicted "
+            "from all others. A Transformer learns queries and keys, and thereby how sharp each head is."
         )
     )
     number_controls.table_button(_("These weights (CSV)"), partial(tables.pooling, found), f"{name}-weights")

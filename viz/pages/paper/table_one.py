@@ -104,6 +104,17 @@ def _table(kernel: int, window: int) -> None:
         met = f"{layers:,}" if kind != "recurrent" else _("1, of {length:,} steps", length=length)
         rows.append((figures.NAMES[kind], paper[0], amount(operations), paper[1], f"{steps:,}", paper[2], met))
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))
+    ours, steps, _layers = claims.counted("self-attention", length, width, kernel, window)
+    theirs, in_turn, _layers = claims.counted("recurrent", length, width, kernel, window)
+    st.markdown(
+        _(
+            "**By count, self-attention takes {ratio:.2g} × the multiply-adds of a GRU here, and {steps:,} sequential "
+            "step instead of {in_turn:,}; how much time that saves depends on the hardware.**",
+            ratio=ours / theirs,
+            steps=steps,
+            in_turn=in_turn,
+        )
+    )
     st.caption(
         _(
             "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
@@ -129,7 +140,7 @@ def _show_times(kernel: int, window: int) -> None:
     """The button that measures, and what was measured."""
     choices = state.current().paper
     length, width = choices.layer_length, choices.layer_width
-    st.subheader(_("Table 1, by this machine's clock"), anchor=False)
+    st.subheader(_("Table 1, timed on this machine"), anchor=False)
     task = claims.times_task(length, width, kernel, window)
     times = long_work.outcome(
         task, _("Measure up to n = {length:,}, d = {width:,}", length=length, width=width), key="layer-times"
@@ -196,20 +207,20 @@ def _crossing(times: "LayerTimes", device: str) -> str:
     found, known = claims.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
     if found is None:
         return _(
-            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they do not "
+            "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they do not "
             "cross up to n = {length:,}: self-attention stays faster.",
             **known,
             length=times.length,
         )
     if found == 0:
         return _(
-            "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device}, "
-            "self-attention takes longer at every measured n.",
+            "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, self-attention "
+            "takes longer at every measured n.",
             **known,
         )
     return _(
-        "By count, self-attention and the GRU cross at n = d = {width:,}. By the clock of the {device} they cross at "
-        "**n ≈ {length:,.0f}**.",
+        "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they cross at **n "
+        "≈ {length:,.0f}**.",
         **known,
         length=found,
     )
@@ -221,8 +232,8 @@ def _bends(times: "LayerTimes", device: str) -> str:
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
     sentences = [
         _(
-            "**Where the hardware changes the O(·):** it is not equally fast at all multiply-adds. {fastest} does "
-            "{most} per second, {slowest} {least}, {times:.0f} × fewer.",
+            "**Why times differ from counts:** the hardware is not equally fast at all multiply-adds. {fastest} "
+            "does {most} per second, {slowest} {least}, {times:.0f} × fewer.",
             fastest=figures.NAMES[fastest],
             most=amount(rates[fastest]),
             slowest=figures.NAMES[slowest],
@@ -242,7 +253,7 @@ def _bends(times: "LayerTimes", device: str) -> str:
         sentences.append(
             _(
                 "Restricted attention does fewer multiply-adds but reads every key r times, in small products; one "
-                "large product over all keys uses the machine better."
+                "large product over all keys uses the hardware better."
             )
         )
     exponents = {kind: times.exponents(kind, device, over_length=True) for kind in claims.KINDS}

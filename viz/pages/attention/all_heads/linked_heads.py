@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 MOST: Final = 4
 #: So many tiles are framed.
 _BEST: Final = 3
-LABEL: Final = said("Two words' link")
+LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
 _WORDS: Final = said("Click two words of the sentence above: first the query word, then the key word.")
 

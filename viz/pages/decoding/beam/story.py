@@ -106,7 +106,8 @@ def fate(tree: "BeamTree", index: int) -> str:
         )
     if node.fate == "search over":
         return _(
-            "Alive when the search stopped after step {step}: it could no longer beat the finished ones.", step=step
+            "Still kept when the search stopped after step {step}: it could no longer beat the finished ones.",
+            step=step,
         )
     if node.fate_step > node.step:
         return _(

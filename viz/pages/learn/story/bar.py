@@ -137,7 +137,7 @@ def _go(number: int) -> None:
         shown = story().steps[number - 1].shown
         tab.open_full_page(FullPage(shown["page"], shown["choices"]))
     else:
-        st.toast(_("The story stays here: “?” in the head of a page opens it again."))
+        st.toast(_("The story stays here: “?” at the top of a page opens it again."))
 
 
 def _end(index: int) -> None:

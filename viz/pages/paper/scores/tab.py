@@ -83,7 +83,9 @@ def show(trace: "Trace") -> None:
     with st.grid(3, min_column_width=240, gap="small"):
         for what, (curve, alt) in CURVES.items():
             frame.chart(curve(samples, width), f"score-{what}", file_name("scores", what), alt)
-    st.caption(_claim(samples))
+    flows = _flows(samples)
+    st.markdown(_conclusion(flows))
+    st.caption(_claim(samples, flows))
     number_controls.table_button(_("All widths (CSV)"), partial(tables.scores, samples), file_name("scores", "widths"))
     _show_heads(trace)
     _show_costs(width)
@@ -118,11 +120,24 @@ def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
     )
 
 
-def _claim(samples: dict[str, list[claims.Sample]]) -> str:
-    dots, scaled = samples["dot"], samples["scaled"]
+def _flows(samples: dict[str, list[claims.Sample]]) -> list[float]:
+    """For each width, which share of the scaled gradient is left without the division."""
+    both = zip(samples["dot"], samples["scaled"], strict=True)
+    return [dot.gradient.median / scaled.gradient.median for dot, scaled in both]
+
+
+def _conclusion(flows: list[float]) -> str:
+    """What may be concluded from random vectors."""
+    return _(
+        "**Without the division, rows of random vectors saturate: from d_k = {gone} on less than a tenth of the "
+        "gradient is left. What this does to a training, only a training can show: see “unscaled” under Ablations.**",
+        gone=next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED),
+    )
+
+
+def _claim(samples: dict[str, list[claims.Sample]], flows: list[float]) -> str:
+    dots = samples["dot"]
     off = max(abs(sample.variance / sample.expected - 1) for sample in dots)
-    flows = [dot.gradient.median / other.gradient.median for dot, other in zip(dots, scaled, strict=True)]
-    gone = next(width for width, flow in zip(WIDTHS, flows, strict=True) if flow < VANISHED)
     paper = WIDTHS.index(PAPER_WIDTH)
     return _(
         "**The paper** (§3.2.1) suspects that for large d_k dot products “grow large in magnitude, pushing the "
@@ -130,14 +145,13 @@ def _claim(samples: dict[str, list[claims.Sample]]) -> str:
         "It measures neither, and cites that additive attention is better than an unscaled dot product for large "
         "d_k. **Here** the measured variance (solid line) differs from the formula (dotted line) by at most "
         "{off:.0%}. At the paper's d_k = {paper_width} the median row still keeps {kept:.0%} of the scaled gradient, "
-        "although its entropy is {entropy:.1f} of 5 bits: two keys share the weight. From d_k = {gone} on less than "
-        "a tenth is left, at {widest:,} only {least}. The bilinear score grows as the dot product does; the additive "
-        "one is bounded by its tanh. Point at a line to see its quartiles.",
+        "although its entropy is {entropy:.1f} of 5 bits: two keys share the weight. At {widest:,} the gradient is "
+        "only {least}. The bilinear score grows as the dot product does; the additive one is bounded by its tanh. "
+        "Point at a line to see its quartiles.",
         off=off,
         paper_width=PAPER_WIDTH,
         kept=flows[paper],
         entropy=dots[paper].entropy.median,
-        gone=gone,
         widest=WIDTHS[-1],
         least=scientific(dots[-1].gradient.median),
     )

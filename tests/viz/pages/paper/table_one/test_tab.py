@@ -57,5 +57,5 @@ def test_the_clock_gives_an_exponent_for_every_kind(app: AppTest, monkeypatch: p
     started(app, "layer-times")
     until(app, lambda app: len(charts(app)) == drawn + 2)
     assert [len(chart["data"]) for chart in charts(app)[-2:]] == [5, 5]
-    assert "By the clock of the CPU" in said(app)
-    assert "Where the hardware changes the O(·)" in said(app)
+    assert "Timed on the CPU" in said(app)
+    assert "Why times differ from counts" in said(app)

@@ -47,7 +47,7 @@ VIEWS: Final[Mapping[str, Callable[..., View]]] = {
         search.candidates, search.greedy_and_beam, search.living, search.widths, search.penalty, search.alphas,
         claims.strongest_off, claims.shares, claims.saturated, claims.keys_of_memory, claims.weight_and_norm,
         claims.order_without_positions,
-        experiments.through, experiments.bleu, experiments.differences, experiments.claimed,
+        experiments.through, experiments.bleu, experiments.differences,
     )
 }  # fmt: skip
 

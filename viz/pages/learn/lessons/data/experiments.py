@@ -148,31 +148,3 @@ def _of_table(difference: float | None) -> str:
 
 def _not_measured(preset: str, dev_set: str) -> DataError:
     return DataError("The results of ablations lack the model {preset!r} on {dev_set}.", preset=preset, dev_set=dev_set)
-
-
-def claimed(shipped: "Shipped", *, dev_set: str) -> View:
-    """BLEU less a full model's, as notes about the paper often claim it, beside Table 3 and what was measured here."""
-    measured = results()
-    full = bleu_of(measured, "full", dev_set)
-    rows, found = [], dict[str, float | str]()
-    with_source = 0
-    for preset, claimed in later.ablations_table.OFTEN_CLAIMED.items():
-        own, paper = bleu_of(measured, preset, dev_set), later.ablations_table.paper_difference(preset)
-        if own is None or full is None:
-            raise _not_measured(preset, dev_set)
-        name = preset.replace("-", "_")
-        found |= {f"{name}_claimed": claimed, f"{name}_less": own.mean - full.mean}
-        with_source += paper is not None
-        rows.append((PRESETS[preset], f"{claimed:+.1f}", _of_table(paper), f"{own.mean - full.mean:+.1f}"))
-    found |= {"claims": len(rows), "with_source": with_source, "without_source": len(rows) - with_source}
-    columns = (
-        Column(said("without")), Column(said("common claim"), is_number=True), Column(said("Table 3"), is_number=True),
-        Column(said("small models here"), is_number=True),
-    )  # fmt: skip
-    caption = said("BLEU minus the full model. The last column: {dev_set}, mean over the seeds.", dev_set=dev_set)
-    choices = {
-        "paper_tab": "Ablations",
-        "ablations": ("full", *later.ablations_table.OFTEN_CLAIMED),
-        "ablations_chosen": True,
-    }
-    return View(Rows(columns, tuple(rows)), found, caption, FullPage("paper", choices))
