@@ -116,7 +116,7 @@ def label(name: str) -> str:
     if group != EXPERIMENTS or not own:
         return name
     words = own.replace("-", " ")
-    return _("Experiment: {name}", name=_(words) if words in _EXPERIMENT_NAMES else words)
+    return _("Small model: {name}", name=_(words) if words in _EXPERIMENT_NAMES else words)
 
 
 def models() -> dict[str, Path]:

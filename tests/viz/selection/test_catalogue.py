@@ -34,7 +34,7 @@ def test_experiments_come_last_and_say_so(root: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.argv", ["app.py", str(root / "elsewhere")])
     assert list(catalogue.server_models()) == ["en-de", "tiny", "elsewhere", "experiments/no-positions"]
     assert catalogue.experiments() == {"no-positions": folder}
-    assert catalogue.label("experiments/no-positions") == "Experiment: no positions"
+    assert catalogue.label("experiments/no-positions") == "Small model: no positions"
     assert [catalogue.label(name) for name in ("en-de", "google/bert")] == ["en-de", "google/bert"]
 
 

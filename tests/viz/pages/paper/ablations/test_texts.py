@@ -55,7 +55,7 @@ def test_the_reference_is_told_as_such_with_the_same_trials() -> None:
 
 def test_differences_smaller_than_their_spread_are_named() -> None:
     def row(preset: str, difference: tuple[float, float] | None) -> Row:
-        return Row(preset, 3, {"dev": SetResult((20, 1), (40, 1), {}, difference)}, None, None, None)
+        return Row(preset, 3, {"dev": SetResult((20, 1), (40, 1), {}, difference)}, None, None)
 
     rows = [
         row("full", None),

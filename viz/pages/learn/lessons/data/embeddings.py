@@ -92,7 +92,8 @@ def neighbours(shipped: "Shipped", *, word: str, other: str) -> View:
         "cosine": nearest[0].cosine, "other_cosine": float(cosines[its]), "other_rank": rank + 1,
         "last": nearest[-1].cosine, "chance": float((space.directions.mean(0) ** 2).sum()),
     }  # fmt: skip
-    found["verdict"] = said("Yes") if rank < NEIGHBOURS else said("No")
+    near = said("Yes, but not the nearest") if rank else said("Yes, the nearest")
+    found["verdict"] = near if rank < NEIGHBOURS else said("No")
     tokens = [*(one.token for one in nearest), space.tokens[its]]
     values = np.array([*(one.cosine for one in nearest), float(cosines[its])])
     picture = Bars(labels=tokens, series={said("cosine"): values}, number=said("cosine"), marked=len(tokens) - 1)
