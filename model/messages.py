@@ -8,27 +8,7 @@ data: names, numbers, or other messages. `model` knows no other language.
 """
 
 from collections.abc import Mapping
-from string import Formatter
 from typing import Self
-
-_NO_BREAK_SPACE = "\u00a0"
-
-
-class _SpacedPercent(Formatter):
-    """As `str.format`, but a share is "50 %" and stays on one line, as in all sentences that have such a number."""
-
-    def format_field(self, value: object, format_spec: str) -> str:
-        text = format(value, format_spec)
-        return f"{text[:-1]}{_NO_BREAK_SPACE}%" if format_spec.endswith("%") else text
-
-
-def filled(template: str, values: Mapping[str, object]) -> str:
-    """A template with values in place of its names.
-
-    Raises:
-        KeyError: it has a name without a value.
-    """
-    return _SpacedPercent().vformat(template, (), values) if "%}" in template else template.format(**values)
 
 
 class Message(str):
@@ -47,7 +27,7 @@ class Message(str):
     def __new__(cls, template: str, values: Mapping[str, object], many: str = "") -> Self:
         """Raises a KeyError where the template has a name without a value."""
         chosen = many if many and values["count"] != 1 else template
-        made = super().__new__(cls, filled(chosen, values) if values else chosen)
+        made = super().__new__(cls, chosen.format(**values) if values else chosen)
         made.template, made.many, made.values = template, many, values
         return made
 

@@ -27,7 +27,7 @@ def test_candidates_have_probabilities_a_sum_and_a_rank_and_sliders_change_them_
     root = player(page, serve, "/?step=1")
     expect(shown_rows(root)).to_have_count(10)
     expect(shown_rows(root).first).to_contain_text("✓")
-    expect(shown_rows(root).first.locator(".bar-value").first).to_have_text(re.compile(r"^\d+\.\d %$"))
+    expect(shown_rows(root).first.locator(".bar-value").first).to_have_text(re.compile(r"^\d+\.\d%$"))
     expect(root.locator(".bar-now").nth(1)).to_have_text(re.compile(r"^[\d,.]+ × less$"))
     expect(root.locator(".together")).to_contain_text("Together, these 10")
     expect(root.locator(".numbers")).to_contain_text(re.compile(r"Rank1.*nats"))

@@ -56,11 +56,11 @@ test("one token alone has no entropy", () => {
   assert.equal(filterDistribution(grouped, { ...all, topK: 1 }).entropy, 0);
 });
 
-test("what is possible never reads as 0 %", () => {
-  assert.equal(formatShare(0), "0.0 %");
-  assert.equal(formatShare(0.0004), "< 0.1 %");
-  assert.equal(formatProbability(Math.log(0.25)), "25.0 %");
-  assert.equal(formatProbability(-Infinity), "0.0 %");
+test("what is possible never reads as 0%", () => {
+  assert.equal(formatShare(0), "0.0%");
+  assert.equal(formatShare(0.0004), "< 0.1%");
+  assert.equal(formatProbability(Math.log(0.25)), "25.0%");
+  assert.equal(formatProbability(-Infinity), "0.0%");
   assert.equal(formatSigned(-1.234), "−1.23");
   assert.equal(formatSigned(-Infinity), "−∞");
 });
@@ -73,7 +73,7 @@ test("a rare token is said to be so many times less likely than the one written"
   assert.equal(timesLess(-30, 0), "> 1 million × less");
 });
 
-test("on the logarithmic scale a power of ten is a fifth, from 0.001 % to certainty", () => {
+test("on the logarithmic scale a power of ten is a fifth, from 0.001% to certainty", () => {
   near(onLogScale(1), 1);
   near(onLogScale(0.1), 0.8);
   near(onLogScale(1e-5), 0);

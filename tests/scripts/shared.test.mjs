@@ -43,13 +43,13 @@ test("decimals are exact, and code 1 lies between zero and the first of them", (
 
 test("percent never says more than there is", () => {
   const shown = {
-    0: "0.0 %",
-    0.0005: "< 0.1 %",
-    0.05: "5.0 %",
-    0.5: "50 %",
-    0.995: "99.5 %",
-    0.9995: "> 99.9 %",
-    1: "100.0 %",
+    0: "0.0%",
+    0.0005: "< 0.1%",
+    0.05: "5.0%",
+    0.5: "50%",
+    0.995: "99.5%",
+    0.9995: "> 99.9%",
+    1: "100.0%",
   };
   for (const [probability, text] of Object.entries(shown)) assert.equal(percent(Number(probability)), text);
 });

@@ -24,7 +24,7 @@ from typing import Final
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from model.messages import Message, filled, said, said_plural
+from model.messages import Message, said, said_plural
 
 __all__ = ["Message", "_", "languages", "plural", "said", "said_plural", "shown", "speak", "speaking"]
 
@@ -147,7 +147,7 @@ def _others(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def _filled(template: str, values: Mapping[str, object]) -> str:
-    return filled(template, {name: _value(value) for name, value in values.items()}) if values else template
+    return template.format(**{name: _value(value) for name, value in values.items()}) if values else template
 
 
 def _value(value: object) -> object:

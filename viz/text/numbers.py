@@ -24,7 +24,7 @@ def signed(value: float, digits: int = 2) -> str:
 
 def percent(share: float) -> str:
     """A share from 0 to 1 in percent, with one decimal."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
 
 
 def times_less(log_prob: float, other: float) -> str:

@@ -19,14 +19,14 @@ def test_a_table_shows_every_text_literally() -> None:
 
 def test_a_narrow_table_breaks_titles_and_long_names_but_no_number_and_no_short_name() -> None:
     columns = [Column("Set"), Column("Description"), Column("Right, of all of them", is_number=True)]
-    html = table(columns, [("L2 H1", "d_model, made_by/some_hand", "48.4 % (43.5 to 53.2)")], label="a")
+    html = table(columns, [("L2 H1", "d_model, made_by/some_hand", "48.4% (43.5 to 53.2)")], label="a")
     titles, row = html.split("</thead>")
     assert titles.count("white-space:normal") == len(columns)
     name, text, number = row.split('dir="auto"')[1:]
     assert "white-space:nowrap" in name
     assert "d_model, made_<wbr>by/<wbr>some_<wbr>hand" in text
     assert "white-space:nowrap" not in text
-    assert re.findall(r"nowrap\">([^<]*)</span>", number) == ["48.4 %", "(43.5 to 53.2)"]
+    assert re.findall(r"nowrap\">([^<]*)</span>", number) == ["48.4%", "(43.5 to 53.2)"]
 
 
 def test_control_characters_are_shown_as_signs() -> None:

@@ -21,7 +21,7 @@ def test_a_number_has_a_real_minus_sign_and_never_a_minus_zero(value: float, exp
 
 
 def test_shares_are_read_in_percent_and_small_numbers_as_powers_of_ten() -> None:
-    assert percent(0.1234) == "12.3 %"
+    assert percent(0.1234) == "12.3%"
     assert [scientific(value) for value in (3e-7, 0.0)] == ["3·10⁻⁷", "0"]
 
 

@@ -62,10 +62,10 @@ def percent(probability: float) -> str:
     """In percent; what is not certain never reads as 100 %, nor what is possible as 0 %."""
     value = 100 * probability
     if 0 < value < 0.1:
-        return "< 0.1 %"
+        return "< 0.1%"
     if 99.9 < value < 100:
-        return "> 99.9 %"
-    return f"{value:.1f} %" if value < 9.95 or value > 99 else f"{value:.0f} %"
+        return "> 99.9%"
+    return f"{value:.1f}%" if value < 9.95 or value > 99 else f"{value:.0f}%"
 
 
 def label_smoothing_note() -> str:

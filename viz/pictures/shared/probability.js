@@ -6,9 +6,9 @@ import { colourBar } from "./picture.js";
 /** In percent; what is not certain never reads as 100 %, nor what is possible as 0 %. @param {number} probability */
 export function percent(probability) {
   const value = probability * 100;
-  if (value > 0 && value < 0.1) return "< 0.1 %";
-  if (value < 100 && value > 99.9) return "> 99.9 %";
-  return value < 9.95 || value > 99 ? `${value.toFixed(1)} %` : `${value.toFixed(0)} %`;
+  if (value > 0 && value < 0.1) return "< 0.1%";
+  if (value < 100 && value > 99.9) return "> 99.9%";
+  return value < 9.95 || value > 99 ? `${value.toFixed(1)}%` : `${value.toFixed(0)}%`;
 }
 
 /** Below this every probability stands at the left end of a logarithmic scale. */

@@ -14,8 +14,8 @@ const MOST_CANDIDATES = 20;
 
 /** @param {number} share */
 export function formatShare(share) {
-  if (share > 0 && share < 0.0005) return "< 0.1 %";
-  return `${(100 * share).toFixed(1)} %`;
+  if (share > 0 && share < 0.0005) return "< 0.1%";
+  return `${(100 * share).toFixed(1)}%`;
 }
 
 /** @param {number} logProb */

@@ -29,7 +29,7 @@ export function filmCurve(steps, tooltip, goTo) {
   return new StepChart({
     label: _(CURVE_LABEL),
     lanes: [
-      lane(_("Probability"), "100 %", "probability", probabilities),
+      lane(_("Probability"), "100%", "probability", probabilities),
       lane(_("Entropy"), _("{value} nats", { value: most.toFixed(1) }), "entropy", entropies),
     ],
     places: steps.map((_step, step) => (step + 0.5) / steps.length),

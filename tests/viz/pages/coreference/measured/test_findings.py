@@ -31,15 +31,15 @@ def test_heads_are_named_from_one_and_rollout_names_layers(scores: CoreferenceSc
 def test_the_summary_says_what_the_scores_say(scores: CoreferenceScores) -> None:
     lines = {what: (encoder, cross) for what, encoder, cross in findings.summary(scores)}
     nearest = scores.sites["encoder.self"].baselines.nearest
-    assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f} %"
+    assert lines["Nearest candidate"][0] == f"{100 * nearest:.1f}%"
     first, second = sorted(scores.sites["encoder.self"].held_out, key=lambda one: one.chosen_on)
     for half, one in (("first", first), ("second", second)):
         head = f"L{one.head.layer + 1} H{one.head.head + 1}"
-        share = f"{100 * float(one.accuracy.value):.1f} %"
+        share = f"{100 * float(one.accuracy.value):.1f}%"
         assert lines[f"Best head of the {half} half, on the other half"][0].startswith(f"{head}: {share}")
     assert scores.contrast is not None
     accuracy = float(scores.contrast.accuracy.value)
-    assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f} %")
+    assert lines["The model prefers the right German pronoun"][0].startswith(f"{100 * accuracy:.1f}%")
 
 
 def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(scores: CoreferenceScores) -> None:
@@ -59,4 +59,4 @@ def test_the_first_sentence_names_a_head_only_where_it_beats_the_nearest_noun(sc
 
     assert "No head reliably follows" in verdict(-0.01)
     assert "L2 H3" in verdict(0.02)
-    assert "75.0 %" in verdict(0.02)
+    assert "75.0%" in verdict(0.02)

@@ -23,7 +23,7 @@ def test_a_card_shows_text_as_it_is_and_what_cannot_be_seen() -> None:
 
 def test_the_steps_tell_both_probabilities_of_each_token() -> None:
     first, second = findall(r'<li title="([^"]*)"', steps_html(CARD))
-    assert first == "Step 1: 61 % under the model, 100.0 % as sampled"
-    assert second == "Step 2: &lt; 0.1 % under the model, 37 % as sampled"
+    assert first == "Step 1: 61% under the model, 100.0% as sampled"
+    assert second == "Step 2: &lt; 0.1% under the model, 37% as sampled"
     greedy = steps_html(replace(CARD, filtered_log_probs=None))
-    assert findall(r'<li title="([^"]*)"', greedy)[0] == "Step 1: 61 % under the model"
+    assert findall(r'<li title="([^"]*)"', greedy)[0] == "Step 1: 61% under the model"
