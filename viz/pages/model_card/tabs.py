@@ -248,7 +248,7 @@ def whole_card(selection: Selection) -> None:
     """What the checkpoint's card says of its limits, and the rest of it."""
     text = data.card(selection.model)
     if text is None:
-        _missing("README.md", _("what to expect of it"))
+        _missing("README.md", _("what to expect from it"))
         return
     limits = card_section(text, LIMITS)
     if limits:

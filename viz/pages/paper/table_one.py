@@ -232,7 +232,7 @@ def _bends(times: "LayerTimes", device: str) -> str:
     fastest, slowest = max(rates, key=lambda kind: rates[kind]), min(rates, key=lambda kind: rates[kind])
     sentences = [
         _(
-            "**Why times differ from counts:** the hardware is not equally fast at all multiply-adds. {fastest} "
+            "**Why times differ from counts:** the hardware does not do all multiply-adds equally fast. {fastest} "
             "does {most} per second, {slowest} {least}, {times:.0f} × fewer.",
             fastest=figures.NAMES[fastest],
             most=amount(rates[fastest]),

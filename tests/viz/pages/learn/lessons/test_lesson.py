@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from viz.locale.extraction import template
 from viz.pages.learn.lessons.lesson import LessonFileError, Step, holds, lessons, read
+from viz.text import messages
 
 WHOLE = """
 title = "Title"
@@ -95,6 +97,18 @@ def test_the_lessons_follow_the_paper_and_have_four_to_nine_steps() -> None:
     assert all(step.claims for lesson in known.values() for step in lesson.steps)
     assert {name: len(lesson.summary) for name, lesson in known.items() if len(lesson.summary) != 3} == {}
     assert [name for name, lesson in known.items() if not lesson.exercise] == []
+
+
+@pytest.mark.parametrize("language", messages.languages())
+def test_an_exercise_names_pages_tabs_and_controls_that_there_are(language: str) -> None:
+    ids = [message.id for message in template() if isinstance(message.id, str)]
+    with messages.speaking(language):
+        known = {messages._(text) for text in ids}
+        exercises = [messages._(lesson.exercise) for lesson in lessons().values()]
+    unquoted = r"(?:page|tab|choose|open) ([A-Z][^,:;“]*?)(?=[,:;.]| and )"
+    named = {name for text in exercises for name in (*re.findall("“([^”]+)”", text), *re.findall(unquoted, text))}
+    # A sum of words is typed.
+    assert named - known == {"running − run + walk"}
 
 
 def test_a_text_that_names_a_lesson_by_its_number_means_one_that_there_is() -> None:
