@@ -20,7 +20,7 @@ _PACKAGES: Final = {
     ".analysis": "head_circuits library_circuits two_models word_diff",
     ".analysis.ablations": "outputs",
     ".analysis.attribution": "deletion gradients",
-    ".analysis.coreference": "case_files pronoun_link",
+    ".analysis.coreference": "case_files pronoun_choice pronoun_link",
     ".analysis.interventions": "edit_comparison head_effects head_verdict parts_off patching word_pairs",
     ".analysis.metrics": "derived_row head_jobs head_matrix head_metrics head_names measures",
     ".analysis.positions": "word_order",
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from model.analysis.attribution import choice as attribution_choice
     from model.analysis.attribution import deletion, gradients
     from model.analysis.attribution import methods as attribution_methods
-    from model.analysis.coreference import case_files, pronoun_link
+    from model.analysis.coreference import case_files, pronoun_choice, pronoun_link
     from model.analysis.interventions import (
         edit_comparison,
         head_effects,

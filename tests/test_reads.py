@@ -52,7 +52,7 @@ OWN: Final = {
     "viz/locale/extraction.py", "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py",
     "viz/pages/learn/story/bar.py", "viz/pages/model_card/tabs.py", "viz/pictures/offline.py",
     "viz/selection/examples.py", "viz/server/bundle.py", "viz/text/glossary.py", "viz/text/messages.py",
-    "viz/ui/formulas.py", "viz/ui/page_style.py",
+    "viz/ui/formulas.py", "viz/ui/page_style.py", "viz/ui/snippets.py",
 }  # fmt: skip
 #: Where `open` is of what a person opens on a page.
 NO_FILES: Final = {

@@ -43,7 +43,8 @@ _EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
     said("two heads"),
     said("unscaled"),
 )
-_OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
+#: The checkpoints that come with Headlight.
+OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
 #: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
 _SETTLED: Final = 100_000_000
 #: Folder of checkpoints → what it was when it was listed, and the list.
@@ -53,7 +54,7 @@ _LISTED: Final[dict[Path, tuple[object, dict[str, Path]]]] = {}
 def checkpoint_root() -> Path:
     """The folder whose sub-folders are checkpoints: `checkpoints/`, or what HEADLIGHT_CHECKPOINTS names."""
     named = os.environ.get(ROOT_VARIABLE)
-    return Path(named) if named else _OWN_ROOT
+    return Path(named) if named else OWN_ROOT
 
 
 def downloads_allowed() -> bool:

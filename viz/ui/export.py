@@ -6,9 +6,12 @@ from typing import Final
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.errors import HeadlightError
+from viz.selection import state
 from viz.selection.common import PICTURE_FORMATS
-from viz.text.messages import _, said
+from viz.text.messages import _, said, shown
 from viz.ui import controls
+from viz.ui.snippets import Snippet, Views
 
 _PAPER_LABELS: Final = {"shown": said("Page"), "white": said("White"), "transparent": said("Transparent")}
 #: Pixels of what is in the menu, where the screen has room.
@@ -43,3 +46,31 @@ def files(offer: Callable[[], None]) -> None:
     if opened is not None and getattr(opened, "open", False):
         with opened.container(width=WIDTH):
             offer()
+
+
+def python(field: str, views: Views, *arguments: object) -> None:
+    """Show the Python that gives the numbers of the open tab, while the menu is open; to be called after the tabs.
+
+    Args:
+        field: of the selection, which names the open tab.
+        views: tab → its snippet.
+        arguments: for the snippet.
+    """
+
+    def offer() -> None:
+        view = views[state.value(field, str)]
+        try:
+            snippet: Snippet = view if isinstance(view, str) else view(*arguments)
+        except HeadlightError:
+            # The view says it.
+            return
+        if not snippet:
+            return
+        st.markdown(_("**Python**"))
+        if isinstance(snippet, str):
+            st.caption(shown(snippet))
+            return
+        st.code("\n".join(snippet), language="python", wrap_lines=True)
+        st.caption(_("These lines give the numbers of this view, after `pip install headlight`."))
+
+    files(offer)

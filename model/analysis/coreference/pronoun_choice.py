@@ -8,13 +8,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.german_pronouns import rival_forms, text_of_pieces, translated_pronoun
+from model.analysis.interventions.patching import ChoicePair
+from model.analysis.interventions.word_pairs import WordPair, spelled
 from model.decoding.logit_lens import log_probs_of
 from model.decoding.search import greedy_search
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import pad
 from model.sequence_translator import SequenceTranslator
+from model.word_choice import Chooser
 from model.words import Span
 
 
@@ -91,3 +95,22 @@ def _continuation_log_probs(
     counted = (positions >= len(prefix)) & (positions < ends[:, None])
     chosen = log_probs_of(model, hidden[counted], emitted[counted])
     return torch.zeros(len(rivals), device=memory.device).index_add_(0, counted.nonzero()[:, 0], chosen).cpu()
+
+
+def pronoun_pairs(reader: Chooser) -> dict[str, WordPair]:
+    """The pairs of the curated set whose German pronoun depends on what is meant, by their names.
+
+    Args:
+        reader: a translator of English to German.
+    """
+    of_pair: dict[str, list[PronounCase]] = {}
+    for case in curated_cases().cases:
+        of_pair.setdefault(case.pair, []).append(case)
+    found = {}
+    for name, cases in of_pair.items():
+        if len(cases) == 2 and not cases[0].is_control and all(case.german for case in cases):
+            german, texts = cases[0].german, (cases[0].sentence, cases[1].sentence)
+            assert german is not None, "so they are chosen"
+            a, b = (reader.word_choice(text, german.right, german.wrong) for text in texts)
+            found[name] = WordPair(ChoicePair(a, b), texts, spelled(reader, a))
+    return found

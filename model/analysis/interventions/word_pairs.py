@@ -7,6 +7,7 @@ between the first tokens in which both names differ.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -94,6 +95,16 @@ def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
         texts, right, wrong = (f"{asked.a} {MASK}.", f"{asked.b} {MASK}."), right.strip(), wrong.strip()
     a, b = (reader.word_choice(text, right, wrong) for text in texts)
     return WordPair(ChoicePair(a, b), texts, spelled(reader, a))
+
+
+def gift_pairs(reader: Chooser) -> dict[str, WordPair]:
+    """Those of `indirect_object_pairs`, by their names, whose names of people are words of this model; an
+    encoder–decoder, which does not go on with a text, has none."""
+    found = {}
+    for asked in indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
+        with suppress(InputTextError):
+            found[asked.name] = asked_pair(reader, asked)
+    return found
 
 
 @torch.inference_mode()

@@ -35,7 +35,7 @@ LABELS: Final = {"own": said("Our own sentences"), "file": said("A file")}
 LEFT_OUT: Final = (said("too long or blank for this model"),)
 #: Bad lines that are listed; of the others, how many there are.
 MAX_LISTED: Final = 5
-_SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
+SENTENCES, _PAIRS, _JOB = "atlas/sentences", "atlas/pairs", "atlas"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _reading() -> Reading | None:
     sentences: _Loaded[CorpusSentence] | None = None
     if is_file:
         label, help_text = _of_sentences(writes=_writes_from_source(abilities))
-        sentences = _upload(label, _SENTENCES, data.read_sentences, help_text)
+        sentences = _upload(label, SENTENCES, data.read_sentences, help_text)
     elif _writes_from_source(abilities):
         st.caption(_("200 everyday sentences written by us; the model reads them with its own translations."))
     else:

@@ -7,7 +7,7 @@ import streamlit as st
 from viz.access import models
 from viz.selection import state
 from viz.text.messages import _
-from viz.ui import formulas, frame
+from viz.ui import export, formulas, frame
 
 frame.title(_("Atlas")).caption(
     _(
@@ -26,12 +26,13 @@ with frame.errors_shown():
         )
     else:
         # After the title, which waits for no library.
-        from viz.pages.atlas import corpus, tabs
+        from viz.pages.atlas import corpus, python, tabs
 
         pictures = st.container()
         measured = corpus.measured(pictures)
         if measured is not None:
             with pictures:
                 tabs.show(measured)
+            export.python("atlas_tab", python.VIEWS, measured)
 with st.expander(_("Formulas and sources"), key="atlas-formulas"):
     formulas.show(Path(__file__).with_name("formulas.md"))

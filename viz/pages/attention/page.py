@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from viz.access import models
-from viz.pages.attention import circuits
+from viz.pages.attention import circuits, python
 from viz.pages.attention import export as attention_export
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
@@ -40,4 +40,5 @@ with frame.errors_shown():
     ]
     export.files(partial(attention_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
+    export.python("attention_tab", python.VIEWS, trace)
     frame.lacking(models.abilities(state.current().model), "self-attention")

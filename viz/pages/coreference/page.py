@@ -6,7 +6,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.coreference import CoreferenceTab
 from viz.text.messages import _
-from viz.ui import frame
+from viz.ui import export, frame
 
 frame.title(_("Compare")).caption(
     _(
@@ -22,7 +22,7 @@ with frame.errors_shown():
         )
     else:
         # After the title, which waits for no library.
-        from viz.pages.coreference import cause, side_by_side, two_models
+        from viz.pages.coreference import cause, python, side_by_side, two_models
         from viz.pages.coreference.measured import tab as measured
 
         tabs: list[frame.Tab[CoreferenceTab]] = [
@@ -32,3 +32,4 @@ with frame.errors_shown():
             ("Two models", two_models.show),
         ]
         frame.tabs("coreference_tab", tabs)
+        export.python("coreference_tab", python.VIEWS)

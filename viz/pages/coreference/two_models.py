@@ -37,7 +37,7 @@ OVER_LABELS: Final = {"text": said("This text"), "corpus": said("Our 200 sentenc
 @frame.fragment
 def show() -> None:
     """Which second model, what both write, the distances of their heads, and two heads beside each other."""
-    offered = _offered()
+    offered = offered_models()
     if not offered:
         frame.note(_("No other model on the list reads text. Add one under “Add a model” on the left."))
         return
@@ -72,11 +72,11 @@ def show() -> None:
         _heads(found, data.read_by_both(first, second, text), both, names, (picture, words))
 
 
-def _offered() -> dict[str, str]:
+def offered_models() -> dict[str, str]:
     """Names of the other models that read text → how they are listed."""
     own = state.current().model.checkpoint or next(iter(catalogue.models()), "")
     others = [name for name in catalogue.models() if name != own]
-    kinds = {name: models.kind(_choice(name)) for name in others}
+    kinds = {name: models.kind(choice_of(name)) for name in others}
     readable = [name for name in others if kinds[name] not in (None, "image")]
     # One of the same kind has the same attentions to compare.
     kind = models.kind(state.current().model)
@@ -84,7 +84,8 @@ def _offered() -> dict[str, str]:
     return {name: catalogue.label(name) for name in readable}
 
 
-def _choice(name: str) -> ModelChoice:
+def choice_of(name: str) -> ModelChoice:
+    """The second model, on the device of the first."""
     return ModelChoice(name, state.current().model.device, catalogue.folder_of(name))
 
 

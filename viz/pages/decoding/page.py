@@ -22,6 +22,7 @@ with frame.errors_shown():
             attribution,
             cost,
             opening,
+            python,
             sampling,
             translation_controls,
             translations,
@@ -51,3 +52,4 @@ with frame.errors_shown():
         ]
         export.files(partial(decoding_export.files, trace))
         frame.tabs("decoding_tab", tabs, trace)
+        export.python("decoding_tab", python.VIEWS, trace)

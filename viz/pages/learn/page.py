@@ -2,7 +2,7 @@
 
 from viz.selection.learn import LearnTab
 from viz.text.messages import _
-from viz.ui import frame
+from viz.ui import export, frame
 
 head = frame.title(
     _("Learn"),
@@ -13,6 +13,7 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
+    from viz.pages.learn import python
     from viz.pages.learn.collection import tab as collection
     from viz.pages.learn.lessons import tab as lessons
     from viz.pages.learn.training import tab as training
@@ -25,3 +26,4 @@ with frame.errors_shown():
         ("Collection", collection.show),
     ]
     frame.tabs("learn_tab", every_tab, head)
+    export.python("learn_tab", python.VIEWS)

@@ -6,7 +6,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.text.messages import _
-from viz.ui import frame
+from viz.ui import export, frame
 
 frame.title(_("Model")).caption(
     _(
@@ -18,7 +18,7 @@ with frame.errors_shown():
     selection = state.current()
     with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
         # After the title, which waits for no library.
-        from viz.pages.model_card import tabs
+        from viz.pages.model_card import python, tabs
 
         models.abilities(selection.model)
     every_tab: list[frame.Tab[ModelCardTab]] = [
@@ -29,3 +29,4 @@ with frame.errors_shown():
     ]
     is_ours = models.is_english_german(selection.model)
     frame.tabs("model_card_tab", [tab for tab in every_tab if is_ours or tab[0] in tabs.TABS_OF_OTHERS], selection)
+    export.python("model_card_tab", python.VIEWS)

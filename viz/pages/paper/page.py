@@ -4,7 +4,7 @@ from viz.access import models
 from viz.selection import state
 from viz.selection.paper import PaperTab
 from viz.text.messages import _
-from viz.ui import finding, frame, sentence
+from viz.ui import export, finding, frame, sentence
 
 head = frame.title(
     _("The paper"),
@@ -15,7 +15,7 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, table_one
+    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, table_one
     from viz.pages.paper.scores import tab as scores
     from viz.pages.paper.through_training import tab as through_training
 
@@ -34,3 +34,4 @@ with frame.errors_shown():
         ("Live switches", live_switches.show),
     ]
     frame.tabs("paper_tab", tabs, trace)
+    export.python("paper_tab", python.VIEWS, trace)

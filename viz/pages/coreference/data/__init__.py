@@ -212,12 +212,16 @@ def candidate_weights(
     trace: Trace, reader: Reader, case: PronounCase, site: str, rows: Positions, measure: Measure
 ) -> Float[np.ndarray, "layer head candidate"] | str:
     """From these rows to antecedent and distractor, by a measure, or why that cannot be said."""
+    both = candidates(trace, reader, case, site)
+    return both if isinstance(both, str) else _candidate_weights(trace, reader, site, rows, both, measure)
+
+
+def candidates(trace: Trace, reader: Reader, case: PronounCase, site: str) -> tuple[Positions, ...] | str:
+    """The tokens of antecedent and distractor among the keys of an attention; or why there are none."""
     if not (reads_sentence(trace, site) or site == CROSS):
         return said("neither candidate is among the tokens that this attention sees")
     read = read_case(reader, case)
-    if isinstance(read, str):
-        return read
-    return _candidate_weights(trace, reader, site, rows, tuple(map(tuple, read.pieces[1:])), measure)
+    return read if isinstance(read, str) else tuple(map(tuple, read.pieces[1:]))
 
 
 def movement(sides: "Sequence[Side]", reader: Reader, site: str, measure: Measure) -> Movement | str:

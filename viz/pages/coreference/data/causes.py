@@ -2,19 +2,15 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 from jaxtyping import Float
 
 from model import later
-from model.errors import DataError, InputTextError
-from model.pairs import Pair as SentencePair
-from model.pairs import parse_pairs
+from model.errors import DataError
 from viz.access.head_verdict import Question, all_heads, question
 from viz.access.models import MAX_MODELS
-from viz.pages.coreference.data import Pair, curated_pairs
 from viz.selection.coreference import OthersOf, Replacement
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
@@ -36,43 +32,16 @@ MOST_PAIRS: Final = 200
 LIKELIEST: Final = 3
 
 
-@cache
-def pronoun_pairs() -> tuple[Pair, ...]:
-    """The pairs of the curated set whose German pronoun depends on what is meant."""
-    pairs = curated_pairs().values()
-    return tuple(pair for pair in pairs if not pair.is_control and all(case.german for case in pair.cases))
-
-
 @cached(max_entries=MAX_MODELS)
 def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
-    """`pronoun_pairs`, as what is asked of an English–German translator."""
-    found = []
-    for pair in pronoun_pairs():
-        (text_a, german), (text_b, _) = ((case.sentence, case.german) for case in pair.cases)
-        assert german is not None, "so they are chosen"
-        a, b = (reader.word_choice(text, german.right, german.wrong) for text in (text_a, text_b))
-        found.append(
-            question(
-                later.word_pairs.WordPair(
-                    later.patching.ChoicePair(a, b), (text_a, text_b), later.word_pairs.spelled(reader, a)
-                ),
-                pair.name,
-            )
-        )
-    return tuple(found)
+    """What is asked of an English–German translator."""
+    return tuple(question(pair, name) for name, pair in later.pronoun_choice.pronoun_pairs(reader).items())
 
 
 @cached(max_entries=MAX_MODELS)
 def gift_questions(reader: "Chooser") -> tuple[Question, ...]:
-    """The sentences about who is given something, as far as their names are words of this model; an encoder–decoder,
-    which does not go on with a text, is asked none."""
-    found = []
-    for asked in later.word_pairs.indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
-        try:
-            found.append(question(later.word_pairs.asked_pair(reader, asked), asked.name))
-        except InputTextError:
-            continue
-    return tuple(found)
+    """What is asked of any other model: who is given something."""
+    return tuple(question(pair, name) for name, pair in later.word_pairs.gift_pairs(reader).items())
 
 
 def choices(asked: Sequence[Question]) -> "tuple[WordChoice, ...]":

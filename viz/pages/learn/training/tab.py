@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
+    from model.sequence_translator import SequenceTranslator
 
 VIEWS = ("Label smoothing", "Warm-up", "Teacher forcing")
 _FOLDER: Final = "pages/learn/training"
@@ -116,17 +117,14 @@ def two_films(runs: TwoRuns, asked: FilmsState, *, key: str, name: str) -> Films
 def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     """Show the reference, and both runs as films at the same position."""
     translator = models.any_translator(state.current().model)
-    link = finding.of(trace).link
-    step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
-    proposed = data.other_translation(translator, trace, step)
-    reference = controls_row.text_input(
+    proposed = _proposed(translator, trace)
+    controls_row.text_input(
         _("Reference translation, which the decoder reads"),
         key=state.bind("forced_reference", state.current().learn.forced_reference or proposed.text),
         on_change=state.take,
         args=("forced_reference",),
     )
-    typed = reference if reference != proposed.text else ""
-    runs = data.two_runs(translator, trace, typed or proposed)
+    runs = data.two_runs(translator, trace, asked_reference(translator, trace))
     last = max(len(runs.forced), len(runs.free)) - 1
     step = state.current().learn.forced_step
     moved = two_films(
@@ -147,6 +145,19 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
             "read that are not in the reference."
         )
     )
+
+
+def _proposed(translator: "SequenceTranslator", trace: "Trace") -> data.OtherTranslation:
+    """The reference that the page proposes: where the finding's word is written, the second-best one is taken."""
+    link = finding.of(trace).link
+    step = None if link is None or link.step is None or link.step >= len(trace.steps) else link.step
+    return data.other_translation(translator, trace, step)
+
+
+def asked_reference(translator: "SequenceTranslator", trace: "Trace") -> str | data.OtherTranslation:
+    """The reference that the decoder is made to read: a person's, or the page's, with its tokens."""
+    typed, proposed = state.current().learn.forced_reference, _proposed(translator, trace)
+    return typed if typed not in ("", proposed.text) else proposed
 
 
 def _forcing_in_words(runs: data.TwoRuns) -> str:

@@ -231,7 +231,7 @@ def show(head: "DeltaGenerator") -> None:
 @frame.fragment
 def _walk(trace: "Trace") -> None:
     reader = models.reader(state.current().model)
-    asked = _place(trace, reader)
+    asked = place_in(trace, reader)
     told = _Told.of(trace, reader, asked)
     name = file_name("transformer", asked.depth, head_name(asked.site, asked.layer, asked.head), sentence=trace.text)
     picture = WalkPicture.of(trace, reader, asked)
@@ -259,7 +259,7 @@ def _read(trace: "Trace", value: object) -> WalkState | None:
     return heard if heard is not None and heard.fits(trace) else None
 
 
-def _place(trace: "Trace", reader: "Reader") -> WalkState:
+def place_in(trace: "Trace", reader: "Reader") -> WalkState:
     """Where a person is, with what is most worth seeing where they have not chosen."""
     common, learn = state.current().common, state.current().learn
     sites = [site for site in SITES if site in trace.sites]
@@ -286,13 +286,13 @@ def _place(trace: "Trace", reader: "Reader") -> WalkState:
         key = common.key_token
     if key is None:
         key = int(trace.weights(site, place.layer, [place.head], slice(row, row + 1)).argmax())
-    if learn.component is None and not _lacks_scores(reader):
+    if learn.component is None and not lacks_scores(reader):
         of_row = attention.derived_row(trace, site, place.layer, place.head, row, scaled=True, masked=True)
         place = replace(place, dimension=int(of_row.products[key].abs().argmax()))
     return replace(place, key=key)
 
 
-def _lacks_scores(reader: "Reader") -> str:
+def lacks_scores(reader: "Reader") -> str:
     """Why no score of a model is known; "" where they are."""
     return str(reader.abilities.lacks.get("scores") or reader.abilities.lacks.get("norms") or "")
 
@@ -337,7 +337,7 @@ class _Told:
                 path = data.token_path(trace, reader, place.stack, place.row)
             except TraceError as error:
                 no_path = error.message
-        no_origin = _lacks_scores(reader)
+        no_origin = lacks_scores(reader)
         origin = None if no_origin else _origin(trace, reader, place)
         proof = None
         if place.depth == "layer" and path is not None:

@@ -117,8 +117,12 @@ def _rule(mask: AttentionMask) -> str:
 
 def position_schemes(trace: Trace, reader: Reader) -> Sequence[PositionScheme]:
     """What can be drawn of how a model knows positions."""
-    tokens = max(len(trace.source_tokens), len(trace.target_tokens))
-    return schemes.position_schemes(reader, trace, min(MAX_POSITIONS, max(tokens, 32)))
+    return schemes.position_schemes(reader, trace, positions_drawn(trace))
+
+
+def positions_drawn(trace: Trace) -> int:
+    """How many positions of a scheme are drawn."""
+    return min(MAX_POSITIONS, max(len(trace.source_tokens), len(trace.target_tokens), 32))
 
 
 def encoding(

@@ -282,6 +282,12 @@ def own_film() -> data.OpenFilm | None:
     return None if loaded is None else loaded.film
 
 
+def own_name() -> str:
+    """The name of the file that this session has opened; "" if none."""
+    loaded: _Loaded | None = st.session_state.get(_SLOT)
+    return "" if loaded is None or loaded.film is None else loaded.name
+
+
 def _show_own_film() -> None:
     """The field for a file, what is wrong with the one that was chosen, and how a film is made."""
     loaded: _Loaded | None = st.session_state.get(_SLOT)

@@ -1,0 +1,88 @@
+"""The Python that gives what the page Learn shows."""
+
+from typing import TYPE_CHECKING, Final
+
+from viz.access import models, traces
+from viz.pages.learn.training import data as training
+from viz.pages.learn.training.tab import SHOWN, asked_reference
+from viz.pages.learn.transformer import walk
+from viz.pages.learn.transformer.data import why_not
+from viz.selection import state
+from viz.text.messages import said
+from viz.ui import token_labels
+from viz.ui.snippets import Snippet, Views, alone, line, of_text
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+def _trace() -> "Trace":
+    """What the chosen model did with the text."""
+    selection = state.current()
+    reader = models.text_reader(selection.model)
+    return traces.trace(reader, selection.common.text, selection.common.picture_digest)
+
+
+def _the_transformer() -> Snippet:
+    """All weights, the path of the token that is followed, or the row that is open."""
+    learn, model = state.current().learn, state.current().model
+    reader, trace = models.reader(model), _trace()
+    if not trace.sites:
+        return ""
+    place = walk.place_in(trace, reader)
+    if learn.depth == "model":
+        layers = "[trace.weights(site, layer) for layer in range(trace.layers_of(site))]"
+        return of_text(trace, {}, f"weights = {{site: {layers} for site in trace.sites}}  # [head, query, key]")
+    if learn.depth != "layer":
+        if walk.lacks_scores(reader):
+            return ""
+        chosen = state.current().attention
+        template = "row = derive_row(trace.attention({}, {}), head={}, row={}, scaled={}, masked={})"
+        at = place.site, place.layer, place.head, place.row
+        derived = line(template, *at, chosen.scaled, chosen.masked)
+        of_key = line("products, weight = row.products[{0}], row.weights[{0}]", place.key)
+        return of_text(trace, {"analysis.metrics.derived_row": "derive_row"}, derived, of_key)
+    if why_not(reader):
+        return ""
+    parts = "parts = [[(part.kind, part.share) for part in layer] for layer in path.layers]"
+    if not reader.abilities.is_headlight:
+        path = line("path = follow_in_library(reader, trace, {}, {})", place.stack, place.row)
+        return of_text(trace, {"analysis.residual_stream.library_path": "follow_in_library"}, path, parts)
+    path = line("path = follow(capture(reader, trace), {}, {})", place.stack, place.row)
+    imports = {"analysis.residual_stream.capture": "capture", "analysis.residual_stream.token_path": "follow"}
+    return of_text(trace, imports, path, parts)
+
+
+def _training() -> Snippet:
+    """One step against its smoothed target, the schedule, or a reference read along."""
+    learn = state.current().learn
+    if learn.training_view == "Warm-up":
+        numbers = learn.schedule_warmup, learn.schedule_width, SHOWN
+        settings = line("settings = dict(decay='paper', warmup={}, d_model={}, peak=1.0, total={})", *numbers)
+        rates = line("rates = [learning_rate(step, **settings) for step in range(1, {})]", SHOWN + 1)
+        return alone({"training.optimizer": "learning_rate"}, settings, rates)
+    if not models.abilities(state.current().model).is_headlight:
+        return ""
+    trace, translator = _trace(), models.any_translator(state.current().model)
+    if learn.training_view == "Label smoothing":
+        count = len(token_labels.step_labels(trace))
+        step = state.position("smoothed_step", count, training.least_sure_step(trace))
+        log_probs = line("log_probs = step_log_probs(reader, trace.text, trace.target_ids[:{}])", step + 1)
+        template = "loss = step_loss(log_probs, trace.steps[{}].token_id, smoothing={})"
+        loss = line(template, step, learn.smoothing / 100)
+        return of_text(trace, {"analysis.label_smoothing": "step_log_probs, step_loss"}, log_probs, loss)
+    reference = asked_reference(translator, trace)
+    if isinstance(reference, str):
+        forced = line("forced = reader.trace({}, {})", trace.text, reference)
+    else:
+        forced = line("forced = reader.trace_tokens({}, {})", trace.text, list(reference.token_ids))
+    log_probs = "log_probs = [step.log_prob for step in forced.steps]  # of the reference's tokens"
+    return of_text(trace, {}, forced, log_probs)
+
+
+VIEWS: Final[Views] = {
+    "Lessons": said("Each picture of a lesson has a link to the page that shows all of it: its Python is there."),
+    "The Transformer": _the_transformer,
+    "Training": _training,
+    "Collection": said("Each pinned view opens on its own page: its Python is there."),
+}

@@ -1,0 +1,152 @@
+"""The Python that gives what the page on the paper's claims shows."""
+
+from typing import TYPE_CHECKING, Final
+
+from viz.access import models
+from viz.pages.paper import masks
+from viz.pages.paper.data import ablations, claims
+from viz.pages.paper.data import masks_positions as positions
+from viz.pages.paper.positions import MIN_POSITIONS
+from viz.pages.paper.through_training import data as films
+from viz.pages.paper.through_training.tab import own_film, own_name
+from viz.selection import state
+from viz.ui import long_work, snippets
+from viz.ui.snippets import Snippet, Views, alone, line, of_model, of_text, open_head
+
+if TYPE_CHECKING:
+    from model import Trace
+
+
+def _scores(trace: "Trace") -> Snippet:
+    """Random vectors by each score function, and a row of a head with and without the division."""
+    width = state.current().paper.score_width
+    samples = line("samples = {{name: random_saturation(name, {}) for name in {}}}", width, claims.NAMES)
+    imports = {"analysis.scoring.saturation": "random_saturation, with_scale"}
+    if not trace.knows_inputs or not claims.heads(trace):
+        return alone({"analysis.scoring.saturation": "random_saturation"}, samples)
+    site, layer, head = open_head(trace)
+    default = claims.most_changed_row(trace, site, layer, head)
+    row = state.position("token", len(trace.row_names(site)), default)
+    inputs = line("inputs = trace.attention({}, {})", site, layer)
+    template = "weights = {{name: with_scale(inputs, name).weights([{}], [{}])[0, 0] for name in ('dot', 'scaled')}}"
+    return of_text(trace, imports, samples, inputs, line(template, head, row))
+
+
+def _positions(trace: "Trace") -> Snippet:
+    """The encodings by the formula, of which the first rows are what the model added; or another scheme."""
+    choices, abilities = state.current().paper, models.abilities(state.current().model)
+    if not (abilities.is_headlight and abilities.positions == "sinusoidal"):
+        found = positions.position_schemes(trace, models.reader(state.current().model))
+        schemes = line("schemes = position_schemes(reader, trace, {})", positions.positions_drawn(trace))
+        return of_text(trace, {"analysis.positions.schemes": "position_schemes"}, schemes) if found else ""
+    added = line("added = trace.positional[{}]  # [position, d_model]", choices.side)
+    own = trace.positional[choices.side]
+    layout = models.translator(state.current().model).config.position_layout
+    shape = max(MIN_POSITIONS, len(own)), choices.width or own.shape[1]
+    template = "formula = sinusoidal_encoding({}, {}, base={}, layout={})"
+    formula = line(template, *shape, float(choices.base), layout)
+    return of_text(trace, {"nn.layers": "sinusoidal_encoding"}, added, formula)
+
+
+def _masks(trace: "Trace") -> Snippet:
+    """The masks of the sentence alone, and in its batch."""
+    single = line("single = {{site: trace.mask(site, 0) for site in {}}}  # True where allowed", trace.sites)
+    if not models.abilities(state.current().model).is_headlight:
+        return of_text(trace, {}, single)
+    texts = [trace.text, *masks.companions(state.current().paper.batch_sentences)]
+    return of_text(trace, {}, single, line("batch = reader.masks({})", texts))
+
+
+def _pooling(trace: object) -> Snippet:
+    """Pooling with the chosen kernel."""
+    choices = state.current().paper
+    at = choices.pooling_width / 100, choices.pooling_query / 100
+    found = line("found = regression(width={}, query={})", *at)
+    return alone({"analysis.pooling": "regression"}, found, "found.predicted, found.row  # [query], [key]")
+
+
+def _table_one(trace: object) -> Snippet:
+    """How far influence comes, and what a layer costs by count."""
+    choices = state.current().paper
+    settings = line("settings = Settings({}, {})", choices.kernel_width, choices.window_size)
+    template = "reached = {{kind: influence(kind, {}, settings) for kind in KINDS}}  # [output, input] by depth"
+    counted = "counted = {{kind: multiply_adds(kind, {}, {}, settings) for kind in KINDS}}"
+    return alone(
+        {"analysis.layer_kinds.kinds": "KINDS, Settings, influence, multiply_adds"},
+        settings,
+        line(template, claims.LAYERS),
+        line(counted, choices.layer_length, choices.layer_width),
+    )
+
+
+def _ablations(trace: object) -> Snippet:
+    """The sentence through the models that are shown, and a head of each."""
+    selection = state.current()
+    choices, device, text = selection.paper, selection.model.device, selection.common.text
+    names = tuple(name for name in ablations.presets() if name in choices.ablations)
+    site = choices.ablation_site
+    asked = [number - 1 if number else None for number in (choices.ablation_layer, choices.ablation_head)]
+    heads = {}
+    for name in names:
+        run = None if ablations.lacks(name, device, site) else ablations.trace(name, device, text)
+        if run is not None and (found := ablations.surest(run, site, *asked)) is not None:
+            heads[name] = found
+    if not names:
+        return ""
+    models_of = {name: snippets.source(ablations.choice_of(name, device)) for name in names}
+    return alone(
+        {},
+        line("models = {}", models_of),
+        line("traces = {{name: headlight.open(path).trace({}) for name, path in models.items()}}", text),
+        line("heads = {}  # layer and head of each", heads),
+        line("weights = {{name: traces[name].weights({}, at[0])[at[1]] for name, at in heads.items()}}", site),
+    )
+
+
+def _through_training(trace: object) -> Snippet:
+    """The weights of one head at the frames of the film, and a metric of every head."""
+    choices, path, film = state.current().paper, films.listed().get(state.current().paper.film_of), own_film()
+    if film is not None:
+        opened, package = line("film = load_film(pathlib.Path({}))", own_name()), "headlight, pathlib"
+    elif path is not None:
+        film, package = films.at(path), "headlight"
+        opened = line("film = load_film(headlight.CHECKPOINTS / {})", snippets.place(path, path.name))
+    else:
+        return ""
+    site = choices.film_site
+    layers, heads = film.shape(site)
+    at = choices.film_sentence, site, min(choices.film_layer, layers - 1), min(choices.film_head, heads - 1)
+    weights = line("weights = film.sentences[{}].weights[{}][:, {}, {}]  # [frame, query, key] at film.steps", *at)
+    if choices.film_metric not in films.metrics(film, site):
+        return alone({"training.film": "load_film"}, opened, weights, package=package)
+    metric = line("metric = film_metrics(film, {})[{}]  # [frame, layer, head]", site, choices.film_metric)
+    imports = {"analysis.metrics.film_metrics": "film_metrics", "training.film": "load_film"}
+    return alone(imports, opened, weights, metric, package=package)
+
+
+def _live_switches(trace: "Trace") -> Snippet:
+    """The sentence translated without each part."""
+    abilities = models.abilities(state.current().model)
+    if not abilities.is_headlight:
+        return ""
+    choices = state.current().paper
+    layer, kept = (choices.off_layer - 1 if choices.off_layer else None), choices.kept_head
+    translator = models.translator(state.current().model)
+    known = long_work.known(ablations.sentence_task(translator, trace.text, ablations.parts_off(layer, kept)))
+    parts = ablations.PARTS if known is None else tuple(one.off.part for one in known.without if not one.lacking)
+    template = "off = [PartOff(part, None if part == 'positions' else {}, {}) for part in {}]"
+    off = line(template, layer, kept, parts)
+    written = line("written = {{each.part: translate_without(reader, [{}], each)[0] for each in off}}", trace.text)
+    return of_model({"analysis.interventions.parts_off": "PartOff, translate_without"}, off, written)
+
+
+VIEWS: Final[Views] = {
+    "Scores": _scores,
+    "Positions": _positions,
+    "Masks": _masks,
+    "Pooling": _pooling,
+    "Table 1": _table_one,
+    "Ablations": _ablations,
+    "Through training": _through_training,
+    "Live switches": _live_switches,
+}
