@@ -63,6 +63,9 @@ NO_FILES: Final = {
     "viz/pages/decoding/film/tab.py": {"unfolded.open"},
     "viz/pages/decoding/sampling.py": {"steps.open"},
     "viz/pages/learn/lessons/tab.py": {"contents.open"},
+    "viz/pages/learn/transformer/embeddings.py": {"unfolded.open"},
+    "viz/pages/paper/ablations.py": {"opened.open"},
+    "viz/pages/paper/positions.py": {"opened.open"},
     "viz/ui/frame.py": {"slot.open"},
 }
 

@@ -445,8 +445,6 @@ CASES: list[Case] = [
         for words in (False, True)
         for special in (False, True)
     ),
-    ("attention", "Where a weight comes from", {"token": 3}, origin),
-    ("attention", "Where a weight comes from", {"token": 2, "scaled": False, "masked": False}, origin),
     ("attention", "QK and OV", {}, circuits),
     ("attention", "bertviz", {}, every_weight),
     ("decoding", "Film", {"step": 2}, film),

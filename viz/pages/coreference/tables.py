@@ -10,7 +10,7 @@ from viz.text.sites import head_label
 from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
-    from model.analysis.coreference.measure import CoreferenceScores
+    from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
     from model.analysis.metrics.estimates import Estimate
     from model.analysis.metrics.head_names import HeadName
     from model.analysis.two_models import HeadDistances
@@ -81,12 +81,11 @@ def _case_rows(scores: "CoreferenceScores") -> Iterator[Row]:
                     yield *about, layer, "" if scores.measure == "rollout" else head, repr(right), repr(wrong)
 
 
-def contrast(scores: "CoreferenceScores") -> bytes:
+def contrast(scores: "ContrastScores") -> bytes:
     """A row for each sentence with German to choose from: how far the model prefers the right one, in nats."""
-    contrast = scores.contrast
     lines = (
         (cell(case.name), cell(case.sentence), cell(case.german.right), cell(case.german.wrong), repr(margin))
-        for case, margin in (zip(contrast.cases, contrast.margins.tolist(), strict=True) if contrast else ())
+        for case, margin in zip(scores.cases, scores.margins.tolist(), strict=True)
         if case.german is not None
     )
     return table(("id", "sentence", "right", "wrong", "margin_nats"), lines)

@@ -9,6 +9,8 @@ from jaxtyping import Float
 
 from model import later
 from model.errors import DataError
+from model.pairs import Pair as SentencePair
+from model.pairs import parse_pairs
 from viz.access.head_verdict import Question, all_heads, question
 from viz.access.models import MAX_MODELS
 from viz.selection.coreference import OthersOf, Replacement

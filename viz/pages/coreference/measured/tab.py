@@ -301,7 +301,7 @@ def _margins(contrast: "ContrastScores", name: str) -> None:
             high=signed(high),
         )
     )
-    number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, scores), f"{name}-margins")
+    number_controls.table_button(_("Log-odds (CSV)"), partial(tables.contrast, contrast), f"{name}-margins")
 
 
 def _scored_row(site: str) -> str:
