@@ -133,6 +133,42 @@ def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page
     expect(page.get_by_role("button", name="animal", exact=True)).to_have_attribute("aria-pressed", "false")
 
 
+def test_the_weights_of_several_words_are_summed_by_every_view_and_kept_in_the_address(
+    page: Page, shipped_url: str
+) -> None:
+    visit(page, f"{shipped_url}&site=encoder.self&layer=0&head=0")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    ready(page)
+    headline, asked = page.locator(".headline"), page.locator(".link-question")
+    word(page, "animal").click()
+    word(page, "street").click(modifiers=["Shift"])
+    expect(headline).to_contain_text("In L1 H1 the weights of animal + street are summed; the largest sum goes to")
+    expect(asked).to_contain_text("Which heads link animal + street to …?")
+    expect(page).to_have_url(re.compile(r"from=1\.5\b"))
+    # Each word is tinted by the sum, a share of the two words' whole weight.
+    together = share(page, "cross")
+    apart = []
+    for name in ("animal", "street"):
+        word(page, name).hover()
+        expect(headline).to_contain_text(f"In L1 H1 the largest weight of {name}")
+        apart.append(share(page, "cross"))
+    assert together == pytest.approx(sum(apart), abs=2e-3)
+    # By keyboard, on the other side.
+    word(page, "cross").focus()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"from=1\.5&to=3\b"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+Enter")
+    expect(page).to_have_url(re.compile(r"from=1\.5&to=3\.4\b"))
+    expect(asked).to_contain_text("Which heads link animal + street to cross + the?")
+    # A finger that rests takes the word away again.
+    word(page, "the").dispatch_event("pointerdown", {"pointerType": "touch", "bubbles": True})
+    expect(page).to_have_url(re.compile(r"from=1\.5&to=3\b(?!\.)"))
+    word(page, "cross").focus()
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("from="))
+
+
 def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()

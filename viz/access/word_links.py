@@ -1,10 +1,14 @@
 """Which rows and keys of each attention join two words: the word that looks, and the one that is looked at.
 
+Several words can stand on either side: their weights are summed.
+
 A word of the text looks in the rows that read it. A word that was written looks in the rows that wrote it, where the
 model had to know what it stands for, and again in the rows that read it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,19 +52,24 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where an attention joins two words.
+    """Where an attention joins words.
 
     Attributes:
         site: which attention.
-        rows: of the word that looks; their weights are averaged.
-        keys: of the word that is looked at; their weights are summed.
-        is_second_look: whether these rows read a word that other rows wrote.
+        looking: the rows of each word that looks; within a word their weights are averaged.
+        keys: of all words that are looked at; their weights are summed.
+        is_second_look: whether these rows read words that other rows wrote.
     """
 
     site: str
-    rows: tuple[int, ...]
+    looking: tuple[tuple[int, ...], ...]
     keys: tuple[int, ...]
     is_second_look: bool = False
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """The rows of all words that look."""
+        return tuple(chain(*self.looking))
 
 
 @cached(max_entries=MAX_TRACES)
@@ -72,16 +81,21 @@ def words(trace: "Trace") -> Words:
     return Words(source.labels + target.labels, source.groups + target.groups, len(source.labels))
 
 
-def links(trace: "Trace", looking: int, looked_at: int) -> tuple[Link, ...]:
-    """Every place where an attention of this model can join two words of `words`; none from text to translation."""
+def links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
+    """Every place where an attention of this model can join words of `words`; none from text to translation.
+
+    The words that look are of one side, and so are those looked at.
+    """
     known = words(trace)
-    rows, keys = known.groups[looking], known.groups[looked_at]
-    if known.is_source(looking):
-        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at) and ENCODER in trace.shapes else ()
-    site = CROSS if known.is_source(looked_at) else DECODER
+    rows = tuple(known.groups[word] for word in looking)
+    keys = tuple(chain(*(known.groups[word] for word in looked_at)))
+    if known.is_source(looking[0]):
+        return (Link(ENCODER, rows, keys),) if known.is_source(looked_at[0]) and ENCODER in trace.shapes else ()
+    site = CROSS if known.is_source(looked_at[0]) else DECODER
     if site not in trace.shapes:
         return ()
-    writing = tuple(position - 1 for position in rows if position > trace.rows_before)
+    written = (tuple(position - 1 for position in word if position > trace.rows_before) for word in rows)
+    writing = tuple(word for word in written if word)
     own = [Link(site, writing, keys)] if writing else []
     return (*own, Link(site, rows, keys, is_second_look=bool(writing)))
 
@@ -104,5 +118,7 @@ def cell_of_word(trace: "Trace", site: str, word: int) -> tuple[int | None, int 
 
 
 def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:
-    """The weight from one word on the other in every head of the link's site; NaN where a layer has fewer heads."""
-    return attention.cell_weights(trace, link.site, link.rows, link.keys)
+    """The weight from one word on the other in every head of the link's site; NaN where a layer has fewer heads. Over
+    several words it is the sum.
+    """
+    return np.sum([attention.cell_weights(trace, link.site, rows, link.keys) for rows in link.looking], axis=0)

@@ -36,8 +36,8 @@ class AttentionChoices:
         window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
         scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
         bertviz_view: which of bertviz's views.
-        from_word, to_word: two words whose heads are looked for, in the order of `viz.access.word_links`; None leaves
-            that to the cell that is kept.
+        from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
+            `viz.access.word_links` counts them; none leave that to the cell that is kept.
         from_atlas: whether the atlas led to the sentence, so that a link leads back.
     """
 
@@ -51,6 +51,6 @@ class AttentionChoices:
     scaled: bool = True
     masked: bool = True
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
-    from_word: Annotated[int | None, Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = None
-    to_word: Annotated[int | None, Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = None
+    from_words: Annotated[tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
+    to_words: Annotated[tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
     from_atlas: Annotated[bool, ResetBy("text", "checkpoint", "chat")] = False

@@ -2,7 +2,10 @@
 // The one focus of a page: what a person points at, the words that are chosen, and the head that is open. Every component
 // is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
 
-/** Tokens of one side: the text that an encoder reads, or what a decoder reads. @typedef {{ side: "source" | "target", tokens: number[] }} Place */
+/**
+ * Tokens of one side: the text that an encoder reads, or what a decoder reads. Of several words, `words` has those of each.
+ * @typedef {{ side: "source" | "target", tokens: number[], words?: number[][] }} Place
+ */
 /** What a person points at: tokens that look, tokens looked at, or both. @typedef {{ query: Place | null, key: Place | null }} Focus */
 /**
  * Rows or columns of a picture: the tokens of each, or null where each has that of its number, or one `ahead` of it.
@@ -17,14 +20,15 @@
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead
  */
-/** Two words: the one that looks and the one looked at, as the sentence counts them. @typedef {[number | null, number | null]} Chosen */
-/** @typedef {"pointed" | "opened" | "preview" | "chosen" | "looking"} Subject */
+/** The words that look and those looked at, as the sentence counts them. @typedef {[from: number[], to: number[]]} Chosen */
+/** Several words that are chosen, and what both sides are called. @typedef {Focus & { names: string[] }} Words */
+/** @typedef {"pointed" | "opened" | "preview" | "chosen" | "looking" | "words"} Subject */
 
 const focusOfPage =
-  /** @type {{ headlightFocus?: { meeting: EventTarget, pointed: Focus | null, opened: OpenHead | null } }} */ (
+  /** @type {{ headlightFocus?: { meeting: EventTarget, pointed: Focus | null, words: Words | null, opened: OpenHead | null } }} */ (
     globalThis
   );
-focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, opened: null };
+focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, words: null, opened: null };
 const FOCUS = focusOfPage.headlightFocus;
 
 /** Tell whoever listens. @param {Subject} subject @param {unknown} detail */
@@ -44,6 +48,22 @@ export function pointAt(focus) {
 
 /** What is pointed at now. */
 export const pointed = () => FOCUS.pointed;
+
+/** Several words are chosen, or, with null, one at most of each side. @param {Words | null} words */
+export function keepWords(words) {
+  FOCUS.words = words;
+  tell("words", words);
+}
+
+/** The words that are chosen, where they are several. */
+export const keptWords = () => FOCUS.words;
+
+/** Several words as one place; their weights are summed. @param {Place[]} places @returns {Place | null} */
+export function placeOfAll(places) {
+  if (places.length < 2) return places[0] ?? null;
+  const words = places.map(({ tokens }) => tokens);
+  return { side: places[0].side, tokens: words.flat(), words };
+}
 
 /** A head is open, or another one, or, with null, none. @param {OpenHead | null} head */
 export function openHead(head) {
@@ -76,15 +96,19 @@ export function indicesOf({ side, ahead, groups }, count, place) {
 export const meets = (a, b) => a?.side === b.side && a.tokens.some((token) => b.tokens.includes(token));
 
 /**
- * What the open head gives from one place to another: over the keys the sum, over the queries the mean; null where it
- * joins no such places.
+ * What the open head gives from one place to another: over the keys the sum, over the queries of a word the mean, over
+ * words the sum; null where it joins no such places.
  * @param {OpenHead} head @param {Place} query @param {Place} key
  */
 export function given({ rows, columns, rowTokens, columnTokens, valueAt }, query, key) {
-  const looking = indicesOf(rows, rowTokens.length, query);
   const lookedAt = indicesOf(columns, columnTokens.length, key);
-  if (!looking.length || !lookedAt.length) return null;
-  let sum = 0;
-  for (const row of looking) for (const column of lookedAt) sum += valueAt(row, column) || 0;
-  return sum / looking.length;
+  let [total, isJoined] = [0, false];
+  for (const tokens of query.words ?? [query.tokens]) {
+    const looking = indicesOf(rows, rowTokens.length, { side: query.side, tokens });
+    let sum = 0;
+    for (const row of looking) for (const column of lookedAt) sum += valueAt(row, column) || 0;
+    if (looking.length) total += sum / looking.length;
+    isJoined ||= looking.length > 0;
+  }
+  return isJoined && lookedAt.length ? total : null;
 }

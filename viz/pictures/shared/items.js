@@ -33,7 +33,8 @@ export function consume(event) {
  * @param {HTMLElement} board
  * @param {string} selector
  * @param {{
- *   point(item: Item, event: PointerEvent): void, leave(): void, visit(item: Item): void, choose(item: Item): void,
+ *   point(item: Item, event: PointerEvent): void, leave(): void, visit(item: Item): void,
+ *   choose(item: Item, event: MouseEvent | KeyboardEvent): void,
  *   press(item: Item, key: string): boolean,
  * }} act `visit` follows the focus; `press` says whether the key meant something
  */
@@ -50,14 +51,39 @@ export function hearItems(board, selector, act) {
   board.addEventListener("focusout", leave);
   listen("pointermove", (item, event) => act.point(item, event), leave);
   listen("focusin", (item) => act.visit(item));
-  listen("click", (item) => act.choose(item));
+  listen("click", (item, event) => act.choose(item, event));
   listen("keydown", (item, event) => {
     if (isCombination(event)) return;
-    if (event.key === "Enter" || event.key === " ") act.choose(item);
+    if (event.key === "Enter" || event.key === " ") act.choose(item, event);
     else if (event.key === "Escape") return leave();
     else if (!act.press(item, event.key)) return;
     consume(event);
   });
+}
+
+/** How long a finger rests where it means more than a tap, in milliseconds. */
+const LONG_PRESS = 500;
+
+/**
+ * Hear a finger that rests on an item; the click after it is none.
+ * @param {HTMLElement} board @param {string} selector @param {(item: HTMLElement) => void} act
+ */
+export function hearLongPress(board, selector, act) {
+  let [timer, isLong] = [0, false];
+  board.addEventListener("pointerdown", (event) => {
+    const item = closest(event, selector);
+    isLong = false;
+    if (!item || event.pointerType !== "touch") return;
+    timer = setTimeout(() => {
+      isLong = true;
+      act(item);
+    }, LONG_PRESS);
+  });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"])
+    board.addEventListener(end, () => clearTimeout(timer));
+  const stop = (/** @type {Event} */ event) => isLong && consume(event);
+  board.addEventListener("contextmenu", stop);
+  board.addEventListener("click", stop, { capture: true });
 }
 
 /** Let only one of the items be reached by Tab. @param {Iterable<HTMLElement>} items @param {HTMLElement} reached */

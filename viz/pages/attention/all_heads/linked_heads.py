@@ -1,6 +1,7 @@
 """Which heads link two words: the weight from one to the other in every head, ranked over all attentions at once.
 
-The words are those that a person clicks, or those that the page opens on, or else those of the kept cell.
+The words are those that a person clicks, or those that the page opens on, or else those of the kept cell. A person may
+choose several on either side.
 """
 
 from dataclasses import dataclass
@@ -43,7 +44,9 @@ MOST: Final = 4
 _BEST: Final = 3
 LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
-_WORDS: Final = said("Click two words of the sentence above: first the query word, then the key word.")
+_WORDS: Final = said(
+    "Click two words of the sentence above: first the query word, then the key word. Shift+click adds a word."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +54,8 @@ class Question:
     """Which heads link what to what.
 
     Attributes:
-        words: the word that looks and the one looked at; None for what is no word.
-        names: what both are called.
+        words: those that look and those looked at, without what is no word.
+        names: what both sides are called.
         links: where an attention can join them.
     """
 
@@ -137,11 +140,11 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
 def _choose(trace: "Trace", words: Chosen) -> None:
     """Keep what a person has chosen: of one word its row, or its key; of two the head that links them most."""
     looking, looked_at = words
-    state.change(from_word=looking, to_word=looked_at, token=None, key_token=None)
-    if looking is None:
+    state.change(from_words=looking, to_words=looked_at, token=None, key_token=None)
+    if not looking:
         return
-    if looked_at is None:
-        row, key = word_links.cell_of_word(trace, state.current().common.site, looking)
+    if not looked_at:
+        row, key = word_links.cell_of_word(trace, state.current().common.site, looking[0])
         # A word that the open head does not know is chosen too: nothing else is proposed then.
         state.change(token=row, key_token=key, head_chosen=True)
         return
@@ -161,31 +164,37 @@ def _press(trace: "Trace", link: Link, layer: int, head: int) -> None:
 def _open(trace: "Trace", link: Link, layer: int, head: int) -> None:
     """Open a head, and keep the cell in which it links the two words most."""
     cells = list(product(link.rows, link.keys))
-    weights = [word_links.weights(trace, Link(link.site, (row,), (key,)))[layer, head] for row, key in cells]
+    weights = [word_links.weights(trace, Link(link.site, ((row,),), (key,)))[layer, head] for row, key in cells]
     row, key = cells[int(np.argmax(weights))]
     state.change(site=link.site, layer=layer, head=head, token=row, key_token=key)
 
 
-def _clicked(trace: "Trace") -> tuple[int, int] | None:
-    """The two words that a person has clicked, if this text has them."""
-    looking, looked_at = _chosen(trace)
-    return None if looking is None or looked_at is None else (looking, looked_at)
+def _clicked(trace: "Trace") -> Chosen | None:
+    """The words of both sides that a person has clicked, if this text has them."""
+    chosen = _chosen(trace)
+    return chosen if all(chosen) else None
 
 
 def _chosen(trace: "Trace") -> Chosen:
-    """The words that a person has clicked, one or two, if this text has them."""
-    chosen, count = state.current().attention, len(word_links.words(trace).labels)
-    words = chosen.from_word, chosen.to_word
-    return NOTHING if any(word is not None and word >= count for word in words) else words
+    """The words that a person has clicked, of one side or both, if this text has them."""
+    chosen, known = state.current().attention, word_links.words(trace)
+    sides = chosen.from_words, chosen.to_words
+    exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
+    return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING
 
 
-def _found(trace: "Trace") -> tuple[int, int] | None:
+def _found(trace: "Trace") -> Chosen | None:
     """The words of the finding, of which a cell is one piece only, as long as a person has chosen nothing else."""
     link, common = finding.of(trace).link, state.current().common
     if link is None or common.head_chosen or (common.token, common.key_token) != (None, None):
         return None
-    looking, looked_at = word_links.words_of_cell(trace, finding.of(trace).site, link.row, link.key)
-    return None if looking is None or looked_at is None else (looking, looked_at)
+    words = _words_of_cell(trace, finding.of(trace).site, link.row, link.key)
+    return words if all(words) else None
+
+
+def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
+    looking, looked_at = word_links.words_of_cell(trace, site, row, key)
+    return () if looking is None else (looking,), () if looked_at is None else (looked_at,)
 
 
 def _question(trace: "Trace", site: str) -> Question | None:
@@ -193,16 +202,15 @@ def _question(trace: "Trace", site: str) -> Question | None:
     words = _clicked(trace) or _found(trace)
     if words is not None:
         labels = word_links.words(trace).labels
-        return Question(
-            words, (labels[words[0]], labels[words[1]]), _with_pronoun(trace, word_links.links(trace, *words))
-        )
+        looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in words)
+        return Question(words, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *words)))
     row, key = finding.kept(trace)
     rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     if row is None or key is None or row >= len(rows) or key >= len(keys):
         return None
     names = [display_token(name.replace("▁", "") or name) for name in (rows[row], keys[key])]
-    links = _with_pronoun(trace, (Link(site, (row,), (key,)),))
-    return Question(word_links.words_of_cell(trace, site, row, key), (names[0], names[1]), links)
+    links = _with_pronoun(trace, (Link(site, ((row,),), (key,)),))
+    return Question(_words_of_cell(trace, site, row, key), (names[0], names[1]), links)
 
 
 def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
@@ -212,10 +220,10 @@ def _with_pronoun(trace: "Trace", links: tuple[Link, ...]) -> tuple[Link, ...]:
         return links
     rows = ((ENCODER, link.pronoun_row), (CROSS, link.step))
     pronoun = {site: row for site, row in rows if site in trace.shapes}
-    first = next((one for one in links if one.rows[-1:] == (pronoun.get(one.site),)), None)
+    first = next((one for one in links if len(one.looking) == 1 and one.rows[-1:] == (pronoun.get(one.site),)), None)
     if first is None:
         return links
-    return *links, *(Link(site, (row,), first.keys) for site, row in pronoun.items() if site != first.site)
+    return *links, *(Link(site, ((row,),), first.keys) for site, row in pronoun.items() if site != first.site)
 
 
 def _ranked(trace: "Trace", links: tuple[Link, ...]) -> list[tuple[float, Link, int, int]]:
@@ -233,7 +241,7 @@ def _why_none(trace: "Trace", question: Question) -> str:
     looking, looked_at = (plain(name) for name in question.names)
     if question.links:
         return _("None: the mask hides that token from every head, because it is written later.")
-    sides = {word is not None and word_links.words(trace).is_source(word) for word in question.words}
+    sides = {bool(side) and word_links.words(trace).is_source(side[0]) for side in question.words}
     if len(sides) == 1:
         return _(
             "This model has no self-attention that could lead from “{looking}” to “{looked_at}”.",
@@ -265,7 +273,9 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
                 word=plain(question.names[0]),
             )
         )
-    if any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
+    if max(map(len, question.words)) > 1:
+        sentences.append(_("Of several words the weights are summed."))
+    elif any(len(link.rows) > 1 or len(link.keys) > 1 for link in listed):
         sentences.append(
             _(
                 "For a word of several tokens, weights are summed over keys and averaged over queries; the map has one "

@@ -1,9 +1,21 @@
 // @ts-check
 // The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
-// head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go.
-// Data: the payload of word_picker.py. Sends back the trigger `chosen`: { looking, lookedAt }, of words or null.
-import { given, meets, onTold, openedHead, placeOf, pointAt, pointed, tell } from "../../../pictures/shared/focus.js";
-import { consume, hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
+// head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go. With Shift,
+// or a long press, a word joins those of its side.
+// Data: the payload of word_picker.py. Sends back the trigger `chosen`: { looking, lookedAt }, lists of words.
+import {
+  given,
+  keepWords,
+  meets,
+  onTold,
+  openedHead,
+  placeOf,
+  placeOfAll,
+  pointAt,
+  pointed,
+  tell,
+} from "../../../pictures/shared/focus.js";
+import { consume, hearItems, hearLongPress, reachByTab, targetOf } from "../../../pictures/shared/items.js";
 import { _, plural, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
@@ -20,7 +32,7 @@ import { WordLinks } from "../../../pictures/shared/word_links.js";
  */
 
 const HOW = said(
-  "Point at a word to see what the open head attends to from it; click two words to find the heads that link them.",
+  "Point at a word to see what the open head attends to from it; click two words to find the heads that link them. Shift+click, or a long press, adds a word.",
 );
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
@@ -33,7 +45,7 @@ function roleElement([role, begin, end, colour]) {
 }
 
 class WordPicker extends View {
-  /** The words of the selection; the second is null while it is awaited. @type {Chosen} */ chosen = [null, null];
+  /** The words of the selection; those looked at are none while they are awaited. @type {Chosen} */ chosen = [[], []];
   /** @type {HTMLElement[]} */ words = [];
   /** The tokens of each word. @type {Place[]} */ places = [];
   digest = "";
@@ -42,14 +54,15 @@ class WordPicker extends View {
   start() {
     const { signal } = this.ended;
     hearItems(this.root, ".word", this);
+    hearLongPress(this.root, ".word", (word) => this.add(word));
     this.root.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || this.chosen[0] === null) return;
-      this.change([null, null]);
+      if (event.key !== "Escape" || !this.chosen[0].length) return;
+      this.change([[], []]);
       consume(event);
     });
     onTold("chosen", (chosen) => this.show(chosen), signal);
     onTold("pointed", () => this.tint(), signal);
-    onTold("opened", () => this.tint(), signal);
+    onTold("opened", () => this.tellWords(), signal);
     onResize(this, () => this.tint());
   }
 
@@ -102,19 +115,34 @@ class WordPicker extends View {
     this.chosen = chosen;
     const [from, to] = chosen;
     this.words.forEach((word, index) => {
-      word.classList.toggle("from", index === from);
-      word.classList.toggle("to", index === to);
-      word.ariaPressed = String(index === from || index === to);
+      word.classList.toggle("from", from.includes(index));
+      word.classList.toggle("to", to.includes(index));
+      word.ariaPressed = String(from.includes(index) || to.includes(index));
     });
-    tell("looking", from !== null && to === null ? this.words[from].textContent : null);
+    tell("looking", from.length && !to.length ? this.names()[0] : null);
+    this.tellWords();
+  }
+
+  /** What the words of both sides are called. */
+  names() {
+    return this.chosen.map((side) => side.map((index) => this.words[index].textContent).join(" + "));
+  }
+
+  /** Tell the page of several words. */
+  tellWords() {
+    const isSeveral = this.chosen.some((side) => side.length > 1);
+    keepWords(isSeveral ? { ...this.focusOf(...this.chosenPlaces()), names: this.names() } : null);
     this.tint();
   }
 
   /** What is pointed at, or else what is chosen. @returns {Focus | null} */
   focus() {
-    const [from, to] = this.chosen;
-    if (pointed() || from === null) return pointed();
-    return this.focusOf(this.places[from], to === null ? null : this.places[to]);
+    return pointed() ?? (this.chosen[0].length ? this.focusOf(...this.chosenPlaces()) : null);
+  }
+
+  chosenPlaces() {
+    const [from, to] = this.chosen.map((side) => placeOfAll(side.map((index) => this.places[index])));
+    return /** @type {const} */ ([/** @type {Place} */ (from), to]);
   }
 
   /** A word looks, where the open head has rows for it; else it is looked at. @param {Place} place @param {Place | null} [key] @returns {Focus} */
@@ -154,12 +182,28 @@ class WordPicker extends View {
     this.python.trigger("chosen", { looking: chosen[0], lookedAt: chosen[1] });
   }
 
+  /** @param {HTMLElement} word @param {{ shiftKey: boolean }} event */
+  choose(word, { shiftKey }) {
+    if (shiftKey) this.add(word);
+    else this.keep(word);
+  }
+
   /** The first word, the second, or, the first again, none. @param {HTMLElement} word */
-  choose(word) {
+  keep(word) {
     const index = this.words.indexOf(word);
     const [from, to] = this.chosen;
-    if (from === null || to !== null) this.change([index, null]);
-    else this.change(index === from ? [null, null] : [from, index]);
+    if (!from.length || to.length) this.change([[index], []]);
+    else this.change(from.includes(index) ? [[], []] : [from, [index]]);
+  }
+
+  /** A word joins those of the side that was chosen last, or leaves them; one of another line begins the next side. @param {HTMLElement} word */
+  add(word) {
+    const index = this.words.indexOf(word);
+    const [from, to] = this.chosen;
+    const last = to.length ? to : from;
+    if (!last.length || this.places[last[0]].side !== this.places[index].side) return this.keep(word);
+    const now = last.includes(index) ? last.filter((other) => other !== index) : [...last, index];
+    this.change(to.length ? [from, now] : [now, []]);
   }
 
   /** Arrow keys lead from word to word. @param {HTMLElement} word @param {string} key */

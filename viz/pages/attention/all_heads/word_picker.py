@@ -1,4 +1,4 @@
-"""The sentence in the head of the page as words that can be clicked, and the question which heads link two of them."""
+"""The sentence in the head of the page as words that can be clicked, and the question which heads link them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from viz import theme
 from viz.access import chats, word_links
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
-from viz.pictures.payload import CHOSEN, Tokens, read
+from viz.pictures.payload import CHOSEN, read
 from viz.text.token_text import display_word
 from viz.ui import sentence
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 _FOLDER: Final = "pages/attention/all_heads"
 _WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")
 _QUESTION: Final = Component(f"{_FOLDER}/link_question.js", f"{_FOLDER}/link_question.css")
-#: A word that looks and the one that is looked at, counted through all lines; None for what is no word.
-Chosen = tuple[int | None, int | None]
-NOTHING: Final[Chosen] = (None, None)
+#: The words that look and those that are looked at, counted through all lines.
+Chosen = tuple[tuple[int, ...], tuple[int, ...]]
+NOTHING: Final[Chosen] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class _Picked:
-    looking: int | None
-    looked_at: int | None
+    looking: tuple[int, ...]
+    looked_at: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,13 @@ class LinkQuestion:
     """The question which heads link two words.
 
     Attributes:
-        chosen: both words.
-        asked: what both are called in the question; None where nothing is chosen.
+        chosen: the words.
+        asked: what both sides are called in the question; None where nothing is chosen.
         how: what a person can click.
     """
 
     chosen: Chosen
-    asked: Tokens | None
+    asked: Sequence[str] | None
     how: str
     kept_colour: str = theme.HEAD_COLOURS[1]
 
@@ -80,12 +80,17 @@ MAX_WORDS: Final = 1_000
 
 
 def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
-    """The words that the browser says are chosen, if they exist: none, the one that looks, or both."""
-    words = range(sum(len(line.words) for line in lines))
-    picked = read(_Picked, value, looking=words, looked_at=words)
-    if picked is None or (picked.looking is None and picked.looked_at is not None):
+    """The words that the browser says are chosen, if they exist: none, those that look, or both sides.
+
+    Words of one side are of one line.
+    """
+    line_of = [number for number, line in enumerate(lines) for _word in line.words]
+    picked = read(_Picked, value, looking=range(len(line_of)), looked_at=range(len(line_of)))
+    if picked is None or (picked.looked_at and not picked.looking):
         return None
-    return picked.looking, picked.looked_at
+    sides = picked.looking, picked.looked_at
+    is_apart = any(len({line_of[word] for word in side}) > 1 or len(set(side)) < len(side) for side in sides)
+    return None if is_apart else sides
 
 
 def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str) -> None:

@@ -1,13 +1,13 @@
 // @ts-check
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
 // Data: the payload of captions.py.
-import { indicesOf, onTold, openedHead, pointed } from "../../../pictures/shared/focus.js";
+import { given, indicesOf, keptWords, onTold, openedHead, placeOf, pointed } from "../../../pictures/shared/focus.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { OpenHead } from "../../../pictures/shared/focus.js" */
+/** @import { OpenHead, Words } from "../../../pictures/shared/focus.js" */
 
 /** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
@@ -69,6 +69,29 @@ function sentenceOf(head, row, column) {
   return largestSentence(sentence, head, columnTokens[column], rowTokens, at, (index) => format(index, column));
 }
 
+/** What a head gives from several words, or to them, all together; null where it joins no such words. @param {OpenHead} head @param {Words} words */
+function sumSentence(head, { query, key, names }) {
+  const { rows, columns, rowTokens, columnTokens, name } = head;
+  const [named, shown] = [element("b", "", name), (/** @type {number} */ sum) => element("b", "", sum.toFixed(4))];
+  const [first, second] = names.map((side) => element("b", "", tokenElement(side)));
+  if (query && key) {
+    const sum = given(head, query, key);
+    const values = { head: named, query: first, key: second, weight: shown(sum ?? 0) };
+    return sum === null ? null : sentenceParts(_("{head} gives {weight} from {query} to {key}, summed."), values);
+  }
+  const others = query ? columnTokens : rowTokens;
+  const sumAt = (/** @type {number} */ index) =>
+    (query ? given(head, query, placeOf(columns, index)) : key && given(head, placeOf(rows, index), key)) ?? 0;
+  const place = /** @type {import("../../../pictures/shared/focus.js").Place} */ (query ?? key);
+  if (!indicesOf(query ? rows : columns, (query ? rowTokens : columnTokens).length, place).length) return null;
+  const most = largestOf(others.length, sumAt);
+  const values = { head: named, words: first, most: worded(others[most]), largest: shown(sumAt(most)) };
+  const sentence = query
+    ? _("In {head} the weights of {words} are summed; the largest sum goes to {most}: {largest}.")
+    : _("In {head} the weights on {words} are summed; the largest sum comes from {most}: {largest}.");
+  return sentenceParts(sentence, values);
+}
+
 class Headline extends View {
   /** @type {HeadlineHeader} */ header;
 
@@ -76,6 +99,7 @@ class Headline extends View {
     this.root.setAttribute("role", "status");
     onTold("pointed", () => this.say(), this.ended.signal);
     onTold("opened", () => this.say(), this.ended.signal);
+    onTold("words", () => this.say(), this.ended.signal);
   }
 
   /** @param {{ header: HeadlineHeader }} payload */
@@ -87,7 +111,7 @@ class Headline extends View {
 
   say() {
     if (!this.header) return;
-    const sentence = this.ofPointed() ?? this.ofSuggestion() ?? this.ofKept() ?? this.invitation();
+    const sentence = this.ofPointed() ?? this.ofWords() ?? this.ofSuggestion() ?? this.ofKept() ?? this.invitation();
     this.root.replaceChildren(element("p", "", ...sentence));
   }
 
@@ -97,6 +121,11 @@ class Headline extends View {
     const [row = null] = indicesOf(head.rows, head.rowTokens.length, focus.query);
     const [column = null] = indicesOf(head.columns, head.columnTokens.length, focus.key);
     return sentenceOf(head, row, column);
+  }
+
+  ofWords() {
+    const [words, head] = [keptWords(), openedHead()];
+    return words && head && sumSentence(head, words);
   }
 
   ofSuggestion() {

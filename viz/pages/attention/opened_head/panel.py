@@ -284,7 +284,7 @@ def _keep(row: int | None, column: int | None, opened: Opened, cell: Cell) -> No
     query, key = _kept(opened, cell)
     if (row, column) != (query, key):
         # The heads of this cell are looked for now.
-        state.change(from_word=None, to_word=None)
+        state.change(from_words=(), to_words=())
     # Who lets go of what the page proposed stays at its head.
     state.change(
         token=_token(row, opened.queries, cell[0] if row == query else None),

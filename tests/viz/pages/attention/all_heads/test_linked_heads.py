@@ -40,7 +40,7 @@ def test_at_first_the_question_is_about_the_words_of_the_finding_and_not_their_p
     ((header, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
     words = [word for line in header["lines"] for word in line["words"]]
-    assert question["asked"] == [words[index] for index in header["chosen"]]
+    assert question["asked"] == [words[index] for (index,) in header["chosen"]]
     assert question["asked"][1] == "animal"
     ((headline, _),) = sent_to(app, "headline")
     assert "“animal”" in "".join(headline["suggestion"])
@@ -96,19 +96,19 @@ def test_two_words_are_looked_for_in_every_attention_and_ranked(app: AppTest, se
     expected = sorted(
         (
             (float(weight), f"{head_label(layer, head, CROSS)} · {weight:.4f}{SECOND if link.is_second_look else ''}")
-            for link in word_links.links(trace, looking, looked_at)
+            for link in word_links.links(trace, (looking,), (looked_at,))
             for layer in range(2)
             for head, weight in enumerate(word_links.weights(trace, link)[layer])
         ),
         key=lambda one: -one[0],
     )
     assert listed(app) == [label for _, label in expected[:MOST]]
-    link = word_links.links(trace, looking, looked_at)[0]
+    link = word_links.links(trace, (looking,), (looked_at,))[0]
     ((header, _),) = sent_to(app, "head_grid")
     assert header["metric"]["texts"] == [f"{weight:.2f}" for weight in word_links.weights(trace, link).flat]
     ((words, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
-    assert words["chosen"] == question["chosen"] == [looking, looked_at]
+    assert words["chosen"] == question["chosen"] == [[looking], [looked_at]]
     assert question["asked"] == [known.labels[looking], known.labels[looked_at]]
     # The map frames the cell of both; the words stay in the address.
     assert (app.query_params["token"], app.query_params["key_token"]) == (str(link.rows[0]), str(link.keys[0]))
@@ -120,7 +120,7 @@ def test_two_words_stay_chosen_in_an_attention_where_they_do_not_meet(app: AppTe
     app.run()
     assert all(label.startswith("encoder ") for label in listed(app))
     app.segmented_control(key="site").set_value(ENCODER).run()
-    rows = word_links.links(traced(TEXT, selection), 1, 2)[0]
+    rows = word_links.links(traced(TEXT, selection), (1,), (2,))[0]
     assert app.query_params["token"] == str(rows.rows[0])
     assert (app.query_params["from"], app.query_params["to"]) == ("1", "2")
 
@@ -152,7 +152,7 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
     app.run()
     ((words, _),) = sent_to(app, "word_picker")
     ((question, _),) = sent_to(app, "link_question")
-    assert words["chosen"] == question["chosen"] == [1, None]
+    assert words["chosen"] == question["chosen"] == [[1], []]
     ((headline, _),) = sent_to(app, "headline")
     ((picture, _),) = sent_to(app, "matrix_picture")
     assert (headline["suggestion"], picture["kept"]) == ([], [animal, None])
@@ -163,17 +163,20 @@ def test_a_chosen_word_keeps_its_row_where_the_open_attention_has_one_and_its_ke
     [
         None,
         [],
-        {"looking": 0},
-        {"looking": 0, "lookedAt": 3},
-        {"looking": True, "lookedAt": 0},
-        {"looking": None, "lookedAt": 0},
-        {"looking": -1, "lookedAt": None},
+        {"looking": [0]},
+        {"looking": 0, "lookedAt": []},
+        {"looking": [0], "lookedAt": [3]},
+        {"looking": [True], "lookedAt": [0]},
+        {"looking": [], "lookedAt": [0]},
+        {"looking": [-1], "lookedAt": []},
+        {"looking": [0, 2], "lookedAt": []},
+        {"looking": [0, 0], "lookedAt": []},
     ],
 )
 def test_what_names_no_words_is_no_choice(value: object) -> None:
     source, target = FocusAxis("source", groups=((0,), (1,))), FocusAxis("target", groups=((1,),))
     lines = [WordLine("EN", "en", ("a", "b"), (0, 0), source), WordLine("DE", "de", ("c",), (0,), target)]
-    assert read_chosen({"looking": 2, "lookedAt": 0}, lines) == (2, 0)
-    assert read_chosen({"looking": 2, "lookedAt": None}, lines) == (2, None)
-    assert read_chosen({"looking": None, "lookedAt": None}, lines) == (None, None)
+    assert read_chosen({"looking": [2], "lookedAt": [1, 0]}, lines) == ((2,), (1, 0))
+    assert read_chosen({"looking": [2], "lookedAt": []}, lines) == ((2,), ())
+    assert read_chosen({"looking": [], "lookedAt": []}, lines) == ((), ())
     assert read_chosen(value, lines) is None
