@@ -1,6 +1,6 @@
 // @ts-check
 // Asks which heads link two words; tells the words in the head of the page which two these are.
-// Data: the payload of word_picker.py.
+// Data: the payload of linked_heads.py.
 import { onTold, tell } from "../../../pictures/shared/focus.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";

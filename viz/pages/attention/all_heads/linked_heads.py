@@ -4,6 +4,7 @@ The words are those that a person clicks, or those that the page opens on, or el
 choose several on either side.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -12,17 +13,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import streamlit as st
 
+from viz import theme
 from viz.access import word_links
 from viz.access.word_links import Link
-from viz.pages.attention.all_heads.word_picker import (
-    NOTHING,
-    Chosen,
-    LinkQuestion,
-    Words,
-    link_question,
-    word_lines,
-    word_picker,
-)
+from viz.pictures.component import Component
 from viz.pictures.head_grid.component import TileMetric
 from viz.selection import state
 from viz.selection.attention import KEPT
@@ -32,12 +26,16 @@ from viz.text.sites import CROSS, ENCODER, head_label
 from viz.text.token_text import display_token
 from viz.ui import finding, sentence
 from viz.ui.controls import plain
+from viz.ui.words import NOTHING, Chosen, Words, word_lines, word_picker
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
     from model import Trace
 
+_QUESTION: Final = Component(
+    "pages/attention/all_heads/link_question.js", "pages/attention/all_heads/link_question.css"
+)
 #: So many heads are listed.
 MOST: Final = 4
 #: So many tiles are framed.
@@ -47,6 +45,22 @@ _CELLS: Final = said("Click a cell of the open head: the heads that link its two
 _WORDS: Final = said(
     "Click two words of the sentence above: first the query word, then the key word. Shift+click adds a word."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkQuestion:
+    """The question which heads link two words.
+
+    Attributes:
+        chosen: the words.
+        asked: what both sides are called in the question; None where nothing is chosen.
+        how: what a person can click.
+    """
+
+    chosen: Chosen
+    asked: Sequence[str] | None
+    how: str
+    kept_colour: str = theme.HEAD_COLOURS[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,7 @@ def show(trace: "Trace", site: str) -> None:
     names = None if question is None else question.names
     how = _WORDS if word_lines(trace) else _CELLS
     chosen = _chosen(trace) if question is None else question.words
-    link_question(LinkQuestion(chosen, names, _(how)), key="link-question")
+    _QUESTION.show(LinkQuestion(chosen, names, _(how)), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)

@@ -11,11 +11,11 @@ from tests.viz.reading import traced
 from tests.viz.sent import sent_to
 from viz.access import word_links
 from viz.pages.attention.all_heads.linked_heads import MOST
-from viz.pages.attention.all_heads.word_picker import WordLine, read_chosen
 from viz.pictures.focus import FocusAxis
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, ENCODER, head_label
+from viz.ui.words import WordLine, read_chosen
 
 #: What is said after a weight of the row that reads a word.
 SECOND = " (when reading it)"

@@ -1,4 +1,4 @@
-"""The sentence in the head of the page as words that can be clicked, and the question which heads link them."""
+"""The sentence in the head of a page as words that can be pointed at and chosen."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,7 @@ from viz.ui import sentence
 if TYPE_CHECKING:
     from model import Trace
 
-_FOLDER: Final = "pages/attention/all_heads"
-_WORDS: Final = Component(f"{_FOLDER}/word_picker.js", f"{_FOLDER}/word_picker.css")
-_QUESTION: Final = Component(f"{_FOLDER}/link_question.js", f"{_FOLDER}/link_question.css")
+_WORDS: Final = Component("pictures/words/word_picker.js", "pictures/words/word_picker.css")
 #: The words that look and those that are looked at, counted through all lines.
 Chosen = tuple[tuple[int, ...], tuple[int, ...]]
 NOTHING: Final[Chosen] = ((), ())
@@ -59,22 +57,6 @@ class _Picked:
     looked_at: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LinkQuestion:
-    """The question which heads link two words.
-
-    Attributes:
-        chosen: the words.
-        asked: what both sides are called in the question; None where nothing is chosen.
-        how: what a person can click.
-    """
-
-    chosen: Chosen
-    asked: Sequence[str] | None
-    how: str
-    kept_colour: str = theme.HEAD_COLOURS[1]
-
-
 #: Of a text with more words a cell of the open head is kept instead.
 MAX_WORDS: Final = 1_000
 
@@ -101,11 +83,6 @@ def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str
             on_choose(chosen)
 
     _WORDS.show(words, key=key, chosen=take)
-
-
-def link_question(question: LinkQuestion, *, key: str) -> None:
-    """Show the question."""
-    _QUESTION.show(question, key=key)
 
 
 def word_lines(trace: "Trace") -> list[WordLine]:

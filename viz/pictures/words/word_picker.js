@@ -2,7 +2,7 @@
 // The sentence in the head of the page, and what was written, as words. Pointing at a word shows at once where the open
 // head looks from it; a click keeps it, a click on a second word asks which heads link the two, Escape lets go. With Shift,
 // or a long press, a word joins those of its side.
-// Data: the payload of word_picker.py. Sends back the trigger `chosen`: { looking, lookedAt }, lists of words.
+// Data: the payload of viz/ui/words.py. Sends back the trigger `chosen`: { looking, lookedAt }, lists of words.
 import {
   given,
   keepWords,
@@ -14,15 +14,15 @@ import {
   pointAt,
   pointed,
   tell,
-} from "../../../pictures/shared/focus.js";
-import { consume, hearItems, hearLongPress, reachByTab, targetOf } from "../../../pictures/shared/items.js";
-import { _, plural, said } from "../../../pictures/shared/messages.js";
-import { mount, onResize, View } from "../../../pictures/shared/mount.js";
-import { element, tokenElement } from "../../../pictures/shared/picture.js";
-import { WordLinks } from "../../../pictures/shared/word_links.js";
+} from "../shared/focus.js";
+import { consume, hearItems, hearLongPress, reachByTab, targetOf } from "../shared/items.js";
+import { _, plural, said } from "../shared/messages.js";
+import { mount, onResize, View } from "../shared/mount.js";
+import { element, tokenElement } from "../shared/picture.js";
+import { WordLinks } from "../shared/word_links.js";
 
-/** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
-/** @import { Axis, Chosen, Focus, Place } from "../../../pictures/shared/focus.js" */
+/** @import { RoleRun } from "../shared/chat_roles.js" */
+/** @import { Axis, Chosen, Focus, Place } from "../shared/focus.js" */
 
 /**
  * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each; `keptColour` is that of what is
