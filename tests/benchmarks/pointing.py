@@ -1,8 +1,9 @@
-"""How soon the attention page answers a pointer: python -m tests.benchmarks.pointing [--rounds 3].
+"""How soon the attention page answers a pointer: python -m tests.benchmarks.pointing [--rounds 3] [--clicks 50].
 
 Prints the milliseconds from an event over a word of the sentence, a tile or a cell of the open head, with which a frame
-begins, until all views that answer it are painted, and how many messages the server got meanwhile. The models have
-random weights and the shape that is named. Takes about two minutes.
+begins, until all views that answer it are painted, and how many messages the server got meanwhile; then those from a
+click on a word until the browser has painted its answer, and until the server has changed the address. The
+models have random weights and the shape that is named. Takes about four minutes.
 """
 
 import argparse
@@ -51,6 +52,32 @@ POINT = """(find) => new Promise((resolve) => {
 })"""
 
 
+# Words are clicked one after the other; every click changes the address.
+CLICK = """(count) => new Promise((resolve) => {
+  const words = [...deep('.word-picker').querySelectorAll('.word')];
+  const times = [];
+  const next = (i) => {
+    if (i === count) return resolve(times);
+    const [word, before] = [words[i % words.length], location.search];
+    requestAnimationFrame(() => {
+      const began = performance.now();
+      let painted = 0;
+      word.click();
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => { painted = performance.now() - began; };
+      channel.port2.postMessage(0);
+      const look = () => {
+        if (!painted || location.search === before) return setTimeout(look, 1);
+        times.push([painted, performance.now() - began]);
+        setTimeout(() => next(i + 1), 500);
+      };
+      look();
+    });
+  };
+  next(0);
+})"""
+
+
 def checkpoint(root: Path, layers: int, heads: int) -> Translator:
     """A translator of this shape with random weights and the shipped tokenizer."""
     shipped = Translator.load(ROOT / "checkpoints" / "en-de")
@@ -60,8 +87,8 @@ def checkpoint(root: Path, layers: int, heads: int) -> Translator:
     return Translator.load(root / "model")
 
 
-def measure(page: Page, address: str, rounds: int) -> None:
-    """Print the median and the longest time for each part of the page."""
+def measure(page: Page, address: str, rounds: int, clicks: int) -> None:
+    """Print the median and the longest time for each part of the page, and for clicks."""
     messages: list[object] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda frame: messages.append(frame)))
     page.add_init_script(DEEP)
@@ -73,12 +100,17 @@ def measure(page: Page, address: str, rounds: int) -> None:
         times = [time for _ in range(rounds) for time in page.evaluate(POINT, find)]
         print(f"  {name}: {statistics.median(times):.1f} ms, at most {max(times):.1f}", flush=True)
     print(f"  messages to the server: {len(messages) - before}", flush=True)
+    page.set_default_timeout(600_000)
+    answers = zip(*page.evaluate(CLICK, clicks), strict=True)
+    for name, times in zip(("the browser", "the server"), answers, strict=True):
+        print(f"  a click, {name}: {statistics.median(times):.1f} ms, at most {max(times):.1f}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--clicks", type=int, default=50)
+    given = parser.parse_args()
     for tokens, layers, heads in SHAPES:
         with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
             translator = checkpoint(Path(folder), layers, heads)
@@ -89,7 +121,12 @@ def main() -> None:
                 new_page(playwright) as page,
             ):
                 print(f"{tokens} tokens, {layers} × {heads} heads", flush=True)
-                measure(page, f"{url}/?site=encoder.self&layer=0&head=0&text={text.replace(' ', '+')}", rounds)
+                measure(
+                    page,
+                    f"{url}/?site=encoder.self&layer=0&head=0&text={text.replace(' ', '+')}",
+                    given.rounds,
+                    given.clicks,
+                )
 
 
 if __name__ == "__main__":

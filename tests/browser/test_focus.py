@@ -186,6 +186,87 @@ def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shi
     expect(word(page, "street")).to_have_class(re.compile("looked-at"))
 
 
+def test_the_film_and_the_lens_mark_the_word_that_is_pointed_at_and_a_click_goes_to_its_step(
+    page: Page, shipped_url: str, sent: Sent
+) -> None:
+    visit(page, shipped_url.replace("/?", "/decode?"))
+    player = page.locator(".decode-player[data-ready='1']")
+    expect(player).to_be_visible()
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    before = sent()
+    marked = {
+        "written": player.locator(".column.pointed .written"),
+        "strip of the tokens read": player.locator(".strip").last.locator(".key-label.now"),
+        "triangle": player.locator(".triangle .row-name.pointed"),
+        "curve": player.locator(".curve-pointed"),
+    }
+    word(page, "Straße").hover()
+    for part, mark in marked.items():
+        expect(mark, part).to_have_count(1)
+    expect(marked["written"]).to_have_text("▁Straße")
+    expect(marked["strip of the tokens read"]).to_have_text("▁Straße")
+    # The candidates of the step that is shown, in which the model could write the word.
+    word(page, "es").hover()
+    expect(player.locator(".bar-row.pointed .bar-token")).to_have_text("▁es")
+    expect(player.locator(".columns.sources .pointed")).to_have_count(0)
+    word(page, "animal").hover()
+    expect(player.locator(".columns.sources .pointed")).to_have_text("▁animal")
+    expect(player.locator(".strip").first.locator(".key-label.now")).to_have_text("▁animal")
+    assert share(page, "es") == pytest.approx(link_of().weight, abs=2e-3), "what the open head gives animal"
+    # What is pointed at in the film is marked in the sentence.
+    player.locator(".source", has_text="street").hover()
+    expect(word(page, "street")).to_have_class(re.compile("looked-at"))
+    player.locator(".column .written", has_text="▁nicht").hover()
+    expect(word(page, "nicht,")).to_have_class(re.compile(r"\blooks\b"))
+    page.mouse.move(5, 500)
+    for part, mark in marked.items():
+        expect(mark, part).to_have_count(0)
+    assert sent() == before
+    word(page, "Tier").click()
+    expect(player).to_have_attribute("data-step", "1")
+    expect(page).to_have_url(re.compile(r"step=1\b.*from=\d+"))
+    page.get_by_role("tab", name="Inside").click()
+    lens = page.locator(".lens-table[data-ready='1']")
+    expect(lens).to_be_visible()
+    word(page, "müde").hover()
+    expect(lens.locator(".written th.pointed")).to_have_text("▁müde")
+    lens.locator("td[data-step='5']").first.hover()
+    expect(word(page, "Straße")).to_have_class(re.compile(r"\blooks\b"))
+
+
+def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_link_opens_it(
+    page: Page, shipped_url: str, sent: Sent
+) -> None:
+    visit(page, shipped_url.replace("/?", "/compare?"))
+    links, cells = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]'), page.locator(".point.pointed-head")
+    expect(links).to_have_count(2)
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    before = sent()
+    links.last.hover()
+    expect(cells).to_have_count(1)
+    # The other sentence names the same head.
+    expect(page.locator("a.pointed-head")).to_have_count(2)
+    page.mouse.move(5, 500)
+    expect(cells).to_have_count(0)
+    page.locator(".js-plotly-plot").first.hover()
+    expect(cells).to_have_count(1)
+    assert sent() == before
+    visit(page, shipped_url.replace("/?", "/atlas?"))
+    maps = page.locator(".head-maps[data-ready='1']")
+    expect(maps).to_be_visible()
+    near = page.locator('[data-testid="stCaptionContainer"] a[href^="#head-"]').first
+    name = near.inner_text()
+    near.hover()
+    expect(maps.locator(".cell.pointed")).to_have_attribute("aria-label", re.compile(f"^{name},"))
+    assert maps.locator(".little-frame:visible").count() == maps.locator(".little-map").count()
+    near.click()
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile(f"^{name}"))
+    expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))
+    expect(page.locator(".headline .head-link").first).to_be_visible()
+
+
 def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url: str, checkpoints: Path) -> None:
     for name, model_type in (("focus-bert", "bert"), ("focus-gpt2", "gpt2"), ("focus-vit", "vit")):
         zoo.save_model(checkpoints / name, model_type)

@@ -81,6 +81,14 @@ def words(trace: "Trace") -> Words:
     return Words(source.labels + target.labels, source.groups + target.groups, len(source.labels))
 
 
+def as_typed(trace: "Trace") -> Words:
+    """The same, with the text's words as typed where the model has as many: in its pieces rare signs are bytes."""
+    known, typed = words(trace), tuple(trace.text.split())
+    if len(typed) != known.num_source:
+        return known
+    return Words(typed + known.labels[known.num_source :], known.groups, known.num_source)
+
+
 def links(trace: "Trace", looking: Sequence[int], looked_at: Sequence[int]) -> tuple[Link, ...]:
     """Every place where an attention of this model can join words of `words`; none from text to translation.
 

@@ -46,10 +46,12 @@ class FocusHead:
     """A head that is open.
 
     Attributes:
+        site: which attention.
         name: what it is called.
         rows, columns: its queries and its keys.
     """
 
+    site: str
     name: str
     rows: FocusAxis
     columns: FocusAxis
@@ -57,7 +59,9 @@ class FocusHead:
 
 def head(name: str, site: str, rows: Groups, columns: Groups) -> FocusHead:
     """A head of an attention, by the tokens that each of its rows and columns reads."""
-    return FocusHead(name, *(grouped(axis, groups) for axis, groups in zip(AXES[site], (rows, columns), strict=True)))
+    return FocusHead(
+        site, name, *(grouped(axis, groups) for axis, groups in zip(AXES[site], (rows, columns), strict=True))
+    )
 
 
 def grouped(axis: FocusAxis, groups: Groups) -> FocusAxis:

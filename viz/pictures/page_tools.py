@@ -8,10 +8,13 @@ import streamlit as st
 
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, Text, hear
+from viz.text.sites import Site
 
 _LINK: Final = Component("pictures/copy_link/copy_link.js", "pictures/copy_link/copy_link.css")
 _TOOLS: Final = Component("pictures/head_tools/head_tools.js", "pictures/head_tools/head_tools.css")
 _STEPS: Final = Component("pictures/present/present_steps.js", "pictures/present/present_steps.css")
+#: No model has so many layers, nor a layer so many heads.
+MOST: Final = 10_000
 #: In the session: the buttons that were pressed last, and how many choices they have undone.
 _HEARD: Final = "head-tools/heard"
 
@@ -51,6 +54,15 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadPlace:
+    """A head that a link names; layer and head count from 0, and need not exist."""
+
+    site: Site
+    layer: Annotated[int, range(MOST)]
+    head: Annotated[int, range(MOST)]
+
+
+@dataclass(frozen=True, slots=True)
 class _Tools:
     is_presented: bool
     is_pinned: bool
@@ -67,6 +79,7 @@ def head_tools(
     on_pin: Callable[[], None],
     on_present: Callable[[bool], None],
     on_story: Callable[[bool], None],
+    on_head: Callable[[HeadPlace], None],
 ) -> None:
     """Show the buttons. What is given is called before the next run.
 
@@ -78,6 +91,7 @@ def head_tools(
         on_pin: for the view that is shown.
         on_present: with whether to present the page.
         on_story: with whether to open that bar.
+        on_head: with a head of which a link was pressed.
     """
     heard: Undone | None = st.session_state.get(_HEARD)
 
@@ -94,6 +108,7 @@ def head_tools(
         undo=hear(undo, Undone),
         pin=lambda _value: on_pin(),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
+        head=hear(on_head, HeadPlace),
         story=hear(lambda number: on_story(number == 1), int, to=range(2)),
     )
 

@@ -11,6 +11,7 @@ from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
 from viz.text import sites
+from viz.text.head_links import linked
 from viz.text.messages import Message, _, plural, said
 from viz.theme import HEAD_COLOURS
 
@@ -107,14 +108,13 @@ def show_taught(site: str) -> None:
     """Of which head of a site training taught what it shows; nothing where there is none."""
     taught = models.taught_head(state.current().model, site)
     if taught is not None:
-        st.caption(
-            _(
-                "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its "
-                "antecedent. Whether the translation uses the head is another question: switch it off under "
-                "*Compare*, *Cause*.",
-                head=sites.head_label(*taught),
-            )
+        taught_so = _(
+            "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its "
+            "antecedent. Whether the translation uses the head is another question: switch it off under "
+            "*Compare*, *Cause*.",
+            head=sites.head_label(*taught),
         )
+        st.caption(linked(taught_so, site))
 
 
 def sentence(measured: HeadJobs, layer: int, head: int) -> str:

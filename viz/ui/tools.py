@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.pictures.page_tools import head_tools
+from viz.pictures.page_tools import HeadPlace, head_tools
 from viz.selection import pins, state
+from viz.selection.attention import ALL_HEADS
 from viz.selection.pages import PAGES, SECTIONS, Section
 from viz.text.messages import _
 from viz.ui import downloads, present
@@ -31,6 +32,7 @@ def show() -> None:
         has_story=state.current().common.story > 0,
         on_present=present.switch,
         on_story=_ask_for_story,
+        on_head=_open_head,
     )
 
 
@@ -53,6 +55,14 @@ def asks_for_story() -> bool:
 def _ask_for_story(is_asked: bool) -> None:
     st.session_state[_ASKED] = is_asked
     state.change(story=int(is_asked))
+
+
+def _open_head(head: HeadPlace) -> None:
+    """Open the head of a link on the Attention page; where the model has no such head, the page shows the nearest."""
+    state.change(attention_tab=ALL_HEADS, token=None, key_token=None)
+    # Chosen, so that the page shows this head and not its own finding.
+    state.change(site=head.site, layer=head.layer, head=head.head, head_chosen=True)
+    open_page("attention")
 
 
 def open_page(section: Section) -> None:

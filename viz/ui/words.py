@@ -9,10 +9,13 @@ from viz.access import chats, word_links
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import CHOSEN, read
+from viz.selection import state
 from viz.text.token_text import display_word
 from viz.ui import sentence
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
 
 _WORDS: Final = Component("pictures/words/word_picker.js", "pictures/words/word_picker.css")
@@ -73,6 +76,25 @@ def read_chosen(value: object, lines: Sequence[WordLine]) -> Chosen | None:
     sides = picked.looking, picked.looked_at
     is_apart = any(len({line_of[word] for word in side}) > 1 or len(set(side)) < len(side) for side in sides)
     return None if is_apart else sides
+
+
+def show(trace: "Trace", head: "DeltaGenerator", chosen: Chosen, on_choose: Callable[[Chosen], object]) -> None:
+    """What the model read and what it wrote, in the head of the page, as words where it has some."""
+    lines = word_lines(trace)
+    if not lines:
+        sentence.show(trace, head)
+        return
+    with head:
+        word_picker(Words(lines, chosen), on_choose=on_choose, key="words")
+    sentence.show_cautions(trace, head)
+
+
+def chosen_in(trace: "Trace") -> Chosen:
+    """The words that a person has chosen, of one side or both, if this text has them."""
+    chosen, known = state.current().attention, word_links.words(trace)
+    sides = chosen.from_words, chosen.to_words
+    exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
+    return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING
 
 
 def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str) -> None:

@@ -8,7 +8,9 @@ WORDS = ((1,), (2, 3))
 
 
 def test_single_tokens_need_no_list_and_words_name_theirs() -> None:
-    assert head("L1 H1", ENCODER, SINGLE, SINGLE) == FocusHead("L1 H1", FocusAxis("source"), FocusAxis("source"))
+    assert head("L1 H1", ENCODER, SINGLE, SINGLE) == FocusHead(
+        ENCODER, "L1 H1", FocusAxis("source"), FocusAxis("source")
+    )
     rows, columns = head("L1 H1", DECODER, WORDS, SINGLE).rows, head("L1 H1", DECODER, WORDS, SINGLE).columns
     assert (rows, columns) == (FocusAxis("target", groups=WORDS), FocusAxis("target"))
 

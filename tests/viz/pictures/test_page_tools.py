@@ -4,8 +4,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import caught, sent_to
-from viz.pictures.page_tools import Undone, head_tools, present_steps
+from viz.pictures.page_tools import HeadPlace, Undone, head_tools, present_steps
 from viz.pictures.payload import read
+from viz.text.sites import CROSS
 
 
 @pytest.mark.parametrize("value", [None, 3, {}, {"name": 1, "total": 2}, {"name": "a"}, {"name": "a", "total": True}])
@@ -43,6 +44,7 @@ def test_the_browser_is_told_what_was_heard_so_that_a_lost_press_is_told_again()
             on_pin=lambda: None,
             on_present=lambda to: None,
             on_story=lambda to: None,
+            on_head=lambda head: None,
         )
 
     ((header, _),) = sent_to(AppTest.from_function(script).run(), "head_tools")
@@ -53,6 +55,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     shown, steps, presented, asked = caught(monkeypatch), list[int](), list[bool](), list[bool]()
+    opened = list[HeadPlace]()
     present_steps(1, 3, on_step=steps.append)
     head_tools(
         is_presented=False,
@@ -62,6 +65,7 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
         on_pin=lambda: None,
         on_present=presented.append,
         on_story=asked.append,
+        on_head=opened.append,
     )
     for number in (0, 2, 3, -1, True, "1", None, 1.0):
         shown[0].answers["step"]({"to": number})
@@ -69,3 +73,6 @@ def test_a_presentation_goes_to_steps_that_exist_and_begins_or_ends_by_its_butto
         shown[1].answers["story"]({"to": number})
     assert steps == [0, 2]
     assert presented == asked == [False]
+    for site, layer in ((CROSS, 1), ("x", 1), (CROSS, -1), (CROSS, "1")):
+        shown[1].answers["head"]({"site": site, "layer": layer, "head": 0})
+    assert opened == [HeadPlace(CROSS, 1, 0)]

@@ -23,8 +23,8 @@ from model.analysis.coreference.case_files import cases_for
 from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
 from model.analysis.data_files import parse_json_row
 from model.analysis.metrics.alignment import AlignedPair
-from model.errors import DataError
-from viz.access import models
+from model.errors import DataError, HeadlightError
+from viz.access import models, traces, word_links
 from viz.access.models import MAX_MODELS
 from viz.selection.model_choice import ModelChoice
 from viz.server import limits
@@ -328,3 +328,39 @@ def _atlases() -> "BoundedCache[tuple[str, str], StoredAtlas]":
 @cached(max_entries=MAX_MODELS)
 def _model_digest(reader: Reader) -> str:
     return digest_of(reader)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The largest weight of a head in a sentence: which of its words looks, and which is looked at."""
+
+    words: word_links.Words
+    looking: int
+    looked_at: int
+
+
+def looks(reader: Reader, texts: tuple[str, ...], site: str, layer: int, head: int) -> "Task[tuple[Look | None, ...]]":
+    """Where a head looks in each text, between words; None for a text that the model cannot read, or without words."""
+
+    def compute(progress: Progress) -> tuple[Look | None, ...]:
+        found = []
+        for text in texts:
+            found.append(_look(reader, text, site, layer, head))
+            progress(1)
+        return tuple(found)
+
+    return Task(("looks", reader.key, texts, site, layer, head), len(texts), said("sentences"), compute)
+
+
+def _look(reader: Reader, text: str, site: str, layer: int, head: int) -> Look | None:
+    try:
+        trace = traces.trace(reader, text)
+    except HeadlightError:
+        return None
+    weights = trace.weights(site, layer)[head].numpy()
+    for index in np.argsort(-weights, axis=None):
+        row, key = divmod(int(index), weights.shape[1])
+        looking, looked_at = word_links.words_of_cell(trace, site, row, key)
+        if looking is not None and looked_at is not None:
+            return Look(word_links.as_typed(trace), looking, looked_at)
+    return None

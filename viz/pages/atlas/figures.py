@@ -101,6 +101,7 @@ def head_scatter(
     values: Float[np.ndarray, "layer head"],
     distances: Float[np.ndarray, "layer_head layer_head"],
     *,
+    site: str,
     name: str,
     shown: Sequence[str],
     selected: tuple[int, int],
@@ -111,6 +112,7 @@ def head_scatter(
         positions: of the points; NaN where a layer has no such head.
         values: what colours them, at least 0; NaN stays uncoloured.
         distances: between all heads, for the names of the nearest.
+        site: whose heads they are.
         name: of the metric that colours.
         shown: its number for each head, as text.
         selected: the layer and head that get a ring.
@@ -176,5 +178,5 @@ def head_scatter(
         "clickmode": "event+select",
     }
     # Room above for the buttons, which would lie over a name.
-    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
+    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}, "meta": {"heads": site}}
     return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)

@@ -1,19 +1,24 @@
 """Show one head of the atlas: its metric, its rank, the heads nearest to it, the sentences in which it is strongest."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 
+from viz.access import models
 from viz.pages.atlas import data, metric_texts
+from viz.pages.atlas.data import Look
 from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
+from viz.text.head_links import linked
 from viz.text.html import visible
 from viz.text.messages import _, shown
 from viz.text.sites import head_label
-from viz.ui import controls, tools
+from viz.text.token_text import display_token
+from viz.ui import controls, long_work, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -21,6 +26,10 @@ if TYPE_CHECKING:
 
 #: A longer sentence is cut on its button; the attention page shows all of it.
 MAX_SHOWN: Final = 90
+#: So many words are shown before the first and after the last that is marked, in a longer sentence.
+AROUND: Final = 6
+#: Of a larger model the sentences are read only where a person asks for it.
+LARGEST_READ: Final = 500_000_000
 #: So many of the best heads are links.
 BEST: Final = 5
 
@@ -40,7 +49,7 @@ def show(atlas: "Atlas", view: View) -> None:
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
     near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
-    st.caption(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near))
+    st.caption(linked(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near), view.site))
     _strongest(atlas, view, layer, head)
 
 
@@ -88,15 +97,56 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     if not numbers:
         st.caption(_("None: this metric is undefined for every token of the corpus."))
         return
+    looks = _looks(atlas, numbers, view.site, layer, head)
     with st.container(gap="xsmall"):
-        for number in numbers:
-            text = " ".join(visible(atlas.texts[number]).split())
-            cut = text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …"
+        for number, look in zip(numbers, looks or [None] * len(numbers), strict=True):
             st.button(
-                plain(cut), key=f"atlas-sentence-{number}", type="tertiary", icon=":material/grid_view:", wrap=True,
+                _plain(atlas.texts[number]) if look is None else _tinted(look),
+                key=f"atlas-sentence-{number}", type="tertiary", icon=":material/grid_view:", wrap=True,
                 on_click=_open_sentence, args=(atlas.texts[number], view, layer, head),
             )  # fmt: skip
+    if looks:
+        st.caption(
+            _("The largest weight of this head there: :blue-background[from] a word :orange-background[to] another.")
+        )
     st.caption(_("A click opens the sentence on the Attention page at this head, with the model's own translation."))
+
+
+def _looks(atlas: "Atlas", numbers: list[int], site: str, layer: int, head: int) -> "tuple[Look | None, ...] | None":
+    """Where the head looks in each sentence; None until they are read."""
+    choice = state.current().model
+    task = data.looks(models.reader(choice), tuple(atlas.texts[number] for number in numbers), site, layer, head)
+    start = models.weights_bytes(choice) <= LARGEST_READ
+    return long_work.outcome(task, _("Show where it looks"), key="atlas-looks", start=start)
+
+
+def _plain(text: str) -> str:
+    text = " ".join(visible(text).split())
+    return plain(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]} …")
+
+
+def _tinted(look: Look) -> str:
+    """A sentence, and what was written where the head looks from there, with both words marked, as Markdown."""
+    known, marked = look.words, (look.looking, look.looked_at)
+    text, written = range(known.num_source), range(known.num_source, len(known.labels))
+    lines = [line for line in (text, written) if line is text or look.looking in written]
+    return " → ".join(_tinted_line(known.labels, line, marked) for line in lines if line)
+
+
+def _tinted_line(labels: Sequence[str], line: range, marked: tuple[int, int]) -> str:
+    own = [word for word in marked if word in line] or [line.start]
+    shown = line
+    if sum(len(labels[word]) + 1 for word in line) > MAX_SHOWN:
+        shown = range(max(line.start, min(own) - AROUND), min(line.stop, max(own) + AROUND + 1))
+    words = [_word(labels[word], word, marked) for word in shown]
+    return " ".join(["…"] * (shown.start > line.start) + words + ["…"] * (shown.stop < line.stop))
+
+
+def _word(label: str, word: int, marked: tuple[int, int]) -> str:
+    # A word that looks at itself is one that looks.
+    colour = "blue" if word == marked[0] else "orange" if word == marked[1] else ""
+    text = plain(display_token(label))
+    return f":{colour}-background[{text}]" if colour else text
 
 
 def _open_measured() -> None:

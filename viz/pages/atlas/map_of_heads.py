@@ -32,6 +32,7 @@ def show(atlas: "Atlas", view: View) -> None:
                     atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
                     view.values,
                     distances,
+                    site=view.site,
                     name=shown(metric_texts.TEXTS[view.key].name).lower(),
                     shown=[view.shown(value) for value in view.values.flat],
                     selected=(common.layer, common.head),

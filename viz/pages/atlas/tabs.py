@@ -62,7 +62,9 @@ def _view(atlas: "Atlas", found: "SurestHead | None") -> View:
         maps = maps_of(atlas, site, read_off)
         known = {head_map.key for head_map in maps}
         state.propose(corpus_metric=found.job.metric if found is not None and found.job.metric in known else ELSE)
-        names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS}
+        # A metric without a map is in the menu only where a link, or another attention, has it chosen.
+        there = known | {state.current().atlas.corpus_metric}
+        names = {key: metric_texts.TEXTS[key].name for key in CORPUS_METRICS if key in there}
         key = controls.dropdown("corpus_metric", _("Metric"), names, width=250)
         if has_norms:
             help_text = _(

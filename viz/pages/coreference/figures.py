@@ -45,6 +45,7 @@ def movement_map(
     parts: Float[np.ndarray, "layer head sentence candidate"],
     names: Sequence[str],
     *,
+    site: str,
     number: str,
     averaged: bool,
     opened: tuple[int, int],
@@ -56,6 +57,7 @@ def movement_map(
         values: how far each head moves.
         parts: the weights that it is made of, on hover.
         names: of the heads, layer by layer, on hover.
+        site: whose heads they are.
         number: what a weight is called.
         averaged: whether the one column is all heads of a layer.
         opened: the layer and head to be framed.
@@ -78,6 +80,8 @@ def movement_map(
     layer, head = opened
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
+    if not averaged:
+        figure.update_layout(meta={"heads": site})
     return figure
 
 
@@ -109,7 +113,7 @@ def _marks(shape: tuple[int, ...], custom: list[list[object]], hover: str, *, si
         y=rows,
         customdata=custom,
         mode="markers",
-        marker={"size": size, "symbol": "square", "opacity": 0},
+        marker={"size": size, "symbol": "square", "opacity": 0, "color": "rgba(0,0,0,0)"},
         selected={"marker": {"opacity": 0}},
         unselected={"marker": {"opacity": 0}},
         xaxis="x2",
@@ -168,6 +172,7 @@ def every_head_map(
     figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
     hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
     figure.add_trace(_marks(table.shape, custom, hover, size=14))
+    figure.update_layout(meta={"heads": ""})
     for begin in begins[1:]:
         figure.add_hline(begin - 0.5, line={"color": theme.CHART_TEXT, "width": 1})
     if framed is not None:

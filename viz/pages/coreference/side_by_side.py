@@ -20,6 +20,7 @@ from viz.pictures.figures.heads import head_rows
 from viz.selection import state
 from viz.selection.coreference import MARKS
 from viz.server.widgets import sent
+from viz.text.head_links import linked
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
 from viz.text.numbers import signed
 from viz.text.sites import file_name, head_label
@@ -339,7 +340,7 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         found_text = _FARTHEST[measure.is_per_head, measure.is_share]
         value = signed(float(moved[site].values.max()), 2)
-        st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
+        st.markdown(linked(_(found_text, head=name, count=count, value=value, most=MOST)), width="content")
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:
             chosen = {"site": site, "layer": layer, "head": head}
@@ -369,7 +370,14 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         [head_label(layer, None) for layer in range(layers)] if averaged else head_jobs.titles(site, (layers, heads))
     )
     figure = movement_map(
-        moved.values, moved.parts, names, number=measure.number, averaged=averaged, opened=opened, bound=most
+        moved.values,
+        moved.parts,
+        names,
+        site=site,
+        number=measure.number,
+        averaged=averaged,
+        opened=opened,
+        bound=most,
     )
     st.plotly_chart(
         figure,
@@ -379,7 +387,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         config=frame.chart_config(name),
         alt=_("How far each head of each layer moves towards the right antecedent"),
     )
-    _explain(moved, names, opened)
+    _explain(moved, names, opened, site)
     st.caption(
         _(
             "How far each head moves towards the right antecedent. Warm: it follows the meaning. Cold: it moves the "
@@ -396,22 +404,21 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         number_controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
 
 
-def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int]) -> None:
+def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int], site: str) -> None:
     first, second = moved.parts[opened]
-    st.markdown(
-        _(
-            "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
-            "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
-            head=names[opened[0] * moved.values.shape[1] + opened[1]],
-            movement=signed(moved.values[opened], 3),
-            first=signed(first[0] - first[1], 3),
-            first_antecedent=first[0],
-            first_distractor=first[1],
-            second=signed(second[0] - second[1], 3),
-            second_antecedent=second[0],
-            second_distractor=second[1],
-        )
+    text = _(
+        "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
+        "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
+        head=names[opened[0] * moved.values.shape[1] + opened[1]],
+        movement=signed(moved.values[opened], 3),
+        first=signed(first[0] - first[1], 3),
+        first_antecedent=first[0],
+        first_distractor=first[1],
+        second=signed(second[0] - second[1], 3),
+        second_antecedent=second[0],
+        second_distractor=second[1],
     )
+    st.markdown(linked(text, site))
 
 
 def _open_cell() -> None:

@@ -22,7 +22,7 @@ from viz.selection.branch_codes import Action, Choice, Draw, Path, Write, path_o
 from viz.selection.fields import MAX_TEXT_IN_URL
 from viz.server.background_jobs import Task
 from viz.text.messages import said
-from viz.ui import long_work, sentence
+from viz.ui import long_work, sentence, words
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -58,13 +58,18 @@ def shown(head: "DeltaGenerator") -> "Trace":
         HeadlightError: the text, the checkpoint or the device will not do, or at a step no token has a probability.
     """
     trace = _shown()
-    sentence.show(trace, head)
+    words.show(trace, head, words.chosen_in(trace), _keep_words)
     branches.check_probabilities(trace)
     if (step := state.current().common.step) >= len(trace.steps):
         last = len(trace.steps)
         notices.tell(notices.no_step(step, last))
         state.change(step=last - 1)
     return trace
+
+
+def _keep_words(chosen: words.Chosen) -> None:
+    looking, looked_at = chosen
+    state.change(from_words=looking, to_words=looked_at, token=None, key_token=None)
 
 
 def trace_of(number: int) -> "Trace":

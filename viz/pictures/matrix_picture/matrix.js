@@ -153,7 +153,8 @@ export class MatrixPicture extends View {
     /** @type {MatrixHeader} */
     const header = { ...this.header, title, rowTokens, columnTokens, isPreview: true, deep: null };
     header.shows = [address, layer, head];
-    if (header.focus && axes) header.focus = { name: headLabel(layer, head), rows: axes[0], columns: axes[1] };
+    if (header.focus && axes)
+      header.focus = { ...header.focus, name: headLabel(layer, head), rows: axes[0], columns: axes[1] };
     if (!isSame) Object.assign(header, { kept: [null, null], axes: null });
     if (!isPointed) this.awaited.expect(this.nameOf(header));
     this.show(header, { values, rows, columns });

@@ -17,7 +17,7 @@ import { blockOf } from "./matrix_view.js";
  *   kept: [number | null, number | null], keptColour: string, rowRoles: RoleRun[], columnRoles: RoleRun[],
  *   shows: [string, number, number] | null, previews: string[],
  *   deep: { address: string, block: [number, number], decimals: number } | null, isPreview?: true,
- *   focus?: { name: string, rows: Axis, columns: Axis } | null,
+ *   focus?: { site: string, name: string, rows: Axis, columns: Axis } | null,
  * }} MatrixHeader
  */
 

@@ -141,6 +141,18 @@ export class StepChart {
     return this.chart.left + this.chart.places[step] * this.room;
   }
 
+  /** Mark steps that are pointed at elsewhere. @param {number[]} steps */
+  mark(steps) {
+    const { marker } = this;
+    if (!marker) return;
+    for (const old of this.element.querySelectorAll(".curve-pointed")) old.remove();
+    const [width, height] = ["width", "height"].map((side) => Number(marker.getAttribute(side)));
+    const shapes = steps.map((step) =>
+      svg("rect", { class: "curve-pointed", x: this.centre(step) - width / 2, y: 0, height, width, rx: 2 }),
+    );
+    marker.after(...shapes);
+  }
+
   /** @param {number} step */
   draw(step) {
     this.marker?.setAttribute("x", String(this.centre(step) - Number(this.marker.getAttribute("width")) / 2));

@@ -15,20 +15,20 @@
  * A head that is open, as its picture has it: what it is called, its sides with their labels, the row and the column that
  * are kept, its numbers.
  * @typedef {{
- *   name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
+ *   site: string, name: string, rows: Axis, columns: Axis, rowTokens: string[], columnTokens: string[],
  *   kept: [row: number | null, column: number | null],
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead
  */
 /** The words that look and those looked at, as the sentence counts them. @typedef {[from: number[], to: number[]]} Chosen */
 /** Several words that are chosen, and what both sides are called. @typedef {Focus & { names: string[] }} Words */
-/** @typedef {"pointed" | "opened" | "preview" | "chosen" | "looking" | "words"} Subject */
+/** @import { HeadPlace } from "./head_label.js" */
+/** @typedef {"head" | "pointed" | "opened" | "preview" | "chosen" | "looking" | "words" | "picked"} Subject */
 
-const focusOfPage =
-  /** @type {{ headlightFocus?: { meeting: EventTarget, pointed: Focus | null, words: Words | null, opened: OpenHead | null } }} */ (
-    globalThis
-  );
-focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, words: null, opened: null };
+const focusOfPage = /** @type {{ headlightFocus?: {
+    meeting: EventTarget, pointed: Focus | null, words: Words | null, opened: OpenHead | null, head: HeadPlace | null,
+  } }} */ (globalThis);
+focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, words: null, opened: null, head: null };
 const FOCUS = focusOfPage.headlightFocus;
 
 /** Tell whoever listens. @param {Subject} subject @param {unknown} detail */
@@ -45,6 +45,16 @@ export function pointAt(focus) {
   FOCUS.pointed = focus;
   tell("pointed", focus);
 }
+
+/** A person points at a head, or, with null, at none. @param {HeadPlace | null} head */
+export function pointAtHead(head) {
+  if (JSON.stringify(head) === JSON.stringify(FOCUS.head)) return;
+  FOCUS.head = head;
+  tell("head", head);
+}
+
+/** The head that is pointed at. */
+export const pointedHead = () => FOCUS.head;
 
 /** What is pointed at now. */
 export const pointed = () => FOCUS.pointed;

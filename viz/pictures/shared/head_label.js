@@ -1,5 +1,28 @@
 // @ts-check
-// Names a head as viz/text/sites.py does.
+// Names a head as viz/text/sites.py does, and links to it as viz/text/head_links.py does.
+import { element } from "./picture.js";
+
+/** A head; layer and head from 0. @typedef {{ site: string, layer: number, head: number }} HeadPlace */
+
+const HEAD_HREF = /^#head-([a-z.]+)-L(\d+)H(\d+)$/;
+const HEAD_NAME = /^L(\d+) H(\d+)$/;
 
 /** A head as people read it, counted from 1: "L4 H2". @param {number} layer @param {number} head both from 0 */
 export const headLabel = (layer, head) => `L${layer + 1} H${head + 1}`;
+
+/** The link of a head. @param {HeadPlace} head */
+export const headHref = ({ site, layer, head }) => `#head-${site}-L${layer + 1}H${head + 1}`;
+
+/** The head of a link; null of any other link. @param {string} href @returns {HeadPlace | null} */
+export function headOfHref(href) {
+  const [, site, layer, head] = HEAD_HREF.exec(href) ?? [];
+  return site ? { site, layer: Number(layer) - 1, head: Number(head) - 1 } : null;
+}
+
+/** A head's name, as a link to it; what names no head stands out without one. @param {string} site @param {string} name */
+export function headLink(site, name) {
+  const [, layer, head] = HEAD_NAME.exec(name) ?? [];
+  if (!layer || !site) return element("b", "", name);
+  const href = headHref({ site, layer: Number(layer) - 1, head: Number(head) - 1 });
+  return element("a", { className: "head-link", href }, name);
+}

@@ -192,6 +192,7 @@ class WordPicker extends View {
   keep(word) {
     const index = this.words.indexOf(word);
     const [from, to] = this.chosen;
+    tell("picked", this.places[index]);
     if (!from.length || to.length) this.change([[index], []]);
     else this.change(from.includes(index) ? [[], []] : [from, [index]]);
   }

@@ -5,6 +5,7 @@ import pytest
 
 from model.analysis.atlas.head_distance import head_map, share_held
 from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
+from viz.text.sites import ENCODER
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
@@ -18,7 +19,9 @@ def test_the_nearest_heads_come_first_and_of_equal_ones_the_first() -> None:
 
 def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_chosen_one() -> None:
     positions = np.arange(8, dtype=float).reshape(2, 2, 2)
-    figure = head_scatter(positions, VALUES, DISTANCES, name="first", shown=["a", "b", "c", "d"], selected=(1, 0))
+    figure = head_scatter(
+        positions, VALUES, DISTANCES, site=ENCODER, name="first", shown=["a", "b", "c", "d"], selected=(1, 0)
+    )
     ring, points = figure.data
     assert (ring.x[0], ring.y[0]) == (4, 5)
     assert list(points.text) == ["L1 H1", "L1 H2", "L2 H1", "L2 H2"]

@@ -1,6 +1,7 @@
 """What is looked at in an atlas: maps, a head and its sentences, the table."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +14,11 @@ from model.analysis.atlas.measure import Atlas
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
+from viz.access import models, traces, word_links
 from viz.pages.atlas import tabs
+from viz.selection.selection import Selection
 from viz.text.sites import CROSS, DECODER, SITES
+from viz.ui.controls import plain
 
 
 def test_a_link_brings_back_figure_reading_tab_and_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
@@ -98,14 +102,39 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     assert not {"token", "step"} & set(app.query_params)
 
 
+def untinted(label: str) -> str:
+    """The sentence that a button says."""
+    return re.sub(r":\w+-background\[(.*?[^\\])\]", r"\1", label).replace("\\", "").split(" → ")[0]
+
+
+def test_a_sentence_marks_the_word_from_which_the_head_looks_most_and_the_one_to_which(
+    app: AppTest, shipped: Path, atlas: Atlas
+) -> None:
+    opened(app, site="encoder.self", layer=1, head=3, corpus_figure="confidence")
+    choice = Selection().model
+    for button in sentences(app):
+        trace = traces.trace(models.reader(choice), atlas.texts[int((button.key or "").rpartition("-")[2])])
+        known, weights = word_links.words(trace), trace.weights("encoder.self", 1)[3].numpy()
+        words = [position for group in known.groups[: known.num_source] for position in group]
+        largest = np.unravel_index(np.argmax(weights[np.ix_(words, words)]), (len(words), len(words)))
+        looking, looked_at = (known.labels[known.at(words[at], is_source=True) or 0] for at in largest)
+        assert f":blue-background[{plain(looking)}]" in button.label
+        assert looking == looked_at or f":orange-background[{plain(looked_at)}]" in button.label
+
+
+def test_the_menu_offers_no_metric_without_a_map(app: AppTest, shipped: Path) -> None:
+    opened(app, site="decoder.self")
+    shown = {head_map["name"] for head_map in maps(app)["maps"]}
+    assert set(app.selectbox(key="corpus_metric").options) == shown
+
+
 def test_sentences_on_buttons_are_not_markdown(app: AppTest, shipped: Path) -> None:
     opened(app, corpus_figure="confidence")
-    labels = [button.label.replace("\\", "") for button in sentences(app)]
-    shown = dict(zip(labels, sentences(app), strict=True))
+    shown = {untinted(button.label): button for button in sentences(app)}
     dog = "The dog <b>is</b> old."
     if dog not in shown:  # five of six sentences are shown
         healthy(app.selectbox(key="corpus_metric").set_value("entropy").run())
-        shown = {button.label.replace("\\", ""): button for button in sentences(app)}
+        shown = {untinted(button.label): button for button in sentences(app)}
     assert "\\<b\\>" in shown[dog].label
 
 

@@ -3,6 +3,7 @@
 // Data: the payload of tab.py. Sends back the triggers `map`: { key } and `head`: { layer, head }.
 
 import { colourAt } from "../../../pictures/shared/drawing.js";
+import { onTold, pointAtHead } from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { hearItems, reachByTab, targetOf } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
@@ -11,6 +12,7 @@ import { button, clamp, contextOf, element, Tooltip } from "../../../pictures/sh
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { HeadPlace } from "../../../pictures/shared/head_label.js" */
 /** @import { Head } from "../../../pictures/shared/head_tiles.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 
@@ -21,7 +23,7 @@ import { pictureButton } from "../../../pictures/shared/save_picture.js";
  *   isCentred: boolean,
  * }} HeadMap
  * @typedef {{
- *   layers: number, heads: number, maps: HeadMap[], chosen: string, selected: Head, name: string, scale: InkedScale, centred: InkedScale,
+ *   site: string, layers: number, heads: number, maps: HeadMap[], chosen: string, selected: Head, name: string, scale: InkedScale, centred: InkedScale,
  *   digest: string,
  * }} HeadMapsData
  */
@@ -52,6 +54,7 @@ class HeadMaps extends View {
   start() {
     this.root.replaceChildren(this.title, this.board, this.under, this.little, this.tooltip.box);
     hearItems(this.board, ".cell", this);
+    onTold("head", (head) => this.markPointed(head), this.ended.signal);
   }
 
   /** @param {{ header: HeadMapsData }} payload */
@@ -105,7 +108,8 @@ class HeadMaps extends View {
     // Also the chosen one: another may have been asked for that has not come yet.
     const choose = () => this.python.trigger("map", { key });
     const look = { className: "little-map", dataset: { key, inPicture: "" } };
-    return button(look, choose, element("span", "little-name", name), canvas, range);
+    const cells = element("span", "little-cells", canvas, element("span", { className: "little-frame", hidden: true }));
+    return button(look, choose, element("span", "little-name", name), cells, range);
   }
 
   // ---- the large map ----
@@ -180,10 +184,12 @@ class HeadMaps extends View {
     const [layer, head] = this.headOf(index);
     const title = headLabel(layer, head);
     this.tooltip.showContent(point, title, element("div", "tooltip-value", this.textOf(index)));
+    pointAtHead({ site: this.data.site, layer, head });
   }
 
   leave() {
     this.tooltip.hide();
+    pointAtHead(null);
   }
 
   /** @param {HTMLElement} cell */
@@ -203,6 +209,23 @@ class HeadMaps extends View {
     const [layer, head] = this.headOf(this.cells.indexOf(cell));
     this.mark([layer, head]);
     this.python.trigger("head", { layer, head });
+  }
+
+  /** Frame a head that is pointed at in every map. @param {HeadPlace | null} head */
+  markPointed(head) {
+    if (!this.data) return;
+    const { site, layers, heads } = this.data;
+    const isHere = head?.site === site && head.layer < layers && head.head < heads;
+    const index = isHere ? this.indexOf([head.layer, head.head]) : -1;
+    this.cells.forEach((cell, at) => cell.classList.toggle("pointed", at === index));
+    /** @type {NodeListOf<HTMLElement>} */
+    const frames = this.little.querySelectorAll(".little-frame");
+    for (const frame of frames) {
+      frame.hidden = !isHere;
+      if (!isHere) continue;
+      const [left, top] = [head.head / heads, head.layer / layers].map((share) => `${100 * share}%`);
+      Object.assign(frame.style, { left, top, width: `${100 / heads}%`, height: `${100 / layers}%` });
+    }
   }
 
   /** @param {Head} selected */

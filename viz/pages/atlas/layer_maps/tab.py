@@ -30,12 +30,14 @@ class HeadMaps:
     """What is drawn.
 
     Attributes:
+        site: whose heads they are.
         maps: at least one, all of the same shape.
         chosen: key of the one that is large.
         selected: the head that is marked.
         name: of the saved picture, without its ending.
     """
 
+    site: str
     maps: Sequence[HeadMap]
     chosen: Annotated[str, CHOSEN]
     selected: Annotated[Pair, CHOSEN]
@@ -56,7 +58,7 @@ def show(atlas: "Atlas", view: View) -> None:
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
             head_maps(
-                HeadMaps(view.maps, view.key, HeadChoice(common.layer, common.head), name),
+                HeadMaps(view.site, view.maps, view.key, HeadChoice(common.layer, common.head), name),
                 on_map=lambda key: state.change(corpus_metric=key),
                 on_head=lambda head: state.change(layer=head.layer, head=head.head),
                 key="atlas-maps",

@@ -24,9 +24,9 @@ from viz.text import messages
 from viz.text.messages import _, said
 from viz.text.sites import CROSS, ENCODER, head_label
 from viz.text.token_text import display_token
-from viz.ui import finding, sentence
+from viz.ui import finding, words
 from viz.ui.controls import plain
-from viz.ui.words import NOTHING, Chosen, Words, word_lines, word_picker
+from viz.ui.words import Chosen, chosen_in
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -80,23 +80,20 @@ class Question:
 
 def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
-    lines = word_lines(trace)
-    if not lines:
-        sentence.show(trace, head)
-        return
     question = _question(trace, state.current().common.site)
-    with head:
-        chosen = _chosen(trace) if question is None else question.words
-        word_picker(Words(lines, chosen), on_choose=partial(_choose, trace), key="words")
-    sentence.show_cautions(trace, head)
+    words.show(trace, head, chosen_in(trace) if question is None else question.words, partial(_choose, trace))
 
 
 def begin(trace: "Trace", site: str) -> None:
-    """Keep the cell of the two words that a person has clicked, where they have come to another attention."""
-    common, words = state.current().common, _clicked(trace)
-    if words is None or (common.token, common.key_token) != (None, None):
+    """Keep the cell of the words that a person has chosen, where they come from another attention or page."""
+    common, (looking, looked_at) = state.current().common, chosen_in(trace)
+    if not looking or (common.token, common.key_token) != (None, None):
         return
-    link = next((link for link in word_links.links(trace, *words) if link.site == site), None)
+    if not looked_at:
+        row, key = word_links.cell_of_word(trace, site, looking[0])
+        state.change(token=row, key_token=key)
+        return
+    link = next((link for link in word_links.links(trace, looking, looked_at) if link.site == site), None)
     if link is not None:
         state.change(token=link.rows[0], key_token=link.keys[0])
 
@@ -105,8 +102,8 @@ def show(trace: "Trace", site: str) -> None:
     """Which two words, and the heads with most weight from the one to the other, each a button that opens it."""
     question = _question(trace, site)
     names = None if question is None else question.names
-    how = _WORDS if word_lines(trace) else _CELLS
-    chosen = _chosen(trace) if question is None else question.words
+    how = _WORDS if words.word_lines(trace) else _CELLS
+    chosen = chosen_in(trace) if question is None else question.words
     _QUESTION.show(LinkQuestion(chosen, names, _(how)), key="link-question")
     if question is None:
         return
@@ -151,9 +148,9 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=_BEST)
 
 
-def _choose(trace: "Trace", words: Chosen) -> None:
+def _choose(trace: "Trace", chosen: Chosen) -> None:
     """Keep what a person has chosen: of one word its row, or its key; of two the head that links them most."""
-    looking, looked_at = words
+    looking, looked_at = chosen
     state.change(from_words=looking, to_words=looked_at, token=None, key_token=None)
     if not looking:
         return
@@ -185,16 +182,8 @@ def _open(trace: "Trace", link: Link, layer: int, head: int) -> None:
 
 def _clicked(trace: "Trace") -> Chosen | None:
     """The words of both sides that a person has clicked, if this text has them."""
-    chosen = _chosen(trace)
+    chosen = chosen_in(trace)
     return chosen if all(chosen) else None
-
-
-def _chosen(trace: "Trace") -> Chosen:
-    """The words that a person has clicked, of one side or both, if this text has them."""
-    chosen, known = state.current().attention, word_links.words(trace)
-    sides = chosen.from_words, chosen.to_words
-    exist = all(word < len(known.labels) for side in sides for word in side) and bool(sides[0])
-    return sides if exist and all(len(set(map(known.is_source, side))) <= 1 for side in sides) else NOTHING
 
 
 def _found(trace: "Trace") -> Chosen | None:
@@ -202,8 +191,8 @@ def _found(trace: "Trace") -> Chosen | None:
     link, common = finding.of(trace).link, state.current().common
     if link is None or common.head_chosen or (common.token, common.key_token) != (None, None):
         return None
-    words = _words_of_cell(trace, finding.of(trace).site, link.row, link.key)
-    return words if all(words) else None
+    found = _words_of_cell(trace, finding.of(trace).site, link.row, link.key)
+    return found if all(found) else None
 
 
 def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
@@ -213,11 +202,11 @@ def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
 
 def _question(trace: "Trace", site: str) -> Question | None:
     """Return the clicked words, else those of the finding, else the kept cell if this attention has it."""
-    words = _clicked(trace) or _found(trace)
-    if words is not None:
+    chosen = _clicked(trace) or _found(trace)
+    if chosen is not None:
         labels = word_links.words(trace).labels
-        looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in words)
-        return Question(words, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *words)))
+        looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
+        return Question(chosen, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *chosen)))
     row, key = finding.kept(trace)
     rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     if row is None or key is None or row >= len(rows) or key >= len(keys):

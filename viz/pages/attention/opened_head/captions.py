@@ -41,8 +41,9 @@ _COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """What is worth seeing: plain words and words that stand out by turns; whether it is a guess."""
+    """What is worth seeing at an attention: plain words and words that stand out by turns; whether it is a guess."""
 
+    site: str
     suggestion: Sequence[str]
     is_guess: bool
 
@@ -118,4 +119,4 @@ def show_headline(trace: "Trace") -> None:
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
-    _COMPONENT.show(Headline(suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")
+    _COMPONENT.show(Headline(common.site, suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")

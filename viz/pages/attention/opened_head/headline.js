@@ -2,6 +2,7 @@
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
 // Data: the payload of captions.py.
 import { given, indicesOf, keptWords, onTold, openedHead, placeOf, pointed } from "../../../pictures/shared/focus.js";
+import { headLink } from "../../../pictures/shared/head_label.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
@@ -9,7 +10,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { OpenHead, Words } from "../../../pictures/shared/focus.js" */
 
-/** `suggestion` alternates between plain words and those that stand out. @typedef {{ suggestion: string[], isGuess: boolean }} HeadlineHeader */
+/** `suggestion` alternates between plain words and those that stand out. @typedef {{ site: string, suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
 const GUESS = said("The noun shown is a guess: of the words with an article, the one with the largest weight.");
 
@@ -25,10 +26,10 @@ function largestOf(count, at) {
 
 /** @param {OpenHead} head @param {number} row @param {number} column */
 function cellSentence(head, row, column) {
-  const { rowTokens, columnTokens, valueAt, format, name } = head;
+  const { rowTokens, columnTokens, valueAt, format, site, name } = head;
   const most = largestOf(columnTokens.length, (index) => valueAt(row, index));
   const values = {
-    head: element("b", "", name),
+    head: headLink(site, name),
     query: worded(rowTokens[row]),
     key: worded(columnTokens[column]),
     weight: element("b", "", format(row, column)),
@@ -48,9 +49,9 @@ function cellSentence(head, row, column) {
  * @param {string} sentence @param {OpenHead} head @param {string} token @param {string[]} others
  * @param {(index: number) => number} at @param {(index: number) => string} format
  */
-function largestSentence(sentence, { name }, token, others, at, format) {
+function largestSentence(sentence, { site, name }, token, others, at, format) {
   const most = largestOf(others.length, at);
-  const values = { head: element("b", "", name), token: worded(token), most: worded(others[most]) };
+  const values = { head: headLink(site, name), token: worded(token), most: worded(others[most]) };
   return sentenceParts(sentence, { ...values, largest: element("b", "", format(most)) });
 }
 
@@ -71,8 +72,8 @@ function sentenceOf(head, row, column) {
 
 /** What a head gives from several words, or to them, all together; null where it joins no such words. @param {OpenHead} head @param {Words} words */
 function sumSentence(head, { query, key, names }) {
-  const { rows, columns, rowTokens, columnTokens, name } = head;
-  const [named, shown] = [element("b", "", name), (/** @type {number} */ sum) => element("b", "", sum.toFixed(4))];
+  const { rows, columns, rowTokens, columnTokens, site, name } = head;
+  const [named, shown] = [headLink(site, name), (/** @type {number} */ sum) => element("b", "", sum.toFixed(4))];
   const [first, second] = names.map((side) => element("b", "", tokenElement(side)));
   if (query && key) {
     const sum = given(head, query, key);
@@ -129,9 +130,9 @@ class Headline extends View {
   }
 
   ofSuggestion() {
-    const { suggestion, isGuess } = this.header;
+    const { site, suggestion, isGuess } = this.header;
     if (!suggestion.length) return null;
-    const words = suggestion.map((part, index) => (index % 2 ? element("b", "", part) : part));
+    const words = suggestion.map((part, index) => (index % 2 ? headLink(site, part) : part));
     const guess = isGuess ? [" ", element("span", { className: "guess muted", title: _(GUESS) }, "(?)")] : [];
     return [element("span", "muted", _("Worth seeing:")), " ", ...words, ...guess];
   }

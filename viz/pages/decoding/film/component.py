@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from viz import theme
 from viz.pictures import payload
 from viz.pictures.component import Component
+from viz.pictures.focus import AXES, FocusAxis
 from viz.pictures.payload import ANYTHING, LOCAL, LogProb, Text, Token, Tokens, read
 from viz.pictures.player.exchange import play, reported_state
 from viz.pictures.tiles.codes import CellCode, code
 from viz.text.messages import said
+from viz.text.sites import CROSS
 
 COMPONENT: Final = Component("pages/decoding/film/decode_player.js", "pages/decoding/film/film.css")
 #: Ranges of numbers in hundredths, and of the candidates that are listed.
@@ -144,6 +146,7 @@ class PlayerData(CellCode):
     Attributes:
         num_best, num_bins: of each distribution, its best log-probabilities and the bins of the others.
         titles: of both attentions.
+        axes: what rows stand for, and the keys of both attentions.
         cross, own, numbers: the weights of the cross- and of the self-attention, and the distributions, compressed.
     """
 
@@ -156,6 +159,7 @@ class PlayerData(CellCode):
     num_best: int
     num_bins: int
     titles: tuple[Text, Text]
+    axes: tuple[FocusAxis, FocusAxis, FocusAxis]
     cross: NDArray[np.uint8]
     own: NDArray[np.uint8]
     numbers: NDArray[np.uint8]
@@ -178,8 +182,9 @@ class PlayerData(CellCode):
         self_: Float[np.ndarray, "layer head step target"],
         spread: PlayerSpread,
         titles: tuple[str, str] = TWO_ATTENTIONS,
+        axes: tuple[FocusAxis, FocusAxis, FocusAxis] = (*AXES[CROSS], FocusAxis("target")),
     ) -> Self:
-        """Code and compress a decoding; `titles` are what both attentions are called."""
+        """Code and compress a decoding; `titles` are what both attentions are called, `axes` as of the class."""
         rows, sources = len(steps), len(source_tokens)
         layers, heads = cross.shape[:2]
         assert rows == len(target_tokens) > 0, "one step for each target token, and at least one"
@@ -196,6 +201,7 @@ class PlayerData(CellCode):
             num_best=spread.best.shape[1],
             num_bins=spread.counts.shape[1],
             titles=titles,
+            axes=axes,
             cross=_cells(cross),
             own=_cells(self_),
             numbers=_floats(spread),

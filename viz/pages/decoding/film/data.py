@@ -14,6 +14,7 @@ from viz.pages.decoding.film.component import (
     PlayerSpread,
     PlayerStep,
 )
+from viz.pictures.focus import AXES, FocusAxis
 from viz.server.caches import cached
 from viz.text.sites import CROSS, DECODER
 
@@ -29,7 +30,7 @@ MAX_FILMS: Final = 48
 def film(trace: "Trace", writer: "Writer") -> PlayerData:
     """Every step of a trace with all its weights and its distribution, ready to be sent."""
     before = trace.rows_before
-    titles = TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION
+    titles, of_source = (TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION), AXES[CROSS][1]
     if DECODER not in trace.sites:
         titles, sources, cross = SOURCE_ALONE, trace.source_tokens, _stacked(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
@@ -40,6 +41,7 @@ def film(trace: "Trace", writer: "Writer") -> PlayerData:
         own = _stacked(trace, DECODER)[:, :, before:]
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
+        of_source = FocusAxis("target", groups=None if before else ((),))
         if not before:  # of a text of one token there is nothing but what was written
             sources, cross = ("∅",), np.zeros((*own.shape[:3], 1), np.float32)
     spreads = writer.spread(trace)
@@ -50,7 +52,13 @@ def film(trace: "Trace", writer: "Writer") -> PlayerData:
         centres=spreads.centres.numpy(),
         vocab_size=writer.vocab_size,
     )
-    return PlayerData.of(sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles)
+    axes = written_axis(trace), of_source, FocusAxis("target", ahead=before)
+    return PlayerData.of(sources, trace.target_tokens[before:], tuple(steps), cross, own, distributions, titles, axes)
+
+
+def written_axis(trace: "Trace") -> FocusAxis:
+    """What the steps of a decoding stand for: the tokens that they write."""
+    return FocusAxis("target", ahead=trace.rows_before + 1)
 
 
 def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:

@@ -3,6 +3,8 @@
 // Data: the payload of component.py. Sends back the state `view` and the trigger `wish`.
 import { PlayerView } from "../../../pictures/player/player_view.js";
 import { Transport } from "../../../pictures/player/transport.js";
+import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../../../pictures/shared/focus.js";
+import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
@@ -16,6 +18,7 @@ import { FilmHeads } from "./film_heads.js";
 import { FilmSentence } from "./film_sentence.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
+/** @import { Axis, Focus, OpenHead, Place } from "../../../pictures/shared/focus.js" */
 /** @import { StepChart } from "../../../pictures/player/step_chart.js" */
 /** @import { Filter } from "./film_filters.js" */
 /**
@@ -31,7 +34,7 @@ import { FilmSentence } from "./film_sentence.js";
  *   layers: number, heads: number, titles: [string, string], sourceTokens: string[], targetTokens: string[],
  *   steps: Step[], numBest: number, numBins: number, vocabSize: number, stops: string[], ticks: number[],
  *   colours: string[], firstCell: number[], firstThousandth: number[], digest: string, name: string, note: string, command: Command<PlayerState>,
- *   headNames: [string[], string[]],
+ *   headNames: [string[], string[]], axes: [rows: Axis, source: Axis, own: Axis],
  * }} PlayerHeader
  */
 
@@ -53,6 +56,8 @@ class DecodePlayer extends PlayerView {
   /** @type {FilmHeads} */ heads;
   width = 0;
   isFilled = false;
+  /** Which head the page was told of, and as what. */ offeredName = "";
+  /** @type {OpenHead | null} */ offered = null;
 
   tooltip = new Tooltip(this.root);
   announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
@@ -62,9 +67,16 @@ class DecodePlayer extends PlayerView {
     super.start();
     this.tooltip.box.dataset.notInPicture = "";
     this.root.ariaLabel = _(PLAYER_LABEL);
+    onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
+    onTold("picked", (place) => this.goToWord(place), this.ended.signal);
     onResize(this, () => {
       if (this.measure()) this.draw();
     });
+  }
+
+  dispose() {
+    super.dispose();
+    closeHead(this.offered);
   }
 
   get count() {
@@ -91,8 +103,12 @@ class DecodePlayer extends PlayerView {
       nameOf: (step) => _("Step {step} of {count}", { step: step + 1, count: steps.length }),
     });
     const overSource = tilesOver(sourceTokens, cross);
-    this.sentence = new FilmSentence(header, overSource, { goTo, point: (key) => this.point(key) });
-    this.curve = filmCurve(steps, tooltip, goTo);
+    this.sentence = new FilmSentence(header, overSource, {
+      goTo,
+      pointKey: (key) => this.point(null, key === null ? null : placeOf(header.axes[1], key)),
+      pointStep: (step) => this.point(step, null),
+    });
+    this.curve = filmCurve(steps, tooltip, goTo, (step) => this.point(step, null));
     this.candidates = new FilmCandidates(steps, header.note, {
       force: (tokenId) => this.wish({ kind: "force", tokenId }),
       list: (candidates) => this.change({ candidates }),
@@ -107,8 +123,10 @@ class DecodePlayer extends PlayerView {
     this.heads = new FilmHeads(header, overSource, tilesOver(targetTokens, self), tooltip, {
       choose: (layer, [head, ...also]) => this.change({ layer, head, also }),
       preview: (layer, head) => this.link(layer, head === null ? null : [head]),
-      point: (key) => this.point(key),
+      point: (row, key, isOverSource) =>
+        this.point(row, row === null ? null : placeOf(header.axes[isOverSource ? 1 : 2], key)),
     });
+    this.offeredName = "";
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
     this.transport.element.append(pictureButton(this.root, () => `${this.header.name}-step${this.state.step}`));
@@ -120,16 +138,79 @@ class DecodePlayer extends PlayerView {
 
   // ---- what a person does ----
 
-  /** Mark a token of the source wherever it stands. @param {number | null} key */
-  point(key) {
-    this.sentence.mark(key);
-    this.heads.mark(key);
+  /** A person points at a row, a key, or both. @param {number | null} row @param {Place | null} key */
+  point(row, key) {
+    const query = row === null ? null : placeOf(this.header.axes[0], row);
+    pointAt(query || key ? { query, key } : null);
+  }
+
+  /** Mark what is pointed at, here or elsewhere on the page, wherever it stands: as a key, and where it is written. @param {Focus | null} focus */
+  markPointed(focus) {
+    if (!this.transport) return;
+    const { axes, steps, sourceTokens } = this.header;
+    const [rows, sources, own] = [
+      [axes[0], steps.length],
+      [axes[1], sourceTokens.length],
+      [axes[2], steps.length],
+    ].map(([axis, count]) =>
+      [focus?.query, focus?.key].flatMap((place) =>
+        indicesOf(/** @type {Axis} */ (axis), /** @type {number} */ (count), place ?? null),
+      ),
+    );
+    this.sentence.mark(sources, rows);
+    this.curve.mark(rows);
+    this.heads.mark(sources, own, rows);
+    this.candidates.mark([...rows.map((row) => steps[row].token), ...sources.map((key) => sourceTokens[key])]);
+    const [row] = focus?.query ? indicesOf(axes[0], steps.length, focus.query) : [];
+    if (this.width) this.sentence.link(this.state.layer, this.chosenHeads, row ?? this.state.step);
+  }
+
+  /** A word of the page's head is chosen: the film goes to the step that writes it. @param {Place} place */
+  goToWord(place) {
+    const [step] = this.header ? indicesOf(this.header.axes[0], this.count, place) : [];
+    if (step !== undefined) this.goTo(step);
+  }
+
+  /** Tell the page of the head that is open: its weights on all keys that its rows look at from one side. */
+  offer() {
+    const { axes, layers, sourceTokens, targetTokens, digest } = this.header;
+    const { layer, head } = this.state;
+    const name = `${digest} ${layer} ${head}`;
+    if (name === this.offeredName || !layers) return;
+    this.offeredName = name;
+    const { cross, self, rowNames } = this.heads;
+    const parts = axes[1].side === axes[2].side ? [cross, self] : [cross];
+    const weights = parts.map((tiles) => ({ values: tiles.weightsOf([layer, head]), count: tiles.header.columns }));
+    const groups = weights.flatMap(({ count }, i) =>
+      Array.from({ length: count }, (_key, at) => placeOf(axes[i + 1], at).tokens),
+    );
+    const first = sourceTokens.length;
+    const valueAt = (/** @type {number} */ row, /** @type {number} */ key) => {
+      const { values, count } = weights[key < first ? 0 : 1];
+      return values[row * count + (key < first ? key : key - first)];
+    };
+    this.offered = {
+      site: axes[1].side === "source" ? "decoder.cross" : "decoder.self",
+      name: headLabel(layer, head),
+      rows: axes[0],
+      columns: { side: axes[1].side, ahead: 0, groups },
+      rowTokens: rowNames,
+      columnTokens: parts.length > 1 ? [...sourceTokens, ...targetTokens] : sourceTokens,
+      kept: [null, null],
+      valueAt,
+      format: (row, key) => valueAt(row, key).toFixed(3),
+    };
+    openHead(this.offered);
+  }
+
+  get chosenHeads() {
+    return [this.state.head, ...this.state.also];
   }
 
   /** What heads look at in this step, above the sentence: those that a person points at, or else the chosen ones. @param {number} [layer] @param {number[] | null} [heads] */
   link(layer = this.state.layer, heads = null) {
     if (heads) this.sentence.link(layer, heads);
-    else this.sentence.link(this.state.layer, [this.state.head, ...this.state.also]);
+    else this.sentence.link(this.state.layer, this.chosenHeads);
   }
 
   /** @param {{ kind: "force", tokenId: number } | (Filter & { kind: "draw" })} wish */
@@ -190,6 +271,8 @@ class DecodePlayer extends PlayerView {
     const values = { step: step + 1, count: steps.length, token, probability: formatProbability(logProb) };
     this.announcement.textContent = _("Step {step} of {count}: {token}, {probability}", values);
     Object.assign(this.root.dataset, { step, layer, heads: [head, ...also].join(" ") });
+    this.offer();
+    if (pointed()) this.markPointed(pointed());
     // At last, for scrolling makes the browser lay out the page.
     if (this.width) {
       this.sentence.follow();

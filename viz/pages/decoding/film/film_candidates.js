@@ -139,6 +139,11 @@ export class FilmCandidates {
     );
   }
 
+  /** Mark the candidates that are one of these tokens. @param {string[]} tokens */
+  mark(tokens) {
+    for (const { element, token } of this.rows) element.classList.toggle("pointed", tokens.includes(token.textContent));
+  }
+
   /** Up and down walk the list; only one of its rows is in the way of Tab. @param {KeyboardEvent} event */
   press(event) {
     const move = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;

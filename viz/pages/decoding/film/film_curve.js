@@ -15,8 +15,8 @@ const CURVE_LABEL = said(
   "Over all steps: the probability of the written token, and the entropy. Click to go to a step.",
 );
 
-/** `goTo` hears of clicks and drags. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo */
-export function filmCurve(steps, tooltip, goTo) {
+/** `goTo` hears of clicks and drags, `point` of the step that a person points at. @param {Step[]} steps @param {Tooltip} tooltip @param {(step: number) => void} goTo @param {(step: number | null) => void} point */
+export function filmCurve(steps, tooltip, goTo, point) {
   const most = Math.max(1, ...steps.map(({ entropy }) => entropy));
   const lane = (
     /** @type {string} */ name,
@@ -36,12 +36,16 @@ export function filmCurve(steps, tooltip, goTo) {
     slot: 1 / steps.length,
     left: LANE_NAMES,
     goTo,
-    tell: (point, step) => {
+    tell: (place, step) => {
       const { token, logProb, entropy } = steps[step];
       const numbers = { probability: formatProbability(logProb), entropy: entropy.toFixed(2) };
       const note = _("probability {probability} · entropy {entropy} nats", numbers);
-      tooltip.show(point, _("Step {step} writes", { step: step + 1 }), token, null, note);
+      point(step);
+      tooltip.show(place, _("Step {step} writes", { step: step + 1 }), token, null, note);
     },
-    leave: () => tooltip.hide(),
+    leave: () => {
+      point(null);
+      tooltip.hide();
+    },
   });
 }

@@ -69,8 +69,8 @@ export class FilmHeads {
    * @param {PlayerHeader} header @param {Tiles} cross @param {Tiles} self @param {Tooltip} tooltip
    * @param {{
    *   choose(layer: number, heads: number[]): void, preview(layer: number, head: number | null): void,
-   *   point(key: number | null): void,
-   * }} act `preview` is told of the head of cross-attention, and `point` of the token of the source, that a person points at
+   *   point(row: number | null, key: number, isOverSource: boolean): void,
+   * }} act `preview` is told of the head of cross-attention, and `point` of the row and the key, that a person points at
    */
   constructor(header, cross, self, tooltip, act) {
     this.header = header;
@@ -148,9 +148,12 @@ export class FilmHeads {
     return element("div", look, element("span", "group-name", name), ...buttons);
   }
 
-  /** Mark a token of the source in the strip over it. @param {number | null} key */
-  mark(key) {
-    this.overSource.markKey(key);
+  /** Mark keys of both attentions, and rows. @param {number[]} sources @param {number[]} own @param {number[]} rows */
+  mark(sources, own, rows) {
+    this.overSource.markKeys(sources);
+    this.overPrefix.markKeys(own);
+    this.fan.markRows(rows);
+    this.triangle.markRows(rows);
   }
 
   // ---- choosing ----

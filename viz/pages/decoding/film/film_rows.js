@@ -51,6 +51,11 @@ function markRows(names, step, now) {
   });
 }
 
+/** @param {HTMLElement} names @param {number[]} rows */
+function framed(names, rows) {
+  [...names.children].forEach((name, row) => name.classList.toggle("pointed", rows.includes(row)));
+}
+
 export class FilmFan {
   cell = 0;
   width = 0;
@@ -65,6 +70,11 @@ export class FilmFan {
     this.labels = columnLabels(names, "below");
     this.body = element("div", "fan-body", this.canvas, this.labels);
     this.element = element("figure", "fan", this.title, this.body);
+  }
+
+  /** Name rows that are pointed at in a frame. @param {number[]} rows */
+  markRows(rows) {
+    framed(this.labels, rows);
   }
 
   /** @param {number} cell the width of a column */
@@ -154,13 +164,24 @@ export class FilmTriangle {
     const onpointermove = (/** @type {PointerEvent} */ event) => {
       const [row, key] = cellAt(event, this.canvas.getBoundingClientRect(), this.count, this.count);
       const { step, layer, head } = owner.state;
-      if (row >= 0 && key >= 0 && row <= step && key <= row) owner.tell(event, tiles, layer, head, row, key);
+      const isWithin = row >= 0 && key >= 0 && row <= step && key <= row;
+      owner.act.point(isWithin ? row : null, key, false);
+      if (isWithin) owner.tell(event, tiles, layer, head, row, key);
       else owner.tooltip.hide();
     };
-    const listeners = { onpointermove, onpointerleave: () => owner.tooltip.hide() };
+    const onpointerleave = () => {
+      owner.act.point(null, 0, false);
+      owner.tooltip.hide();
+    };
+    const listeners = { onpointermove, onpointerleave };
     this.canvas = element("canvas", { className: "strip-canvas", role: "img", ...listeners });
     this.body = element("div", "layer-block triangle-body", this.names, this.canvas);
     this.element = element("figure", "triangle", this.title, this.body);
+  }
+
+  /** Name rows that are pointed at in a frame. @param {number[]} rows */
+  markRows(rows) {
+    framed(this.names, rows);
   }
 
   /** Whether its rows are high enough for their names. */

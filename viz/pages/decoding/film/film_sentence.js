@@ -17,18 +17,19 @@ export class FilmSentence {
   links = new WordLinks();
 
   /**
-   * `goTo` is called when a column is clicked, `point` with the token of the source that a person points at, or null.
+   * `goTo` is called when a column is clicked, `pointKey` with the token of the source that a person points at, or null,
+   * `pointStep` with the step.
    * @param {PlayerHeader} header @param {Tiles} tiles over the source
-   * @param {{ goTo(step: number): void, point(key: number | null): void }} act
+   * @param {{ goTo(step: number): void, pointKey(key: number | null): void, pointStep(step: number | null): void }} act
    */
-  constructor(header, tiles, { goTo, point }) {
+  constructor(header, tiles, { goTo, pointKey, pointStep }) {
     const { targetTokens, sourceTokens, steps } = header;
     this.header = header;
     this.tiles = tiles;
     this.sources = sourceTokens.map((token, key) => {
       const chip = tokenElement(token, "token chip source");
-      chip.onpointerenter = () => point(key);
-      chip.onpointerleave = () => point(null);
+      chip.onpointerenter = () => pointKey(key);
+      chip.onpointerleave = () => pointKey(null);
       return chip;
     });
     const looks = element("span", "side source-side", _("attends to"));
@@ -36,7 +37,8 @@ export class FilmSentence {
     this.columns = steps.map(({ token, chosen }, step) => {
       // What is not the model's first choice was forced or drawn.
       const written = tokenElement(token, `token chip written${chosen === 0 ? "" : " other"}`);
-      const look = { className: "column future", onclick: () => goTo(step) };
+      const hears = { onpointerenter: () => pointStep(step), onpointerleave: () => pointStep(null) };
+      const look = { className: "column future", onclick: () => goTo(step), ...hears };
       return element("div", look, tokenElement(targetTokens[step], "token chip read"), written);
     });
     const sides = [_("reads"), _("writes")].map((side) => element("span", "side", side));
@@ -46,23 +48,25 @@ export class FilmSentence {
     this.element.append(this.links.element);
   }
 
-  /** Show what these heads of a layer give from the row of the step, on the mean. @param {number} layer @param {number[]} heads */
-  link(layer, heads) {
-    const rows = heads.map((head) => this.tiles.rowOf([layer, head], this.shown));
+  /** Show what these heads of a layer give from the row of a step that is written, on the mean. @param {number} layer @param {number[]} heads @param {number} [step] */
+  link(layer, heads, step = this.shown) {
+    const from = Math.min(step, this.shown);
+    const rows = heads.map((head) => this.tiles.rowOf([layer, head], from));
     const shares = this.sources.map((_chip, key) => rows.reduce((sum, row) => sum + row[key], 0) / rows.length);
     const { colours } = this.header;
     this.element.style.setProperty("--link", colours[heads[0] % colours.length]);
     for (const [key, chip] of this.sources.entries()) chip.style.setProperty("--share", shares[key].toFixed(3));
     // Where not all of it is in sight, lines would lead nowhere.
     const isWhole = this.source.scrollHeight <= this.source.clientHeight + 2;
-    const written = /** @type {HTMLElement} */ (this.columns[this.shown].lastElementChild);
-    this.line.onscroll = () => this.link(layer, heads);
+    const written = /** @type {HTMLElement} */ (this.columns[from].lastElementChild);
+    this.line.onscroll = () => this.link(layer, heads, step);
     this.links.draw(this.element, isWhole ? [written] : [], this.sources, shares, 1);
   }
 
-  /** Mark a token of the source that is pointed at. @param {number | null} key */
-  mark(key) {
-    for (const [index, chip] of this.sources.entries()) chip.classList.toggle("pointed", index === key);
+  /** Mark tokens of the source, and those that steps write. @param {number[]} keys @param {number[]} steps */
+  mark(keys, steps) {
+    for (const [index, chip] of this.sources.entries()) chip.classList.toggle("pointed", keys.includes(index));
+    for (const [step, column] of this.columns.entries()) column.classList.toggle("pointed", steps.includes(step));
   }
 
   /** @param {number} step */

@@ -96,10 +96,10 @@ export class FilmStrip {
   point(event) {
     const spot = this.spotOf(event);
     this.hover(spot);
-    if (this === this.owner.overSource) {
-      this.owner.act.preview(spot?.layer ?? 0, spot?.head ?? null);
-      this.owner.act.point(spot?.key ?? null);
-    }
+    const isOverSource = this === this.owner.overSource;
+    if (isOverSource) this.owner.act.preview(spot?.layer ?? 0, spot?.head ?? null);
+    const key = spot?.key ?? null;
+    this.owner.act.point(key === null ? null : this.step, key ?? 0, isOverSource);
     if (!spot || spot.key === null) this.owner.tooltip.hide();
     else this.owner.tell(event, this.tiles, spot.layer, spot.head, this.step, spot.key);
   }
@@ -107,15 +107,14 @@ export class FilmStrip {
   leave() {
     this.hover(null);
     this.owner.tooltip.hide();
-    if (this !== this.owner.overSource) return;
-    this.owner.act.preview(0, null);
-    this.owner.act.point(null);
+    this.owner.act.point(null, 0, false);
+    if (this === this.owner.overSource) this.owner.act.preview(0, null);
   }
 
-  /** Name a column in bold. @param {number | null} key */
-  markKey(key) {
+  /** Name columns in bold. @param {number[]} keys */
+  markKeys(keys) {
     // The first child is the corner.
-    [...this.labels.children].slice(1).forEach((label, index) => label.classList.toggle("now", index === key));
+    [...this.labels.children].slice(1).forEach((label, index) => label.classList.toggle("now", keys.includes(index)));
   }
 
   /** @param {MouseEvent} event @param {(layer: number, head: number) => void} act */

@@ -3,6 +3,7 @@
 // parts, one below the other, as the steps need to be seen without scrolling sideways. Pointing at a cell, or moving there with the arrow keys, tells its five best; a click, or Enter, chooses its step.
 // Data: the payload of tab.py. Sends back the trigger `step`: { step }.
 import { colourAt } from "../../../pictures/shared/drawing.js";
+import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { cornerOf, hearItems, reachByTab } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
@@ -12,6 +13,7 @@ import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */
 
 /**
@@ -19,7 +21,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
  * @typedef {{ tokens: string[], probabilities: number[], asWritten: boolean, chosen: number, rank: number }} LensCell
  * @typedef {{
  *   levels: string[], read: string[], written: string[], cells: LensCell[][], step: number, scale: InkedScale,
- *   name: string, digest: string,
+ *   name: string, digest: string, axis: Axis,
  * }} LensData
  */
 
@@ -64,6 +66,7 @@ class LensTable extends View {
   start() {
     this.root.replaceChildren(this.bar, this.scroller, this.tooltip.box);
     hearItems(this.scroller, "td[data-level]", this);
+    onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
     onResize(this, () => this.layOut());
   }
 
@@ -161,6 +164,16 @@ class LensTable extends View {
     for (const heading of headings) heading.classList.toggle("chosen", Number(heading.dataset.step) === step);
   }
 
+  /** Mark the columns of the steps that write what is pointed at. @param {Focus | null} focus */
+  markPointed(focus) {
+    if (!this.data) return;
+    const { axis, read } = this.data;
+    const steps = [focus?.query, focus?.key].flatMap((place) => indicesOf(axis, read.length, place ?? null));
+    /** @type {NodeListOf<HTMLElement>} */
+    const parts = this.scroller.querySelectorAll("[data-step]");
+    for (const part of parts) part.classList.toggle("pointed", steps.includes(Number(part.dataset.step)));
+  }
+
   // ---- pointer and keyboard ----
 
   /** @param {HTMLElement} cell */
@@ -185,10 +198,12 @@ class LensTable extends View {
     const note = element("div", "lens-note muted", ...sentenceParts(sentence, values));
     const title = _("{level} · step {step}", { level: this.data.levels[level], step: step + 1 });
     this.tooltip.showContent(point, title, element("table", "lens-top", ...rows), note);
+    pointAt({ query: placeOf(this.data.axis, step), key: null });
   }
 
   leave() {
     this.tooltip.hide();
+    pointAt(null);
   }
 
   /** @param {HTMLElement} cell */

@@ -11,8 +11,10 @@ import streamlit as st
 from viz.access import models
 from viz.pages.decoding import tables as decoded_tables
 from viz.pages.decoding.data import searches
+from viz.pages.decoding.film.data import written_axis
 from viz.pages.decoding.notices import label_smoothing_note
 from viz.pictures.component import Component
+from viz.pictures.focus import FocusAxis
 from viz.pictures.payload import CHOSEN, Tokens, hear, rounded
 from viz.selection import state
 from viz.text.messages import _
@@ -44,21 +46,22 @@ class LensCell:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LensTable:
-    """The table: `read` goes in at each step, `step` is chosen, `name` is that of saved files."""
+    """The table: `read` goes in at each step, of which `axis` has the tokens; `step` is chosen, `name` is for files."""
 
     levels: Sequence[str]
     read: Tokens
     written: Tokens
     cells: Sequence[Sequence[LensCell]]
+    axis: FocusAxis
     step: Annotated[int, CHOSEN]
     name: Annotated[str, CHOSEN]
     scale: Inks = SEQUENTIAL_INKS
 
     @classmethod
-    def of(cls, lens: "LogitLens", read: Sequence[str], *, step: int, name: str) -> Self:
+    def of(cls, lens: "LogitLens", read: Sequence[str], axis: FocusAxis, *, step: int, name: str) -> Self:
         """The table of a lens."""
         cells = [_level(lens, level) for level in range(len(lens.tokens))]
-        return cls(level_names(len(cells)), read, lens.chosen_tokens, cells, step, name)
+        return cls(level_names(len(cells)), read, lens.chosen_tokens, cells, axis, step, name)
 
 
 @frame.fragment
@@ -80,7 +83,7 @@ def show(trace: "Trace") -> None:
     )
     lens = searches.logit_lens(trace, models.writer(state.current().model))
     name, read = file_name("logit lens", sentence=trace.text), trace.target_tokens[-len(trace.steps) :]
-    table = LensTable.of(lens, read, step=state.current().common.step, name=name)
+    table = LensTable.of(lens, read, written_axis(trace), step=state.current().common.step, name=name)
     lens_table(table, on_choose=_choose, key="lens")
     _badge(trace, lens)
     if note := label_smoothing_note():

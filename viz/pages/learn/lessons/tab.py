@@ -30,6 +30,7 @@ from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
 from viz.text import glossary
+from viz.text.head_links import linked
 from viz.text.html import table
 from viz.text.messages import _, in_a_row, plural
 from viz.text.messages import shown as shown_text
@@ -184,7 +185,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        st.markdown(glossary.explained(filled(step.text, view.found)))
+        st.markdown(linked(glossary.explained(filled(step.text, view.found))))
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
@@ -198,7 +199,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         draw(
             view.picture, shipped.choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt
         )
-        st.caption(glossary.explained(shown_text(view.caption)))
+        st.caption(linked(glossary.explained(shown_text(view.caption))))
         if number == len(lesson.steps) and not present.is_on():
             _ending(lesson)
 

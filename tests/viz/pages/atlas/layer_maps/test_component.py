@@ -11,13 +11,14 @@ from viz.pages.atlas.layer_maps.tab import HeadMaps, head_maps
 from viz.pages.atlas.view import HeadMap
 from viz.pictures.head_grid.component import HeadChoice
 from viz.pictures.payload import pack
+from viz.text.sites import ENCODER
 
 VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
 MAPS = (HeadMap("a", "First", "bits", VALUES, 2), HeadMap("b", "Second", "", np.zeros((2, 2), np.float32), 1))
 
 
 def header(maps: Sequence[HeadMap], chosen: str, selected: HeadChoice, name: str) -> dict[str, Any]:
-    return unpack(pack(HeadMaps(maps, chosen, selected, name)))[0]
+    return unpack(pack(HeadMaps(ENCODER, maps, chosen, selected, name)))[0]
 
 
 def test_numbers_texts_and_shades_are_sent_in_the_order_of_layers() -> None:
@@ -47,7 +48,7 @@ def test_another_choice_is_the_same_picture_and_other_numbers_are_another() -> N
 @pytest.mark.parametrize("value", [None, "a", {}, {"key": 1}, {"key": "c"}, {"key": None}])
 def test_only_a_map_or_a_head_that_exists_is_taken(monkeypatch: pytest.MonkeyPatch, value: object) -> None:
     shown, maps, heads = caught(monkeypatch), list[str](), list[HeadChoice]()
-    head_maps(HeadMaps(MAPS, "a", HeadChoice(0, 0), "x"), on_map=maps.append, on_head=heads.append, key="maps")
+    head_maps(HeadMaps(ENCODER, MAPS, "a", HeadChoice(0, 0), "x"), on_map=maps.append, on_head=heads.append, key="maps")
     shown[0].answers["map"](value)
     shown[0].answers["head"]({"layer": 2, "head": 0})
     assert (maps, heads) == ([], [])

@@ -12,6 +12,7 @@ from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import DataError
 from model.pairs import Pair as SentencePair
 from tests.viz import page_run
+from tests.viz.links import unlinked
 from tests.viz.pages.coreference.cause.test_tab import asked_of, html, question, settled
 from viz.pages.coreference import heads_together
 from viz.pages.coreference.data import causes
@@ -31,7 +32,7 @@ def test_heads_switched_off_by_the_address_change_the_log_odds_as_the_model_says
     for intact, without in zip(effect.intact.tolist(), effect.removed.tolist(), strict=True):
         assert signed(intact) in html(app)
         assert signed(without - intact) in html(app)
-    assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in one.value for one in app.markdown)
+    assert any("2 of 24 heads** are off: encoder L1 H2, cross L2 H3." in unlinked(one.value) for one in app.markdown)
     assert "without these" in html(app) or any("the translation stays" in one.value for one in app.caption)
 
 
@@ -49,7 +50,7 @@ def test_a_head_of_the_grid_is_switched_off_and_on_again_and_one_that_is_not_doe
     app = asked_of(
         off="c-99-1.x-0-0.e-0-0.--", site="encoder.self", layer="0", head="0", scope="all", instead="nothing"
     )
-    assert any("1 of 24 heads** is off: encoder L1 H1." in one.value for one in app.markdown)
+    assert any("1 of 24 heads** is off: encoder L1 H1." in unlinked(one.value) for one in app.markdown)
     settled(app.pills(key="off-e-0").set_value([HeadName("encoder.self", 0, 3)]).run())
     assert "e-0-3" in app.session_state["selection"].coreference.heads_off
     settled(app.button(key="off-none").click().run())

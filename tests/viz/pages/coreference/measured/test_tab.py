@@ -15,6 +15,7 @@ from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
 from tests.viz.page_run import app_of
+from tests.viz.links import unlinked
 from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data, findings
 from viz.pictures.figures.head_map import head_map
@@ -111,5 +112,5 @@ def test_a_head_that_was_taught_to_follow_the_pronoun_is_not_taken_for_found(
     write_manifest(folder)
     monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
     shown = measured(opened(app))
-    said = [caption.value for caption in shown.caption if "was taught, not found" in caption.value]
+    said = [unlinked(caption.value) for caption in shown.caption if "was taught, not found" in caption.value]
     assert [text.startswith("**L2 H3 was taught") for text in said] == ([True] if taught else [])

@@ -33,7 +33,7 @@ def test_the_table_of_sentences_gives_back_the_accuracy_of_a_head(scores: Corefe
 
 
 def test_margins_are_written_with_the_german_they_compare(scores: CoreferenceScores) -> None:
-    rows = read(tables.contrast(scores.contrast))
     assert scores.contrast is not None
+    rows = read(tables.contrast(scores.contrast))
     assert [float(row["margin_nats"]) for row in rows] == scores.contrast.margins.tolist()
     assert rows[0]["right"] != rows[0]["wrong"]

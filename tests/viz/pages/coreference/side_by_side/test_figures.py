@@ -3,13 +3,14 @@
 import numpy as np
 
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
+from viz.text.sites import ENCODER
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     values = np.array([[0.5, -0.25, 0.0], [-1.5, 0.125, 2.0]], np.float32)
     parts = np.arange(24, dtype=np.float32).reshape(2, 3, 2, 2) / 100
     names = [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3)]
-    figure = movement_map(values, parts, names, number="weight", averaged=False, opened=(1, 2), bound=2.0)
+    figure = movement_map(values, parts, names, site=ENCODER, number="weight", averaged=False, opened=(1, 2), bound=2.0)
     assert tuple(figure.data[0].text[1]) == ("−1.50", "+0.12", "+2.00")
     cells = figure.data[2]
     assert list(zip(cells.x, cells.y, strict=True)) == [(h, layer) for layer in range(2) for h in range(3)]
