@@ -264,7 +264,8 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     near.click()
     expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile(f"^{name}"))
     expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))
-    expect(page.locator(".headline .head-link").first).to_be_visible()
+    word(page, "es").hover()
+    expect(page.locator(".headline .head-link")).to_have_text(name)
 
 
 def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url: str, checkpoints: Path) -> None:

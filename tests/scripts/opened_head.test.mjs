@@ -15,6 +15,7 @@ import {
   openedHead,
   openHead,
   placeOf,
+  placeOfAll,
   pointAt,
 } from "../../viz/pictures/shared/focus.js";
 
@@ -172,6 +173,9 @@ test("what the open head gives is the mean over the queries and the sum over the
   const key = { side: "source", tokens: [1, 2] };
   assert.equal(given(head, { side: "target", tokens: [1] }, key), 0.2 + 0.7);
   assert.equal(given(head, { side: "target", tokens: [1, 2] }, key), (0.9 + 0.5) / 2);
+  // Within a word the mean, over words the sum.
+  const words = placeOfAll([1, 2].map((token) => ({ side: "target", tokens: [token] })));
+  assert.equal(given(head, words, key), 0.9 + 0.5);
   assert.equal(given(head, { side: "target", tokens: [5] }, key), null);
   assert.equal(given(head, key, key), null);
 });

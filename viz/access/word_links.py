@@ -129,4 +129,5 @@ def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:
     """The weight from one word on the other in every head of the link's site; NaN where a layer has fewer heads. Over
     several words it is the sum.
     """
-    return np.sum([attention.cell_weights(trace, link.site, rows, link.keys) for rows in link.looking], axis=0)
+    of_words = [attention.cell_weights(trace, link.site, rows, link.keys) for rows in link.looking]
+    return np.asarray(np.sum(of_words, axis=0))

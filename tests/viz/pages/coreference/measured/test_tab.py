@@ -14,8 +14,8 @@ from model.analysis.coreference.measure import CoreferenceScores
 from model.checkpoint import write_manifest
 from tests.patience import PATIENCE
 from tests.viz import page_run
-from tests.viz.page_run import app_of
 from tests.viz.links import unlinked
+from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data, findings
 from viz.pictures.figures.head_map import head_map
