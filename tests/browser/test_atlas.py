@@ -78,7 +78,8 @@ def test_a_point_of_the_map_opens_its_head_again_and_again(page: Page, url: str)
 def test_a_sentence_leads_to_its_head_on_the_attention_page(page: Page, url: str) -> None:
     opened(page, url, ".head-maps[data-ready='1']", layer=1, head=2, site="decoder.cross")
     button = page.locator("[class*='st-key-atlas-sentence'] button").first
-    text = re.sub(r"^\S+\s", "", button.inner_text()).strip()
+    expect(page.get_by_text("The largest weight of this head there")).to_be_visible()
+    text = re.sub(r"^\S+\s", "", button.inner_text()).split("→")[0].strip()
     button.click()
     expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
     expect(page.locator(".head-grid[data-ready='1'] .cell.open")).to_have_attribute("aria-label", "L2 H3, open")

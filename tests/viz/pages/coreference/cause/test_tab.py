@@ -18,6 +18,7 @@ from model.analysis.interventions.patching import patch_heads
 from model.analysis.interventions.word_pairs import own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from tests.patience import PATIENCE
+from tests.viz.links import unlinked
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
 from viz.access import findings
@@ -93,7 +94,7 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     asked = question(saved, trace)
     assert asked.a.right == trace.steps[5].token_id
     stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
-    assert f"**{plain(sentence(stated))}**" in [one.value for one in app.markdown]
+    assert f"**{plain(sentence(stated))}**" in [unlinked(one.value) for one in app.markdown]
     assert stated.verdict.swapped is not None
     for each in tried(stated):
         assert f"{signed(each.change, 1)} nats" in html(app)
