@@ -130,4 +130,5 @@ def weights(trace: "Trace", link: Link) -> Float[np.ndarray, "layer head"]:
     several words it is the sum.
     """
     of_words = [attention.cell_weights(trace, link.site, rows, link.keys) for rows in link.looking]
-    return np.asarray(np.sum(of_words, axis=0))
+    summed: Float[np.ndarray, "layer head"] = np.sum(of_words, axis=0)
+    return summed
