@@ -101,9 +101,9 @@ def measure(page: Page, address: str, rounds: int, clicks: int) -> None:
         print(f"  {name}: {statistics.median(times):.1f} ms, at most {max(times):.1f}", flush=True)
     print(f"  messages to the server: {len(messages) - before}", flush=True)
     page.set_default_timeout(600_000)
-    answers = zip(*page.evaluate(CLICK, clicks), strict=True)
-    for name, times in zip(("the browser", "the server"), answers, strict=True):
-        print(f"  a click, {name}: {statistics.median(times):.1f} ms, at most {max(times):.1f}", flush=True)
+    answered = zip(*page.evaluate(CLICK, clicks), strict=True)
+    for name, waits in zip(("the browser", "the server"), answered, strict=True):
+        print(f"  a click, {name}: {statistics.median(waits):.1f} ms, at most {max(waits):.1f}", flush=True)
 
 
 def main() -> None:
