@@ -24,6 +24,7 @@ _PACKAGES: Final = {
     ".analysis.interventions": "edit_comparison head_effects head_verdict parts_off patching word_pairs",
     ".analysis.metrics": "derived_row head_jobs head_matrix head_metrics head_names measures",
     ".analysis.positions": "word_order",
+    ".analysis.residual_stream": "streams",
     ".nn": "edits encoder_decoder",
     ".trace": "axes row_blocks",
     ".training": "ablations",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     )
     from model.analysis.metrics import derived_row, head_jobs, head_matrix, head_metrics, head_names, measures
     from model.analysis.positions import word_order
+    from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
     from model.trace import axes, row_blocks
     from model.trace import file as trace_file

@@ -1,11 +1,11 @@
-// Lines of an opened head: which are drawn and where; its title before Python answers; and the origin story's columns.
+// Lines of an opened head: which are drawn and where; its title before Python answers; and the columns of a row.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
 import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
 import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
-import { Columns, exactNumber, shortNumber, shortWeight } from "../../viz/pages/attention/origin/origin_pictures.js";
+import { exactNumber, KeyColumns, shortNumber, shortWeight } from "../../viz/pages/learn/transformer/row_pictures.js";
 import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
 import {
   closeHead,
@@ -120,19 +120,19 @@ test("a saved picture has the roles of both columns: bars, and names that run up
   assert.match(svg, /rotate\(-90 12 110\).*>system</);
 });
 
-test("numbers of the origin story have a real minus sign and never read as zero or one", () => {
+test("numbers of a row have a real minus sign and never read as zero or one", () => {
   assert.deepEqual([-0.001, 0, 2.345, -31.4159, 314.159].map(shortNumber), ["−0.00", "0.00", "2.35", "−31.4", "314"]);
   assert.deepEqual([0, 0.001, 0.5, 0.999, 1].map(shortWeight), ["0", "<.01", "0.50", ">.99", "1.00"]);
   assert.deepEqual([-1.234567, 1e-6].map(exactNumber), ["−1.2346", "1.00e−6"]);
 });
 
 test("columns share the width, with one more for the rest", () => {
-  const columns = new Columns(900, 9, true);
+  const columns = new KeyColumns(900, 9, true);
   assert.equal(columns.count, 10);
   assert.equal(columns.restAt, 9);
   assert.equal(columns.middle(0) - columns.left(0), columns.step / 2);
-  assert.ok(new Columns(400, 60, false).step >= 7);
-  assert.ok(new Columns(900, 5, false).isLying && !new Columns(900, 40, false).isLying);
+  assert.ok(new KeyColumns(400, 60, false).step >= 7);
+  assert.ok(new KeyColumns(900, 5, false).isLying && !new KeyColumns(900, 40, false).isLying);
 });
 
 test("a head that opens is called what Python will call it", () => {

@@ -1,15 +1,12 @@
 """Ask a trace and its model for what the picture shows: weights, lengths of streams, the path of one token."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import torch
 from jaxtyping import Float, UInt8
-from torch import Tensor
 
-from model import Reader, Trace
+from model import Reader, Trace, later
 from model.analysis.embedding_space import EmbeddingSpace, SeenIn
 from model.analysis.embedding_space import embedding_space as model_embedding_space
 from model.analysis.embedding_space import is_shared as model_is_shared
@@ -20,8 +17,6 @@ from model.analysis.residual_stream.norms import NormedBatch
 from model.analysis.residual_stream.norms import normed_batch as model_normed_batch
 from model.analysis.residual_stream.token_path import follow
 from model.errors import TraceError
-from model.nn.edits import HeadEdit, PointAt, SwitchOff
-from model.nn.hooks import STREAM
 from model.sequence_translator import SequenceTranslator
 from model.translator import Translator
 from viz.access import traces
@@ -32,6 +27,7 @@ from viz.text.sites import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
+    from model.analysis.residual_stream.streams import Moved
 MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
 #: So many columns of a stack are shown, and so many numbers are sent.
 COLUMNS: Final = 48
@@ -73,63 +69,20 @@ def weights_between(trace: Trace, seen: Mapping[Stack, slice]) -> dict[str, Floa
     return found
 
 
-def _streams(
-    trace: Trace, reader: Reader, stacks: Collection[Stack], edits: tuple[HeadEdit, ...] = ()
-) -> tuple[dict[Stack, list[Tensor]], Trace] | None:
-    """The residual stream [token, d_model] at the input and after each layer, and the trace; None if it is unknown."""
-    from model.adapters.text_reader import TextReader
-
-    found: dict[Stack, list[Tensor]] = {}
-    if isinstance(reader, Translator):
-        run = captured_run(trace, reader) if not edits else _edited_run(trace, reader, edits)
-        for stack in stacks:
-            outputs = (run.recorded(f"{stack}.layers.{layer}.hook_output") for layer in range(run.count(stack)))
-            found[stack] = [run.begin(stack), *outputs]
-        return found, run.trace
-    if not isinstance(reader, TextReader) or why_not(reader):
-        return None
-    with torch.inference_mode():
-        output = reader.run_again(trace, with_states=True, edits=edits or None)
-    for stack in stacks:
-        states = getattr(output, f"{stack}_hidden_states", None) or getattr(output, "hidden_states", None)
-        if states is None or len(states) != layers_of(trace, stack) + 1:
-            return None
-        found[stack] = [of_level[0].float().cpu() for of_level in states]
-    return found, trace
-
-
-def _edited_run(trace: Trace, translator: Translator, edits: tuple[HeadEdit, ...]) -> CapturedRun:
-    written = [step.token_id for step in trace.steps]
-    return CapturedRun(translator, translator.trace_tokens(trace.text, written, extras={*STREAM}, edits=edits))
-
-
 def stream_lengths(
     trace: Trace, reader: Reader, seen: Mapping[Stack, slice]
 ) -> dict[Stack, Float[np.ndarray, "level token"]] | None:
     """The norm of the residual stream of every column, at the input and after each layer; None where it is unknown."""
-    streams = _streams(trace, reader, tuple(seen))
-    if streams is None:
+    found = None if why_not(reader) else later.streams.streams(reader, trace)
+    if found is None:
         return None
-    return {stack: torch.stack(levels)[:, seen[stack]].norm(dim=-1).numpy() for stack, levels in streams[0].items()}
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Changes:
-    """What a change of a head does to everything computed after it, where the model reads the same tokens.
-
-    Attributes:
-        streams: by stack, how far each stream moves, as a share of its norm [level, token].
-        written: the most probable next token of every row of the decoder; none where that is unknown.
-    """
-
-    streams: Mapping[Stack, Float[np.ndarray, "level token"]]
-    written: tuple[str, ...]
+    return {stack: vectors[:, seen[stack]].norm(dim=-1).numpy() for stack, vectors in found.items()}
 
 
 @cached(max_entries=MAX_PICTURES)
 def changes(
     trace: Trace, reader: Reader, site: str, layer: int, head: int, key: int | None, since: int
-) -> Changes | None:
+) -> "Moved | None":
     """What follows from a head that is switched off, or pointed at a key; None where streams are unknown.
 
     Args:
@@ -138,18 +91,9 @@ def changes(
         key: at which it is pointed; None to switch it off.
         since: the first row that it is pointed from, for earlier ones may not see the key.
     """
-    stacks: tuple[Stack, ...] = tuple(stack for stack in ("encoder", "decoder") if tokens_of(trace, stack))
-    edit = SwitchOff(site, layer, head) if key is None else PointAt(site, layer, head, key, since=since)
-    own, edited = _streams(trace, reader, stacks), _streams(trace, reader, stacks, (edit,))
-    if own is None or edited is None:
-        return None
-    moved: dict[Stack, Float[np.ndarray, "level token"]] = {}
-    for stack, levels in own[0].items():
-        before, after = torch.stack(levels), torch.stack(edited[0][stack])
-        share = (after - before).norm(dim=-1) / before.norm(dim=-1).clamp_min(torch.finfo(before.dtype).tiny)
-        moved[stack] = share.numpy()
-    steps = edited[1].steps if isinstance(reader, Translator) else ()
-    return Changes(moved, tuple(step.candidates[0].token for step in steps))
+    edits = later.edits
+    edit = edits.SwitchOff(site, layer, head) if key is None else edits.PointAt(site, layer, head, key, since=since)
+    return None if why_not(reader) else later.streams.moved_by(reader, trace, edit)
 
 
 @cached(max_entries=MAX_PICTURES)

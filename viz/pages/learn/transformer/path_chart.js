@@ -42,7 +42,7 @@ export function roundTicks(top) {
 }
 
 /** @param {number | null} share */
-export const shareText = (share) => (share === null ? "" : `${Math.round(100 * share)} %`.replace("-", "−"));
+export const shareText = (share) => (share === null ? "" : `${Math.round(100 * share)}%`.replace("-", "−"));
 
 /**
  * @param {{ parts: Part[], boxes: StageBox[], width: number, open: number, colours: Record<string, string>, label: string }} what

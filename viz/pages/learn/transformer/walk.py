@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from model import Reader, Trace
     from model.analysis.residual_stream.additions import Stack, TokenPath
+    from model.analysis.residual_stream.streams import Moved
 
 KEY: Final = "walk"
 _FOLDER: Final = "pages/learn/transformer"
@@ -326,7 +327,7 @@ class _Told:
     no_origin: str
     stops: Sequence[stops.Stop]
     proof: "tuple[float, float, str] | None"
-    changes: "data.Changes | None"
+    changes: "Moved | None"
     can_edit: bool
 
     @classmethod
@@ -371,7 +372,7 @@ class _Told:
         """What the edit changes: by stack, level by level, the share of each token; and what would be written."""
         if self.changes is None:
             return None
-        streams = {stack: np.round(moved, 4).tolist() for stack, moved in self.changes.streams.items()}
+        streams = {stack: np.round(moved.numpy(), 4).tolist() for stack, moved in self.changes.shares.items()}
         return {"streams": streams, "written": display_tokens(self.changes.written)}
 
     @property

@@ -1,7 +1,7 @@
 // The chart of a token's path: where its stages stand, and the ticks of its axis.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { roundTicks, shareText, stageBoxes } from "../../viz/pages/learn/follow_token/path_chart.js";
+import { roundTicks, shareText, stageBoxes } from "../../viz/pages/learn/transformer/path_chart.js";
 
 const part = (stage) => ({ stage, kind: "self", label: "", length: 1, share: null, stream: 1 });
 
@@ -27,6 +27,6 @@ test("an axis has a few round ticks that do not pass its top", () => {
 });
 
 test("a share has a real minus sign and is not written where there is no sum", () => {
-  assert.equal(shareText(-0.053), "−5 %");
+  assert.equal(shareText(-0.053), "−5%");
   assert.equal(shareText(null), "");
 });

@@ -1,0 +1,90 @@
+"""The residual stream of every token after every layer, and how far a change of a head moves it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model.adapters.text_reader import TextReader
+from model.analysis.residual_stream.additions import Stack
+from model.analysis.residual_stream.capture import CapturedRun
+from model.nn.edits import HeadEdit
+from model.nn.hooks import STREAM
+from model.reader import Reader
+from model.trace.trace import Trace
+from model.translator import Translator
+
+Streams = Mapping[Stack, Float[Tensor, "level token d_model"]]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Moved:
+    """What a change of a head does to everything computed after it, while the model reads the same tokens.
+
+    Attributes:
+        shares: by stack, the norm of the change of each stream divided by the norm of the stream, at the input (level
+            0) and after each layer.
+        written: the most probable next token of every step; none where that is unknown.
+    """
+
+    shares: Mapping[Stack, Float[Tensor, "level token"]]
+    written: tuple[str, ...]
+
+
+def streams(reader: Reader, trace: Trace, edit: HeadEdit | None = None) -> Streams | None:
+    """The vectors that the first layer reads (level 0), and those after each layer, on the CPU, in float32.
+
+    Args:
+        reader: a Transformer of ours, or a model of the library that reads text.
+        trace: what it read and wrote.
+        edit: of a head, for this run alone.
+
+    Returns:
+        By stack; None where the model does not expose one vector for each token and layer.
+    """
+    return _run(reader, trace, edit)[0]
+
+
+def moved_by(reader: Reader, trace: Trace, edit: HeadEdit) -> Moved | None:
+    """How far an edit moves every stream, and what would then be written; None where streams are unknown.
+
+    Raises:
+        EditError: the edit names what does not exist, or the heads of this model cannot be edited.
+    """
+    before, (after, written) = streams(reader, trace), _run(reader, trace, edit)
+    if before is None or after is None:
+        return None
+    shares = {
+        stack: (after[stack] - own).norm(dim=-1) / own.norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)
+        for stack, own in before.items()
+    }
+    return Moved(shares, written)
+
+
+@torch.inference_mode()
+def _run(reader: Reader, trace: Trace, edit: HeadEdit | None) -> tuple[Streams | None, tuple[str, ...]]:
+    """The streams, and the most probable token of each step, where they are known."""
+    stacks: list[Stack] = ["encoder"] if trace.source_tokens else []
+    stacks += ["decoder"] if trace.target_tokens else []
+    edits = trace.edits if edit is None else (edit,)
+    found: dict[Stack, Tensor] = {}
+    if isinstance(reader, Translator):
+        written = [step.token_id for step in trace.steps]
+        run = CapturedRun(reader, reader.trace_tokens(trace.text, written, extras={*STREAM}, edits=edits))
+        for stack in stacks:
+            outputs = (run.recorded(f"{stack}.layers.{layer}.hook_output") for layer in range(run.count(stack)))
+            found[stack] = torch.stack([run.begin(stack), *outputs])
+        return found, tuple(step.candidates[0].token for step in run.trace.steps)
+    if not isinstance(reader, TextReader):
+        return None, ()
+    output = reader.run_again(trace, with_states=True, edits=edits)
+    for stack in stacks:
+        states = getattr(output, f"{stack}_hidden_states", None) or getattr(output, "hidden_states", None)
+        layers = [layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)]
+        # Some layers do not attend, or the model's states are others: then levels could not be told.
+        if states is None or not layers or len(states) != max(layers) + 1:
+            return None, ()
+        found[stack] = torch.stack([of_level[0].float().cpu() for of_level in states])
+    return found, ()
