@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 #: Package → those of its modules whose own names say enough.
 _PACKAGES: Final = {
     "": "evaluation loaded opening sequence_translator translator",
-    ".adapters": "capture decoder_sizes image_reader inspect_folder text_reader",
+    ".adapters": "capture decoder_sizes image_reader inspect_folder library proof text_reader",
     ".analysis": "head_circuits library_circuits two_models word_diff",
     ".analysis.ablations": "outputs",
     ".analysis.attribution": "deletion gradients",
@@ -40,7 +40,7 @@ MODULES: Final = {name: f"{package}.{name}" for package, names in _PACKAGES.item
 
 if TYPE_CHECKING:
     from model import evaluation, loaded, opening, sequence_translator, translator
-    from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, text_reader
+    from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, library, proof, text_reader
     from model.analysis import head_circuits, library_circuits, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import table as ablations_table

@@ -12,9 +12,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from model.adapters import library
-from model.adapters.proof import PositionTables
-from model.adapters.text_reader import TextReader
+from model import later
 from model.config import PositionLayout
 from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
 from model.nn.score_functions import DistanceBias
@@ -86,14 +84,14 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
     if isinstance(model, Transformer):
         embedding = model.encoder.embedding
         return embedding.learned.weight * embedding.scale
-    if not isinstance(reader, TextReader):
+    if not isinstance(reader, later.text_reader.TextReader):
         # A picture's patches, or our own convolutional model: the parameter alone tells.
         named = (value for name, value in model.named_parameters() if "position" in name and value.dim() >= 2)
         return next((value.detach().reshape(-1, value.size(-1)) for value in named), None)
     source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))
-    with PositionTables(_FEWEST) as tables:
+    with later.proof.PositionTables(_FEWEST) as tables:
         model.base_model(**reader.arguments(source, target))
-    found = tables.found(library.embeddings(model).weight)
+    found = tables.found(later.library.embeddings(model).weight)
     return found[0][0].detach()[found[0][1] :] if found else None
 
 
