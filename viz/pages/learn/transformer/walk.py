@@ -31,7 +31,7 @@ from viz.text.numbers import scientific
 from viz.text.sites import DECODER, ENCODER, SITES, Site, file_name, head_name
 from viz.text.token_text import display_tokens
 from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
-from viz.ui import finding, frame, sentence
+from viz.ui import finding, frame, number_controls, sentence, trace_tables
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -248,8 +248,14 @@ def _walk(trace: "Trace") -> None:
     )
     if asked.depth in ("head", "cell", "number") and not told.no_origin:
         _switches(trace, asked)
-    if told.proof is not None:
-        _badge(told.proof)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if told.proof is not None:
+            _badge(told.proof)
+        if asked.depth == "layer" and told.path is not None:
+            number_controls.table_button(_("Table (CSV)"), partial(embeddings.parts, told.path), name)
+        elif asked.depth != "model" and told.origin is not None:
+            shown, keys = told.origin.shown, told.origin.key_tokens
+            number_controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
     for caution in data.cautions(trace, reader, told.path):
         st.caption(caution)
     embeddings.offer(trace, reader, asked.stack, asked.row, asked.layer)
