@@ -99,11 +99,10 @@ export class ModelScene {
   draw() {
     const { state, root } = this.walk;
     const width = Math.floor(this.element.clientWidth || root.clientWidth);
-    const drawn = JSON.stringify([
-      width,
-      state.lines,
-      state.lines === "chosen" && [state.site, state.layer, state.head],
-    ]);
+    this.changed = state.edit && this.walk.isHere ? this.walk.header.changed : null;
+    const open = [state.site, state.layer, state.head];
+    const edit = this.changed && [state.edit, ...open, state.row, state.key];
+    const drawn = JSON.stringify([width, state.lines, state.lines === "chosen" && open, edit]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
       this.build(width);
@@ -167,10 +166,17 @@ export class ModelScene {
     }
     if (stacks.length > 1) {
       const title = name === "encoder" ? _("Encoder") : _("Decoder");
+      // Left of what the decoder writes.
+      const anchor = name === "decoder" ? "end" : "start";
       nodes.append(
         svg(
           "text",
-          { x: left, y: this.y(layers) - this.level * 0.5 - (name === "decoder" ? 56 : 6), class: "model-title" },
+          {
+            "text-anchor": anchor,
+            x: name === "decoder" ? left - 6 : left,
+            y: this.y(layers) - this.level * 0.5 - 6,
+            class: "model-title",
+          },
           title,
         ),
       );

@@ -115,7 +115,7 @@ export class Walk extends PlayerView {
     });
     this.model = null;
     this.drawn = "";
-    this.root.style.setProperty("--walk-changed", this.header.otherColour);
+    this.root.style.setProperty("--walk-changed", this.header.colours.position);
     for (const kind of ["self", "cross"]) this.root.style.setProperty(`--walk-${kind}`, this.header.colours[kind]);
     this.tools.replaceChildren(this.transport.element, this.linesChoice());
     const save = pictureButton(this.root, () => `${this.header.name}-${this.state.depth}`);
@@ -372,6 +372,7 @@ export class Walk extends PlayerView {
       { className: "walk-buttons", dataset: { notInPicture: "" } },
       out,
       into,
+      ...this.editButtons(),
       ...(stop ? [back] : []),
       on,
     );
