@@ -106,12 +106,12 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
     ("model.adapters.image_reader", "LONGEST_RATIO", lambda n: image_reader._check_size((n, 1)), "longer side"),
     ("model.adapters.inspect_folder", "MAX_PATH", lambda n: inspect_folder.folder_with_model("x" * n), "too long"),
     ("model.adapters.peft_adapter", "MOST_MODULES", lambda n: peft_adapter._names("a", {"b": ["c"] * n}, "b"), "asks"),
-    ("model.adapters.config_limits", "MAX_GROWTH", replaced, "of one"),
+    ("model.adapters.config_limits", "MAX_GROWTH", replaced, "one character into up to"),
     (
         "model.adapters.config_limits",
         "MAX_AROUND",
         lambda n: config_limits.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
-        "around",
+        "tokens to every text",
     ),
     (
         "model.adapters.config_limits",
@@ -123,7 +123,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         "model.adapters.config_limits",
         "MAX_PADDING",
         lambda n: config_limits.check_pipeline({"padding": {"pad_to_multiple_of": n}}),
-        "fills",
+        "pads every text",
     ),
     ("model.analysis.coreference.case_files", "LARGEST_FILE", lambda n: cases(b"x" * n), "too large"),
     (

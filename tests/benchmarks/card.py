@@ -145,7 +145,7 @@ def _shipped(results: Results) -> list[str]:
 
 
 def _percent(share: float) -> str:
-    return f"{share:.1%}".replace("%", " %")
+    return f"{share:.1%}"
 
 
 def _head(head: Mapping[str, int]) -> str:

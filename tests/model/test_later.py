@@ -20,7 +20,7 @@ def test_every_name_is_the_module_that_the_type_checker_sees() -> None:
 
 def test_nothing_is_imported_before_it_is_asked_for() -> None:
     program = "import sys; from model import later; print(sorted(n for n in sys.modules if n.startswith('model')))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == "['model', 'model.later']"
 
 

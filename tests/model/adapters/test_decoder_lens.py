@@ -27,7 +27,7 @@ def test_the_last_level_of_the_lens_is_what_the_model_says(model_type: str) -> N
     assert tuple(lens.token_ids[-1, :, 0].tolist()) == trace.predicted_ids
     chances = torch.tensor([step.log_prob for step in trace.steps]).exp()
     torch.testing.assert_close(lens.chosen_probabilities[-1], chances, atol=1e-5, rtol=1e-3)
-    with pytest.raises(TraceError, match="asked for 0"):
+    with pytest.raises(TraceError, match="got 0"):
         reader.logit_lens(trace, top=0)
 
 

@@ -47,7 +47,7 @@ def test_tables_that_a_model_computes_and_its_largest_weight_need_memory(
         if fits:
             assert open_reader(folder("gpt_neo")).abilities.family == "GPTNeo"
         else:
-            refused(folder("gpt_neo"), "and its tables of positions and masks need")
+            refused(folder("gpt_neo"), "weights and tables of positions and masks need")
 
 
 def test_some_memory_is_available_here() -> None:

@@ -191,7 +191,7 @@ def test_a_hub_name_needs_the_box_and_the_setting(app: AppTest, monkeypatch: pyt
         asked.append(name)
         return name
 
-    monkeypatch.setattr("model.folder_files.hub_folder", fetched)
+    monkeypatch.setattr("viz.access.folders.hub_folder", fetched)
     app.checkbox(key="add/fetch").check()
     add(app, "google-bert/bert-base-uncased")
     assert asked == ["google-bert/bert-base-uncased"]

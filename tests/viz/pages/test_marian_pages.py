@@ -116,6 +116,7 @@ def test_chinese_pairs_are_offered_to_a_model_that_reads_chinese(reads_chinese: 
 def test_heads_of_a_model_that_reads_chinese_are_measured_on_chinese_pairs(reads_chinese: AppTest) -> None:
     reads_chinese.query_params["lab"] = "Measured"
     app = opened(reads_chinese, "coreference")
+    app.session_state["measured-encoder.self-heads"] = True
     assert app.session_state["long-work/measured"].wait(PATIENCE)
     healthy(app.run())
     assert not any("The set that ships is in English" in one.value for one in app.info)

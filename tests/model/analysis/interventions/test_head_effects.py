@@ -221,7 +221,7 @@ def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(transl
     with pytest.raises(EditError, match="There is no head 4"), heads_off(translator, unknown):
         pass
     for made in (translator.text_choice, translator.word_choice):
-        with pytest.raises(InputTextError, match="that differ"):
+        with pytest.raises(InputTextError, match="two different words"):
             made("Tom told me.", "Tom sagte mir.", "Tom sagte  mir.")
         with pytest.raises(InputTextError, match="is empty"):
             made("Tom told me.", "Tom sagte mir.", " ")

@@ -94,7 +94,7 @@ def test_the_file_has_every_distance(folders: Path) -> None:
     found = in_this_thread(data.distances(first, second, [TEXT], ("decoder.self", "encoder.self")))
     lines = tables.distances(found).decode("utf-8-sig").splitlines()
     assert len(lines) == 9
-    assert lines[0].split(",")[:3] == ["head", "L1 H1", "L1 H2"]
+    assert lines[0].split(",")[:3] == ["head of layer", "L1 H1", "L1 H2"]
     assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
 
 

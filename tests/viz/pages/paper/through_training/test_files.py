@@ -41,5 +41,5 @@ def test_a_film_that_is_a_link_out_of_its_folder_is_not_followed(tmp_path: Path)
     (folder / "film.npz").symlink_to("../elsewhere.npz")
     with pytest.raises(DataError, match=r"model/film\.npz is a link to a place outside the folder"):
         data.at(folder / "film.npz")
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match="There is no file"):
         data.at(folder / "none.npz")
