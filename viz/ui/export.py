@@ -71,6 +71,8 @@ def python(field: str, views: Views, *arguments: object) -> None:
             st.caption(shown(snippet))
             return
         st.code("\n".join(snippet), language="python", wrap_lines=True)
-        st.caption(_("These lines give the numbers of this view where the package headlight is installed, as the README says."))
+        st.caption(
+            _("These lines give the numbers of this view where the package headlight is installed, as the README says.")
+        )
 
     files(offer)
