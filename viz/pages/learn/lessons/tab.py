@@ -32,7 +32,7 @@ from viz.selection.pages import PAGES
 from viz.text import glossary
 from viz.text.head_links import linked
 from viz.text.html import table
-from viz.text.messages import _, in_a_row, plural
+from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, present, sentence, tools
@@ -236,8 +236,10 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         if not answer.endswith((".", "?", "!")):
             answer = _("{answer}.", answer=answer)
         told = _("**The model says: {answer}** {because}", answer=plain(answer), because=because)
-        wrong = filled(question.wrong[chosen - 1], view.found)
-        st.warning(in_a_row((wrong, told)), icon=":material/close:")
+        # A small projector has no room for it.
+        with st.container(key="lesson-wrong"):
+            st.markdown(filled(question.wrong[chosen - 1], view.found))
+        st.warning(told, icon=":material/close:")
     return True
 
 
