@@ -58,7 +58,8 @@ def test_sentences_typed_into_the_batch_are_drawn_and_a_wrong_one_leaves_the_res
 
 
 def test_sliders_are_moved_by_keyboard_and_pictures_link_and_what_is_said_follow(page: Page, url: str) -> None:
-    opened(page, url, "text=It+was+late+again.&claim=Positions&position=4&shift=3")
+    opened(page, url, "text=It+was+late+again.&claim=Positions&position=4")
+    page.get_by_text("A shift is a rotation").click()
     drawn(page, "circle")
     page.get_by_role("slider", name="Position").focus()
     page.keyboard.press("ArrowRight")
