@@ -68,6 +68,7 @@ export class Walk extends PlayerView {
 
   trail = element("nav", { className: "walk-trail", dataset: { notInPicture: "" } });
   holder = element("div", "walk-scene");
+  buttons = element("div", { className: "walk-buttons", dataset: { notInPicture: "" } });
   told = element("div", { className: "walk-told", role: "status" });
   tools = element("div", "walk-tools");
   lines = element("select", "walk-lines");
@@ -119,7 +120,7 @@ export class Walk extends PlayerView {
     for (const kind of ["self", "cross"]) this.root.style.setProperty(`--walk-${kind}`, this.header.colours[kind]);
     this.tools.replaceChildren(this.transport.element, this.linesChoice());
     const save = pictureButton(this.root, () => `${this.header.name}-${this.state.depth}`);
-    const bar = element("div", "walk-bar", this.trail, save);
+    const bar = element("div", "walk-bar", this.trail, this.buttons, save);
     this.root.replaceChildren(bar, this.told, this.tools, this.holder, this.tooltip.box);
   }
 
@@ -366,18 +367,10 @@ export class Walk extends PlayerView {
     );
     out.disabled = !isIn;
     into.disabled = depth === "number";
-    const hadFocus = this.told.querySelector(":focus")?.textContent;
-    const buttons = element(
-      "div",
-      { className: "walk-buttons", dataset: { notInPicture: "" } },
-      out,
-      into,
-      ...this.editButtons(),
-      ...(stop ? [back] : []),
-      on,
-    );
-    this.told.replaceChildren(words, buttons);
-    if (hadFocus !== undefined && this.told.contains(on)) on.focus();
+    const hadFocus = this.buttons.matches(":focus-within");
+    this.buttons.replaceChildren(out, into, ...this.editButtons(), ...(stop ? [back] : []), on);
+    this.told.replaceChildren(words);
+    if (hadFocus) on.focus();
   }
 
   /** What may be done to the open head. */
