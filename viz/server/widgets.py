@@ -7,11 +7,15 @@ be sent is checked where it is used.
 Once another run waits, Streamlit 1.67 ends a run at its next use of `st.session_state`: also before it has called any
 callback, and within one, which it then takes for done. The run that waits brings the values of fields, but neither a
 press on a button nor what a component triggered. So a press was lost that another message followed within some 20 ms.
+
+A part of a page that is drawn again by itself may ask for it just before another page opens. Streamlit 1.67 runs that
+part after the other page, as a part of the old one; the browser then empties the new page, and nothing fills it.
 """
 
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import wraps
 from typing import Any, Final
 
@@ -20,6 +24,7 @@ from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.runtime.scriptrunner import RerunData, ScriptRunner
 from streamlit.runtime.state import SafeSessionState
 from streamlit.runtime.state.common import GENERATED_ELEMENT_ID_PREFIX
 from streamlit.runtime.state.session_state import STREAMLIT_INTERNAL_KEY_PREFIX
@@ -96,7 +101,9 @@ def _is_no_time_to_end() -> None:
 
 
 def run_to_their_end() -> None:
-    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done."""
+    """Patch Streamlit: the run that waits begins when all callbacks of the run before it are done; and a part of a page
+    that was left runs as a part of the page that is open.
+    """
     given = SafeSessionState.on_script_will_rerun
     if hasattr(given, "__wrapped__"):
         return
@@ -112,3 +119,14 @@ def run_to_their_end() -> None:
             object.__setattr__(session, "_yield_callback", end_if_another_waits)
 
     SafeSessionState.on_script_will_rerun = undisturbed  # type: ignore[method-assign, assignment]
+    run_script = ScriptRunner._run_script
+
+    @wraps(run_script)
+    def on_its_page(runner: ScriptRunner, asked: RerunData) -> None:
+        opened = runner._pages_manager.current_page_script_hash
+        if asked.fragment_id_queue and opened and asked.page_script_hash != opened:
+            # What it asks for is gone and is skipped.
+            asked = replace(asked, page_script_hash=opened)
+        run_script(runner, asked)
+
+    ScriptRunner._run_script = on_its_page  # type: ignore[method-assign, assignment]

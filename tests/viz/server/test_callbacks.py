@@ -2,10 +2,12 @@
 
 import ast
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState, WidgetStates
-from streamlit.runtime.scriptrunner import RerunData, RerunException
+from streamlit.runtime.scriptrunner import RerunData, RerunException, ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import SafeSessionState, SessionState
 from streamlit.runtime.state.common import WidgetMetadata
@@ -18,13 +20,14 @@ PRESSED = WidgetStates(widgets=[WidgetState(id="button", trigger_value=True)])
 
 @pytest.fixture(autouse=True)
 def _as_the_app() -> Iterator[None]:
-    given = SafeSessionState.on_script_will_rerun
+    given, run_script = SafeSessionState.on_script_will_rerun, ScriptRunner._run_script
     # As at the start of a run.
     ThreadState.initialize()
     widgets.run_to_their_end()
     widgets.run_to_their_end()
     yield
     SafeSessionState.on_script_will_rerun = given  # type: ignore[method-assign]
+    ScriptRunner._run_script = run_script  # type: ignore[method-assign]
 
 
 def cut_short() -> None:
@@ -83,3 +86,20 @@ def test_no_page_learns_of_a_press_on_a_button_but_by_its_callback() -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "st.button" and node not in alone
         ]
     assert read == []
+
+
+@pytest.mark.parametrize(
+    ("queue", "asked", "runs"),
+    [(["part"], "left", "open"), (["part"], "open", "open"), ([], "left", "left"), ([], "open", "open")],
+)
+def test_a_part_of_a_page_that_was_left_runs_as_one_of_the_page_that_is_open(
+    monkeypatch: pytest.MonkeyPatch, queue: list[str], asked: str, runs: str
+) -> None:
+    """Else the browser would empty the page that is open: its hash would be another."""
+    started: list[str] = []
+    monkeypatch.setattr(ScriptRunner, "_run_script", lambda _runner, data: started.append(data.page_script_hash))
+    monkeypatch.setattr(SafeSessionState, "on_script_will_rerun", lambda *_given: None)
+    widgets.run_to_their_end()
+    runner: Any = SimpleNamespace(_pages_manager=SimpleNamespace(current_page_script_hash="open"))
+    ScriptRunner._run_script(runner, RerunData(page_script_hash=asked, fragment_id_queue=queue))
+    assert started == [runs]
