@@ -83,7 +83,7 @@ export class LayerScene {
       button({ className: "stage", dataset: { inPicture: "" } }, () => this.open(stage), name),
     );
     this.buttons.replaceChildren(...this.stages);
-    this.steps.replaceChildren(...this.buildSteps());
+    this.steps.replaceChildren(...this.folded(this.buildSteps()));
   }
 
   layOut() {
@@ -107,9 +107,43 @@ export class LayerScene {
     for (const [canvas, step] of this.strips) this.paint(canvas, step);
   }
 
+  /**
+   * The steps, those of each sub-layer of a decoder with three to unfold: open are the attention that is looked at, and
+   * feed-forward.
+   * @param {HTMLElement[]} lines
+   */
+  folded(lines) {
+    const { parts, stage } = this.data;
+    const own = parts.filter((part) => part.stage === stage && part.share !== null);
+    const kinds = own.map(({ kind }) => kind);
+    if (kinds.length < 3) return lines;
+    const opened = this.walk.state.site.split(".")[1];
+    let at = 0;
+    /** @type {HTMLElement[][]} */
+    const groups = kinds.map(() => []);
+    for (const line of lines) {
+      // A norm before a sub-layer is the first of its steps, one after the sum the last.
+      if (line.dataset.begins && groups[at].length && at < kinds.length - 1) at += 1;
+      groups[at].push(line);
+    }
+    return groups.map((group, i) => {
+      const [, name] = LEGEND.find(([kind]) => kind === kinds[i]) ?? ["", ""];
+      const share = _("{share} of the sum", { share: shareText(own[i].share) });
+      const isOpen = kinds[i] === opened || kinds[i] === "feed_forward";
+      const summary = element("summary", {}, `${_(name)} · ${share}`);
+      return element(
+        "li",
+        "path-part",
+        element("details", { open: isOpen }, summary, element("ol", "path-steps", ...group)),
+      );
+    });
+  }
+
   buildSteps() {
     this.strips.clear();
     let before = "";
+    let isEnded = true;
+    const isPre = this.data.rows[0]?.kind === "norm";
     return this.data.rows.flatMap((step) => {
       const { kind, title, formula, text, count, bars } = step;
       const colour = this.data.colours[kind] ?? "var(--st-text-color)";
@@ -126,7 +160,13 @@ export class LayerScene {
       const line = element("li", { className: "path-step", style: `--kind:${colour}` }, words, picture);
       const isFirst = kind !== before && (kind === "self" || kind === "cross");
       before = kind;
-      return isFirst ? [this.heads(kind, colour), line] : [line];
+      const shown = isFirst ? [this.heads(kind, colour), line] : [line];
+      if (isEnded && (isPre || kind !== "norm")) {
+        shown[0].dataset.begins = "1";
+        isEnded = false;
+      }
+      if (kind === "stream") isEnded = true;
+      return shown;
     });
   }
 
