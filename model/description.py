@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from torch import nn
 
 from model.abilities import Kind, PositionScheme
-from model.config import TransformerConfig
 from model.messages import said
 from model.reader import Reader
 
@@ -43,12 +42,6 @@ _REST: Final = said("Feed-forward and the rest")
 #: Settings that say more of the library than of the model.
 _UNSAID: Final = frozenset({"transformers_version", "return_dict", "output_hidden_states", "output_attentions"})
 MAX_VALUE: Final = 80
-#: What d_model, d_ff and the size of the vocabulary are called in the settings of the library's models.
-_SIZES: Final = (
-    ("hidden_size", "d_model", "n_embd", "dim"),
-    ("intermediate_size", "encoder_ffn_dim", "ffn_dim", "d_ff", "n_inner", "hidden_dim", "ffn_hidden_size"),
-    ("vocab_size",),
-)
 
 
 @dataclass(frozen=True)
@@ -66,40 +59,6 @@ class Description:
     parts: Mapping[str, int]
     settings: Sequence[tuple[str, str]]
     lacks: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How wide a Transformer is, and how its layers are built; None where its settings do not say it.
-
-    Attributes:
-        norm: whether norms stand before sub-layers ("pre") or after the sum ("post", §3.1); "" where nobody knows.
-        has_residual: whether a sub-layer's input is added to its output.
-        is_scaled: whether embeddings are multiplied by √d_model.
-    """
-
-    d_model: int | None
-    d_ff: int | None
-    vocab_size: int | None
-    norm: Literal["pre", "post", ""]
-    has_residual: bool
-    is_scaled: bool
-
-
-def sizes(reader: Reader) -> Sizes:
-    """The sizes of a model, from its settings."""
-    config: Any = getattr(getattr(reader, "model"), "config", None)  # noqa: B009 – as in `describe`
-    if isinstance(config, TransformerConfig):
-        return Sizes(
-            config.d_model, config.d_ff, config.vocab_size, config.norm, config.residual, config.scale_embedding
-        )
-    d_model, d_ff, vocab_size = (_first_number(config, names) for names in _SIZES)
-    return Sizes(d_model, d_ff, vocab_size, norm="", has_residual=True, is_scaled=False)
-
-
-def _first_number(config: Any, names: Sequence[str]) -> int | None:
-    values = (getattr(config, name, None) for name in names)
-    return next((value for value in values if isinstance(value, int) and not isinstance(value, bool)), None)
 
 
 def describe(reader: Reader) -> Description:

@@ -59,10 +59,6 @@ class CapturedRun:
         parts = [f"{stack}.embedding.hook_{part}" for part in ("embedding", "positional")]
         return torch.stack([self.recorded(part) for part in parts if part in self.trace.recorded]).sum(0)
 
-    def end(self, stack: Stack) -> Float[Tensor, "position d_model"]:
-        """What the last layer puts out, before any final norm."""
-        return self.recorded(f"{stack}.layers.{self.count(stack) - 1}.hook_output")
-
     def count(self, stack: Stack) -> int:
         """Layers of a stack."""
         config = self.translator.config

@@ -7,7 +7,7 @@ what the layer puts out. So nothing is assumed of names, and what does not add u
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final, cast
+from typing import Final, cast
 
 import torch
 from jaxtyping import Float
@@ -24,7 +24,6 @@ from model.analysis.residual_stream.additions import (
     NormStep,
     Stack,
     TokenPath,
-    cosine,
     deviation,
 )
 from model.analysis.residual_stream.capture import kinds
@@ -167,23 +166,6 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
         deviation=max(off),
         tolerance=tolerance_of(reader),
     )
-
-
-@torch.inference_mode()
-def most_turned(reader: TextReader, trace: Trace) -> tuple[Stack, int]:
-    """The token whose hidden state points elsewhere most at the end of its stack, compared with its beginning."""
-    output: Any = reader.run_again(trace, with_states=True)
-    stack: Stack = "encoder" if trace.source_tokens else "decoder"
-    states = getattr(output, "encoder_hidden_states", None) or output.hidden_states
-    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
-    # A last state that the library gives is normed already, as a rule; the one before it is the stream itself.
-    begin, end = states[0][0].float().cpu(), states[-2 if len(states) > 2 else -1][0].float().cpu()
-    kept = {
-        position: cosine(begin[position], end[position])
-        for position, token in enumerate(tokens)
-        if token not in trace.special_tokens
-    }
-    return stack, min(kept, key=kept.__getitem__, default=0)
 
 
 def _layer_calls(reader: TextReader, trace: Trace, rows: dict[Stack, int | None]) -> list[LayerCall]:

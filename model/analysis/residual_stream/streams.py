@@ -47,14 +47,19 @@ def streams(reader: Reader, trace: Trace, edit: HeadEdit | None = None) -> Strea
     return _run(reader, trace, edit)[0]
 
 
-def moved_by(reader: Reader, trace: Trace, edit: HeadEdit) -> Moved | None:
+def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> Moved | None:
     """How far an edit moves every stream, and what would then be written; None where streams are unknown.
+
+    Args:
+        reader, trace: of `streams`.
+        edit: of a head.
+        before: the streams without it.
 
     Raises:
         EditError: the edit names what does not exist, or the heads of this model cannot be edited.
     """
-    before, (after, written) = streams(reader, trace), _run(reader, trace, edit)
-    if before is None or after is None:
+    after, written = _run(reader, trace, edit)
+    if after is None:
         return None
     shares = {
         stack: (after[stack] - own).norm(dim=-1) / own.norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)

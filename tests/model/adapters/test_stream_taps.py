@@ -10,7 +10,7 @@ import torch
 
 from model.adapters.stream_taps import tapped, word_vectors
 from model.analysis.residual_stream.additions import Stack
-from model.analysis.residual_stream.library_path import follow_in_library, most_turned
+from model.analysis.residual_stream.library_path import follow_in_library
 from model.errors import TraceError
 from tests.model.adapters.conftest import Open
 from tests.model.adapters.writers import writer
@@ -79,9 +79,6 @@ def test_an_encoder_has_its_norms_after_the_sums(opened: Open) -> None:
     trace = reader.trace(TEXT)
     path = follow_in_library(reader, trace, "encoder", 3)  # type: ignore[arg-type]
     assert all(part.norm is not None and part.norm.after is part.after for layer in path.layers for part in layer)
-    stack, position = most_turned(reader, trace)  # type: ignore[arg-type]
-    assert stack == "encoder"
-    assert 0 <= position < len(trace.source_tokens)
 
 
 def test_a_model_that_scales_what_it_adds_is_said_to_be_unknown() -> None:

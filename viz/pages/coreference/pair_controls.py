@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, twins
-from viz.pages.coreference.data import Pair, marked_case, pairs_for, pairs_of
+from viz.pages.coreference.data import Pair, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
 from viz.selection.coreference import MARKS, OTHER_MARKS
@@ -24,7 +24,6 @@ from viz.ui.controls import plain
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-    from model.analysis.coreference.cases import PronounCase
 
 #: Groups of the curated set as people read them; "" are one's own sentences.
 GROUPS: Final = {
@@ -223,12 +222,6 @@ def own_marks(texts: Sequence[str]) -> list[OwnMarks]:
         is_guess = any(one is None and shown is not None for one, shown in zip(chosen[1:], kept[1:], strict=True))
         marks.append(OwnMarks(Marks(*kept), is_guess=known is None and is_guess))
     return marks
-
-
-def own_cases(texts: Sequence[str]) -> "tuple[PronounCase, PronounCase] | None":
-    """One's own two sentences with their marked words; None where some are missing."""
-    first, second = (marked_case(text, own.marks) for text, own in zip(texts, own_marks(texts), strict=True))
-    return None if first is None or second is None else (first, second)
 
 
 def _known_marks(text: str) -> Marks | None:

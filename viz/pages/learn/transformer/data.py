@@ -27,7 +27,7 @@ from viz.text.sites import CROSS, DECODER, ENCODER, SITES
 
 if TYPE_CHECKING:
     from model.adapters.text_reader import TextReader
-    from model.analysis.residual_stream.streams import Moved
+    from model.analysis.residual_stream.streams import Moved, Streams
 MAX_RUNS, MAX_PATHS, MAX_SPACES, MAX_PICTURES = 8, 8, 4, 8
 #: So many columns of a stack are shown, and so many numbers are sent.
 COLUMNS: Final = 48
@@ -69,11 +69,17 @@ def weights_between(trace: Trace, seen: Mapping[Stack, slice]) -> dict[str, Floa
     return found
 
 
+@cached(max_entries=MAX_RUNS)
+def own_streams(trace: Trace, reader: Reader) -> "Streams | None":
+    """The residual stream of every token after every layer; None where it is unknown."""
+    return None if why_not(reader) else later.streams.streams(reader, trace)
+
+
 def stream_lengths(
     trace: Trace, reader: Reader, seen: Mapping[Stack, slice]
 ) -> dict[Stack, Float[np.ndarray, "level token"]] | None:
     """The norm of the residual stream of every column, at the input and after each layer; None where it is unknown."""
-    found = None if why_not(reader) else later.streams.streams(reader, trace)
+    found = own_streams(trace, reader)
     if found is None:
         return None
     return {stack: vectors[:, seen[stack]].norm(dim=-1).numpy() for stack, vectors in found.items()}
@@ -93,7 +99,8 @@ def changes(
     """
     edits = later.edits
     edit = edits.SwitchOff(site, layer, head) if key is None else edits.PointAt(site, layer, head, key, since=since)
-    return None if why_not(reader) else later.streams.moved_by(reader, trace, edit)
+    before = own_streams(trace, reader)
+    return None if before is None else later.streams.moved_by(reader, trace, edit, before)
 
 
 @cached(max_entries=MAX_PICTURES)

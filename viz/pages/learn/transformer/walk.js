@@ -147,7 +147,10 @@ export class Walk extends PlayerView {
     const { depth, end } = this.state;
     if (depth === "layer" && end) return;
     const next = DEPTHS[DEPTHS.indexOf(depth) + 1];
-    if (next) this.go({ depth: next, end: "" }, through);
+    const products = this.isHere ? this.header.row?.products[this.header.row.followed] : undefined;
+    const largest = products?.reduce((best, value, i) => (Math.abs(value) > Math.abs(products[best]) ? i : best), 0);
+    const place = next === "number" && largest !== undefined ? { dimension: largest } : {};
+    if (next) this.go({ depth: next, end: "", ...place }, through);
   }
 
   zoomOut() {

@@ -16,7 +16,7 @@ from jaxtyping import UInt8
 
 from model.errors import TraceError
 from viz import theme
-from viz.access import attention, models
+from viz.access import attention, long_texts, models
 from viz.pages.learn.transformer import data, embeddings, stops
 from viz.pages.learn.transformer.head_story import Origin, story
 from viz.pages.learn.transformer.layer_story import NAMES, rows, stage_names
@@ -27,7 +27,7 @@ from viz.pictures.player.exchange import play
 from viz.selection import state
 from viz.selection.learn import Depth, Lines, PathEnd, WalkEdit
 from viz.text.messages import _, said
-from viz.text.numbers import scientific
+from viz.text.numbers import decimal, scientific
 from viz.text.sites import DECODER, ENCODER, SITES, Site, file_name, head_name
 from viz.text.token_text import display_tokens
 from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
@@ -244,7 +244,7 @@ def _walk(trace: "Trace") -> None:
         digest=payload.digest(picture),
         key=KEY,
         more={"name": name, **told.packed()},
-        on_report=_go,
+        on_report=partial(_go, asked),
     )
     if asked.depth in ("head", "cell", "number") and not told.no_origin:
         _switches(trace, asked)
@@ -272,16 +272,20 @@ def place_in(trace: "Trace", reader: "Reader") -> WalkState:
     sites = [site for site in SITES if site in trace.sites]
     site = common.site if common.site in sites else sites[0]
     queries, keys = map(len, trace.axis_tokens(site))
-    row, key = finding.default_cell(trace, site)
-    row = common.token if common.token is not None and common.token < queries else row
     layers, heads = trace.shapes[site]
+    layer, head = min(common.layer, layers - 1), min(common.head, heads - 1)
+    row, key = finding.default_cell(trace, site)
+    if common.token is not None and common.token < queries:
+        row, key = common.token, None
+    elif _shows_undivided(trace, site, layer):
+        row, key = attention.row_that_scaling_changes(trace, site, layer, head), None
     place = WalkState(
         step=MOST - 1 if learn.map_step is None else min(learn.map_step, MOST - 1),
         depth=learn.depth,
         end=learn.path_end,
         site=site,
-        layer=min(common.layer, layers - 1),
-        head=min(common.head, heads - 1),
+        layer=layer,
+        head=head,
         row=row,
         key=0,
         dimension=learn.component or 0,
@@ -292,11 +296,17 @@ def place_in(trace: "Trace", reader: "Reader") -> WalkState:
     if common.key_token is not None and common.key_token < keys:
         key = common.key_token
     if key is None:
-        key = int(trace.weights(site, place.layer, [place.head], slice(row, row + 1)).argmax())
+        key = int(trace.weights(site, layer, [head], slice(row, row + 1)).argmax())
     if learn.component is None and not lacks_scores(reader):
-        of_row = attention.derived_row(trace, site, place.layer, place.head, row, scaled=True, masked=True)
+        of_row = attention.derived_row(trace, site, layer, head, row, scaled=True, masked=True)
         place = replace(place, dimension=int(of_row.products[key].abs().argmax()))
     return replace(place, key=key)
+
+
+def _shows_undivided(trace: "Trace", site: str, layer: int) -> bool:
+    """Whether the division by √d_k is switched off, in a text of which whole matrices are small."""
+    is_off = not state.current().attention.scaled and trace.knows_inputs
+    return is_off and trace.attention(site, layer).scale != 1 and not long_texts.is_long(trace, site)
 
 
 def lacks_scores(reader: "Reader") -> str:
@@ -304,18 +314,19 @@ def lacks_scores(reader: "Reader") -> str:
     return str(reader.abilities.lacks.get("scores") or reader.abilities.lacks.get("norms") or "")
 
 
-def _go(place: WalkState) -> None:
-    """Take what the browser reports into the selection, where it differs from what the page would propose."""
-    common = state.current().common
-    if (place.site, place.layer, place.head) != (common.site, common.layer, common.head):
+def _go(asked: WalkState, place: WalkState) -> None:
+    """Take what the browser reports into the selection: head, row and key only where they are not what was proposed."""
+    heads = [(each.site, each.layer, each.head) for each in (asked, place)]
+    if heads[0] != heads[1]:
         state.choose(site=place.site, layer=place.layer, head=place.head)
+    if heads[0] != heads[1] or (asked.row, asked.key) != (place.row, place.key):
+        state.change(token=place.row, key_token=place.key)
+    if asked.dimension != place.dimension:
+        state.change(component=place.dimension)
     state.change(
-        token=place.row,
-        key_token=place.key,
         map_step=place.step,
         depth=place.depth,
         path_end=place.end,
-        component=place.dimension,
         walk_stop=place.stop,
         lines=place.lines,
         walk_edit=place.edit,
@@ -466,6 +477,17 @@ def _switches(trace: "Trace", place: WalkState) -> None:
         for field, (label, is_offered) in offered.items():
             if is_offered:
                 st.toggle(label, key=state.bind(field), on_change=state.take, args=(field,))
+    if real.scale != 1 and not long_texts.is_long(trace, place.site):
+        spread = attention.dot_product_spread(trace, place.site, place.layer, place.head)
+        st.caption(
+            _(
+                "Over {pairs:,} pairs of this sentence, this head's scores have a standard deviation of {before} "
+                "before and {after} after dividing by √dₖ.",
+                pairs=spread.pairs,
+                before=decimal(spread.before),
+                after=decimal(spread.after),
+            )
+        )
 
 
 def _badge(proof: tuple[float, float, str]) -> None:

@@ -23,6 +23,7 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk
+from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.text.token_text import display_tokens
@@ -225,6 +226,43 @@ def test_without_scaling_or_mask_both_rows_are_told_and_the_link_says_so(app: Ap
     assert app.query_params["scaled"] == "False"
     healthy(app.toggle(key="masked").set_value(False).run())
     assert min(row_of(app)["other"]["weights"]) > 0
+
+
+def test_the_spread_of_the_scores_is_measured(app: AppTest) -> None:
+    opened(app, "learn", depth="head", site="encoder.self", head="L1H1")
+    inputs = trace_of(app).attention("encoder.self", 0)
+    spread = float((inputs.query[0] @ inputs.key[0].T).std(correction=0))
+    said = " ".join(caption.value for caption in app.caption)
+    assert f"deviation of {spread:.2f} before and {spread / 8**0.5:.2f} after" in said
+
+
+def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row_was_chosen(app: AppTest) -> None:
+    place = {"depth": "head", "scaled": "False", "site": "encoder.self", "head": "L2H3"}
+    at = header_of(opened(app, "learn", **place))["at"]
+    inputs = trace_of(app).attention("encoder.self", 1)
+    divided = inputs.scores_and_weights([2]).scores[0]
+    moved = (divided.softmax(-1) - (divided * len(inputs.query[2, 0]) ** 0.5).softmax(-1)).abs().sum(-1)
+    assert len(set(moved.tolist())) > 1
+    assert at["row"] == int(moved.argmax())
+    other = (at["row"] + 1) % len(moved)
+    chosen = header_of(opened(app_of(**TAB), "learn", **place, token=other))["at"]
+    assert chosen["row"] == other
+    assert chosen["key"] == int(inputs.weights([2])[0, other].argmax())
+
+
+def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_proposed(app: AppTest) -> None:
+    proposed = header_of(opened(app, "learn"))["at"]
+    place = walk.WalkState(**proposed)
+    before = app.session_state["selection"].common
+    taken: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(state, "change", taken.update)
+        patch.setattr(state, "choose", taken.update)
+        walk._go(place, replace(place, depth="head", step=3))
+        assert not {"token", "key_token", "site", "layer", "head", "component"} & taken.keys()
+        walk._go(place, replace(place, row=place.row + 1))
+        assert taken["token"] == place.row + 1
+    assert before == app.session_state["selection"].common
 
 
 def test_it_opens_on_the_strongest_key_and_on_the_largest_product(app: AppTest) -> None:
