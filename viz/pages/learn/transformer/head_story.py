@@ -36,7 +36,7 @@ SCORES: Final = {
         "q · k = q₁k₁ + q₂k₂ + … = Σ qᵢkᵢ",
         said(
             "A query and a key have {d_k} components each. Multiply them in pairs and add up: the larger the sum, "
-            "the better the two match. Click another key to follow it."
+            "the better the two match."
         ),
         "q · k",
     ),
@@ -45,7 +45,7 @@ SCORES: Final = {
         "vᵀ tanh(q + k) = Σ vᵢ tanh(qᵢ + kᵢ)",
         said(
             "A query and a key have {d_k} components each. Add them in pairs, apply tanh, multiply by the learned "
-            "vᵢ, and add up: the larger the sum, the better the two match. Click another key to follow it."
+            "vᵢ, and add up: the larger the sum, the better the two match."
         ),
         "vᵀ tanh(q + k)",
     ),
@@ -54,7 +54,7 @@ SCORES: Final = {
         "qᵀ M k = Σ (qᵀM)ᵢ kᵢ",
         said(
             "A query and a key have {d_k} components each. Multiply the query by the learned matrix M, multiply in "
-            "pairs and add up: the larger the sum, the better the two match. Click another key to follow it."
+            "pairs and add up: the larger the sum, the better the two match."
         ),
         "qᵀ M k",
     ),
@@ -257,7 +257,7 @@ def steps(origin: Origin) -> list[dict[str, str]]:
     sentences = (
         (_(words.title), words.formula, _(words.text, d_k=d_k)),
         (
-            _("The same for every key"),
+            _("A score for every key"),
             f"{words.short}ⱼ",
             _("The higher the bar, the better the key matches the query."),
         ),
