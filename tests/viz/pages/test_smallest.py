@@ -30,12 +30,12 @@ OF_EVERY: Final = {
     "attention": FIELDS["attention_tab"].options,
     "decoding": (*FIELDS["decoding_tab"].options, "Beam search", "Sampling", "Logit lens", "Attribution"),
     "paper": ("Scores", "Positions", "Masks"),
-    "learn": ("Follow one token",),
+    "learn": ("The Transformer",),
 }
 OF_OURS: Final = OF_EVERY | {
     "coreference": ("Side by side", "Cause"),
     "paper": ("Scores", "Positions", "Masks", "Table 1", "Live switches"),
-    "learn": ("The Transformer", "Follow one token", "Training"),
+    "learn": ("The Transformer", "Training"),
     "model_card": ("Overview",),
 }
 #: Other ways to see the first tab of the attention page.
