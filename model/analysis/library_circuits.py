@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.capture import Call, layers_counted
-from model.adapters.decoder_lens import UNKNOWN, final_norm
+from model.adapters.decoder_lens import UNKNOWN, final_norm, norm_of
 from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import HeadCircuits, copying_score
@@ -134,18 +134,21 @@ def _embedding(reader: TextReader) -> nn.Embedding:
     return found
 
 
-def _read_off(reader: TextReader) -> Float[Tensor, "token d_model"]:
+def read_off(reader: TextReader) -> Float[Tensor, "token d_model"] | None:
     """Every token's vector, with which what a head puts out is multiplied: seen through the last norm but its divisor.
 
-    A layer norm takes the mean off and multiplies by its gain, an RMS norm only multiplies.
+    None where norm or vectors are not known.
     """
-    head: Any = reader.model.get_output_embeddings()  # type: ignore[operator]
-    norm = final_norm(reader.model)
-    if norm is None or not isinstance(norm, nn.LayerNorm):
+    norm, head = final_norm(reader.model), reader.model.get_output_embeddings()  # type: ignore[operator]
+    matrix = None if norm is None or head is None else weight_of(head)
+    if norm is None or matrix is None or any(len(own) != matrix.size(1) for own in norm.parameters()):
+        return None
+    gain, centres = norm_of(norm, matrix.size(1), reader.device)
+    scaled = matrix[: reader.vocab_size] * gain
+    return scaled - scaled.mean(-1, keepdim=True) if centres else scaled
+
+
+def _read_off(reader: TextReader) -> Float[Tensor, "token d_model"]:
+    if (found := read_off(reader)) is None:
         raise DataError(UNKNOWN)
-    matrix, gain = weight_of(head), weight_of(norm)
-    assert matrix is not None, "an output projection is a matrix"
-    read_off = matrix[: reader.vocab_size]
-    if gain is not None:
-        read_off = read_off * gain
-    return read_off - read_off.mean(-1, keepdim=True)
+    return found

@@ -7,8 +7,9 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
+from model.adapters.decoder_lens import norm_of
 from model.adapters.placement import weight_of
 from model.adapters.stream_taps import LayerCall, ModuleCall, word_vectors
 from model.adapters.text_reader import TextReader
@@ -109,10 +110,10 @@ class LibraryRun(ChoiceRun):
         if is_normed and (wrote.given is None or deviation(total, wrote.given) > close):
             raise TraceError(NOT_FOUND)
         if is_normed:  # Some put a norm between an attention and the sum.
-            parts = through_norm(parts, wrote, close)
+            parts = through_norm(parts, wrote, close, self.reader.device)
         parts = with_residual(parts, part.before, is_across=part.kind == "cross")
         if part.is_post and part.norm is not None:
-            parts = through_norm(parts, part.norm, close)
+            parts = through_norm(parts, part.norm, close, self.reader.device)
         return AttentionSum(part.kind == "cross", parts, part.after)
 
 
@@ -135,25 +136,19 @@ def copied(value: Any, copies: int) -> Any:
 
 
 def through_norm(
-    parts: Float[Tensor, "row part d_model"], norm: ModuleCall, close: float
+    parts: Float[Tensor, "row part d_model"], norm: ModuleCall, close: float, device: torch.device
 ) -> Float[Tensor, "row part d_model"]:
     """Parts of what a norm read as parts of what it put out, but for its bias: a linear map with its own deviation.
 
     A layer norm takes each part's mean off; an RMS norm (Zhang & Sennrich 2019) does not.
     """
     assert norm.given is not None
-    module, put_out = norm.module, norm.put_out
-    given, width = norm.given, parts.size(-1)
-    if isinstance(module, nn.LayerNorm):
+    put_out, given = norm.put_out, norm.given
+    gain, centres = norm_of(norm.module, parts.size(-1), device)
+    if centres:
         parts, given = parts - parts.mean(-1, keepdim=True), given - given.mean(-1, keepdim=True)
-        own, bias = weight_of(module), weight_of(module, "bias")
-        gain = torch.ones(width) if own is None else own
-        put_out = put_out if bias is None else put_out - bias
-    else:
-        like = next(module.parameters())
-        device = torch.device("cpu") if like.is_meta else like.device
-        gain = module(torch.ones(1, 1, width, device=device, dtype=like.dtype))[0, 0]
-        gain = gain.float().cpu()
+    if (bias := weight_of(norm.module, "bias")) is not None:
+        put_out = put_out - bias
     # By what the vector was divided, without asking for the norm's own small numbers.
     scaled = given * gain
     factor = (put_out * scaled).sum(-1) / scaled.square().sum(-1)

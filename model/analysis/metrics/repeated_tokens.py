@@ -22,10 +22,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.adapters.decoder_lens import final_norm, norm_of
-from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.corpus import OWN_CORPUS, Progress, read_text
+from model.analysis.library_circuits import read_off
 from model.errors import DataError
 from model.reader import Reader
 
@@ -103,7 +102,7 @@ def _of_tokens(reader: TextReader, tokens: Int[Tensor, "row"]) -> dict[str, Floa
     masks = patterns(tokens)
     later = slice(TOKENS, None)
     found = {name: (weights * mask).sum(-1)[:, later].mean(-1) for name, mask in masks.items()}
-    unembed = None if "norms" in reader.abilities.lacks else _unembedding(reader)
+    unembed = None if "norms" in reader.abilities.lacks else read_off(reader)
     if unembed is not None:
         first = tokens[:TOKENS]
         scores = [
@@ -139,14 +138,3 @@ def copying(
         below = (logits < at).sum(-1) + ((logits == at).sum(-1) - 1) / 2
         ranks.append((below / (unembed.size(0) - 1)).mean())
     return torch.stack(ranks)
-
-
-def _unembedding(reader: TextReader) -> Float[Tensor, "vocab d_model"] | None:
-    """The output embedding with the final norm's weight, centred where that norm centres; None where not known."""
-    norm, head = final_norm(reader.model), reader.model.get_output_embeddings()  # type: ignore[operator]
-    matrix = None if norm is None or head is None else weight_of(head)
-    if norm is None or matrix is None or any(len(own) != matrix.size(1) for own in norm.parameters()):
-        return None
-    scale, centres = norm_of(norm, matrix.size(1), reader.device)
-    scaled = matrix * scale
-    return scaled - scaled.mean(1, keepdim=True) if centres else scaled

@@ -11,7 +11,7 @@ from typing import Final, cast
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from model.adapters.decoder_lens import final_norm, norm_of
 from model.adapters.placement import weight_of
@@ -70,7 +70,7 @@ def _search(
     for index in range(start, len(calls)):
         addition = calls[index]
         total = stream + addition.put_out
-        readers = [call for call in calls[index + 1 :] if _is_norm(call) and _same(call.given, total, close)]
+        readers = [call for call in calls[index + 1 :] if _same(call.given, total, close) and _is_norm(call)]
         # Post-norm: the norm's output goes on. Pre-norm: the sum does, and the next sub-layer's norm reads it. In
         # parallel: both sub-layers read the same, so that no norm reads the first sum.
         ways = [(reader.put_out, reader) for reader in readers] + [(total, None)]
@@ -90,11 +90,21 @@ def _search(
 def _norm_before(
     calls: Sequence[ModuleCall], stream: Float[Tensor, "*rows d_model"], close: float
 ) -> ModuleCall | None:
-    return next((call for call in reversed(calls) if _is_norm(call) and _same(call.given, stream, close)), None)
+    return next((call for call in reversed(calls) if _same(call.given, stream, close) and _is_norm(call)), None)
 
 
+@torch.inference_mode()
 def _is_norm(call: ModuleCall) -> bool:
-    return isinstance(call.module, nn.LayerNorm) or "Norm" in type(call.module).__name__
+    """Whether a module with nothing but a gain and a bias puts out the same for a vector twice as long."""
+    module, given = call.module, call.given
+    own = list(module.parameters())
+    if given is None or any(True for _ in module.children()) or any(weights.dim() != 1 for weights in own):
+        return False
+    like = torch.empty(0) if not own or own[0].is_meta else own[0]
+    rows = given.reshape(-1, given.size(-1))
+    rows = (rows / rows.square().mean().sqrt()).to(like.device, own[0].dtype if own else torch.float32)
+    once, twice = (module(factor * rows).float() for factor in (4, 8))
+    return deviation(once, twice) < HALF
 
 
 def _same(one: Tensor | None, other: Tensor, close: float) -> bool:

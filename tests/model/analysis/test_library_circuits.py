@@ -1,11 +1,13 @@
 """QK and OV of decoders of `transformers`: against scores that the model has itself where it knows no positions."""
 
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import pytest
 import torch
-from torch import nn
+from torch import Tensor, nn
 
+from model.adapters import decoder_lens
 from model.adapters.text_reader import TextReader
 from model.analysis.library_circuits import library_circuits, library_copying
 from model.errors import DataError
@@ -15,6 +17,15 @@ from tests.model.adapters.zoo import save_model, save_tokenizer, tiny
 TEXT = "The dog was tired."
 #: Model → the table of its positions.
 TABLES = {"gpt2": "transformer.wpe", "opt": "model.decoder.embed_positions"}
+FINAL_NORMS = ("transformer.ln_f", "model.decoder.final_layer_norm")
+
+
+class Scaled(nn.RMSNorm):
+    """A norm that keeps the mean."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__(len(weight))
+        self.weight = nn.Parameter(weight)
 
 
 @pytest.fixture(scope="module", params=TABLES)
@@ -45,21 +56,26 @@ def test_in_the_first_layer_scores_are_the_models_own(reader: TextReader) -> Non
         torch.testing.assert_close(found[seen], real[seen], atol=1e-4, rtol=1e-4)
 
 
-def test_what_a_head_writes_is_what_the_logits_would_gain_up_to_the_norms_divisor(reader: TextReader) -> None:
+def test_what_a_head_writes_is_what_the_logits_would_gain_up_to_the_norms_divisor(
+    reader: TextReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
     trace = reader.trace(TEXT)
-    circuits = library_circuits(reader, 0, 2)
     value = trace.attention("decoder.self", 0).values([2])[0]
     one, other = (reader.trace(TEXT).target_ids[at] for at in (1, 3))
     # A difference of two values has no bias of W_V in it.
     written = (value[1] - value[3]) @ reader.output_projection("decoder.self", 0)[2]
-    norm = next(
-        module for name, module in reader.model.named_modules() if name.endswith(("ln_f", "decoder.final_layer_norm"))
-    )
-    assert isinstance(norm, nn.LayerNorm)
+    path = next(name for name in FINAL_NORMS if name in dict(reader.model.named_modules()))
+    norm, weight = reader.model.get_submodule(path), reader.model.get_parameter(f"{path}.weight").detach()
     table = reader.model.get_output_embeddings().weight.detach()  # type: ignore[operator]
-    expected = table @ ((written - written.mean()) * norm.weight.detach())
-    found = circuits.writes(torch.tensor([one, other]))
-    torch.testing.assert_close(found[0] - found[1], expected, atol=1e-4, rtol=1e-3)
+    tokens = torch.tensor([one, other])
+    try:
+        for used, centred in ((norm, written - written.mean()), (Scaled(weight), written)):
+            reader.model.set_submodule(path, used)
+            monkeypatch.setattr(decoder_lens, "_NORMS", WeakKeyDictionary())
+            found = library_circuits(reader, 0, 2).writes(tokens)
+            torch.testing.assert_close(found[0] - found[1], table @ (centred * weight), atol=1e-4, rtol=1e-3)
+    finally:
+        reader.model.set_submodule(path, norm)
     zero = reader.model.get_input_embeddings()  # type: ignore[operator]
     assert zero.weight.size(0) == found.size(1)
 
