@@ -34,15 +34,16 @@ def word_diff(first: str, second: str) -> tuple["WordSpan", ...]:
     return later.word_diff.word_diff(first, second)
 
 
-def rare_words(tokens: Sequence[str], special: Collection[str]) -> RareWords:
-    """The words of a text that its vocabulary barely knows."""
+def rare_words(tokens: Sequence[str], are_bytes: Sequence[bool], special: Collection[str]) -> RareWords:
+    """The words of a text that its vocabulary barely knows; each token with whether it is a byte."""
     axis = later.axes.whole_words(tokens, special).without_special_tokens(special)
     rare, count = {}, 0
     for word, group in zip(axis.labels, axis.groups, strict=True):
         pieces = [tokens[position] for position in group]
-        has_bytes = any(piece.startswith("<0x") for piece in pieces)
         # A character of Chinese or Japanese is a piece as long as others.
-        if has_bytes or (not has_unspaced(word) and any(map(_is_broken, _runs_of_letters(pieces)))):
+        is_broken = not has_unspaced(word) and any(map(_is_broken, _runs_of_letters(pieces)))
+        # So is a byte that is a whole character; others are spelled by their numbers.
+        if is_broken or any(are_bytes[position] and len(tokens[position]) > 1 for position in group):
             rare[word] = len(pieces)
             count += 1
     return RareWords(rare, 2 * count > len(axis.labels))

@@ -38,9 +38,9 @@ def kept(trace: "Trace") -> tuple[int | None, int | None]:
 
 def default_cell(trace: "Trace", site: str) -> tuple[int, int | None]:
     """The row to begin with where a page needs one, the finding's or else the pronoun's; and the finding's key."""
-    common, link = state.current().common, of(trace).link
-    if common.head_chosen or link is None:
-        return token_labels.default_row(trace, site), None
+    selection, link = state.current(), of(trace).link
+    if selection.common.head_chosen or link is None:
+        return token_labels.default_row(trace, site, models.languages(selection.model)), None
     return link.row, link.key
 
 

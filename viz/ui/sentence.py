@@ -124,8 +124,10 @@ def lines_of(trace: "Trace") -> list[Line]:
         )
         return [Line(_("PICTURE"), "", shown(trace.text)), Line("", "", patches)]
     if CROSS in trace.sites:
-        source, target = models.languages(state.current().model)
-        rare = texts.rare_words(trace.source_tokens, trace.special_tokens)
+        model = state.current().model
+        (source, target), byte_ids = models.languages(model), models.reader(model).byte_ids
+        are_bytes = [token_id in byte_ids for token_id in trace.source_ids]
+        rare = texts.rare_words(trace.source_tokens, are_bytes, trace.special_tokens)
         return [
             Line(source.upper() or _("SOURCE"), source, trace.text, rare),
             Line(target.upper() or _("TARGET"), target, trace.translation or _("(only special tokens)")),

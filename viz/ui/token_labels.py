@@ -4,7 +4,7 @@ In the decoder a row reads one token and writes the next, so a German pronoun is
 rows of the decoder are therefore named by both.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from viz.text.sites import CROSS, DECODER, ENCODER
@@ -13,9 +13,11 @@ from viz.text.token_text import display_tokens
 if TYPE_CHECKING:
     from model import Trace
 
-#: Looked for in this order; the English "it" is what the first examples are about.
-ENGLISH: Final = (("it",), ("he", "she", "they", "him", "them"))
-GERMAN: Final = (("er", "sie", "es"), ("ihn", "ihm", "ihr"))
+#: Language → its pronouns, looked for in this order; the English "it" is what the first examples are about.
+PRONOUNS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
+    "en": (("it",), ("he", "she", "they", "him", "them")),
+    "de": (("er", "sie", "es"), ("ihn", "ihm", "ihr")),
+}
 
 
 def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | None:
@@ -29,16 +31,23 @@ def first_of(tokens: Sequence[str], wanted: Sequence[Sequence[str]]) -> int | No
     return None
 
 
-def default_row(trace: "Trace", site: str) -> int:
-    """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first."""
+def default_row(trace: "Trace", site: str, languages: tuple[str, str]) -> int:
+    """The query row to begin with: the pronoun that is read (encoder) or written (decoder); else the first.
+
+    Args:
+        trace, site: of which.
+        languages: what the model reads and writes, as HTML names languages; "" if unknown, when English is read.
+    """
+    source, target = languages
+    read, written = (PRONOUNS.get(language.partition("-")[0], ()) for language in (source or "en", target))
     if site == ENCODER:
-        row = first_of(trace.source_tokens, ENGLISH)
+        row = first_of(trace.source_tokens, read)
     elif CROSS not in trace.sites:
         # The first token of a decoder alone sees nothing but itself.
-        row = first_of(trace.target_tokens, ENGLISH)
+        row = first_of(trace.target_tokens, read)
         return len(trace.target_tokens) - 1 if row is None else row
     else:
-        row = first_of([step.token for step in trace.steps], GERMAN)
+        row = first_of([step.token for step in trace.steps], written)
     return 0 if row is None else row
 
 

@@ -1,5 +1,7 @@
 """Which token a page begins with, and how rows of a decoder are named."""
 
+import pytest
+
 from model import Translator
 from viz.ui.token_labels import default_row, first_of, row_labels
 
@@ -23,6 +25,23 @@ def test_rows_of_the_decoder_are_named_by_what_they_read_and_write(translator: T
     assert row_labels(trace, "encoder.self")[-1].endswith("· </s>")
 
 
-def test_a_sentence_without_a_pronoun_begins_with_its_first_token(translator: Translator) -> None:
-    trace = translator.trace("Tom sleeps.", "Tom.")
-    assert default_row(trace, "encoder.self") == 0
+@pytest.mark.parametrize(
+    ("languages", "words"),
+    [
+        (("en", "de"), ("it", "es")),
+        (("", "de"), ("it", "es")),
+        # In Spanish "es" is no pronoun, and in German "it" is none.
+        (("en", "es"), ("it", "")),
+        (("de-AT", ""), ("", "")),
+        (("de", "en-GB"), ("", "")),
+    ],
+)
+def test_a_page_begins_with_a_pronoun_of_the_language_or_else_with_the_first_token(
+    translator: Translator, languages: tuple[str, str], words: tuple[str, str]
+) -> None:
+    trace = translator.trace("Tom saw it.", "Tom es.")
+    read, written = trace.source_tokens, [step.token for step in trace.steps]
+    for site, tokens, word in zip(("encoder.self", "decoder.cross"), (read, written), words, strict=True):
+        row = default_row(trace, site, languages)
+        assert tokens[row].removeprefix("▁") == word if word else row == 0
+    assert default_row(translator.trace("Tom sleeps.", "Tom."), "encoder.self", languages) == 0

@@ -18,7 +18,8 @@ from viz.ui.snippets import Snippet, Views, line, of_model, of_reader
 def _side_by_side() -> Snippet:
     """How far every head moves between the two sentences; of unmarked ones the rows of a layer."""
     selection = state.current()
-    pairs = data.pairs_for(models.languages(selection.model)[0])
+    languages = models.languages(selection.model)
+    pairs = data.pairs_for(languages[0])
     pair = pairs.get(selection.coreference.pair)
     texts = pair_controls.own_texts() if pair is None else [case.sentence for case in pair.cases]
     if not all(texts):
@@ -31,7 +32,7 @@ def _side_by_side() -> Snippet:
     site, sides = common.site, []
     for number, (trace, case) in enumerate(zip(written, cases, strict=True)):
         rows = data.own_rows(Side(number, trace, case), reader, site).rows
-        default = rows[-1] if rows else token_labels.default_row(trace, site)
+        default = rows[-1] if rows else token_labels.default_row(trace, site, languages)
         row = state.position(TOKEN_FIELDS[number], len(trace.row_names(site)), default)
         both = "" if case is None else data.candidates(trace, reader, case, site)
         sides.append((trace.text, rows if row in rows else (row,), both))

@@ -237,10 +237,12 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
 
 def _looking(side: Side, site: str) -> Side:
     """Return the side with the query rows: those of the pronoun unless a person chose another token."""
-    reader, field = models.reader(state.current().model), TOKEN_FIELDS[side.number]
+    model, field = state.current().model, TOKEN_FIELDS[side.number]
+    reader = models.reader(model)
     own = None if side.case is None else data.pronoun_rows(side.trace, reader, side.case, site)
     # Its last piece: in some vocabularies the first is a bare “▁”.
-    start = own[-1] if isinstance(own, tuple) else token_labels.default_row(side.trace, site)
+    default = token_labels.default_row(side.trace, site, models.languages(model))
+    start = own[-1] if isinstance(own, tuple) else default
     with st.container():
         labels = token_labels.row_labels(side.trace, site)
         row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
