@@ -2,9 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import ExitStack
+from threading import get_ident
 from typing import Any, Final
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
@@ -12,8 +15,6 @@ from model.errors import TraceError
 from model.messages import said
 from model.trace.trace import Trace
 
-#: What W_K and W_V of a cross-attention are called: in BART and most others, and in T5.
-OF_MEMORY: Final = frozenset({"k_proj", "v_proj", "k", "v"})
 UNKNOWN: Final = said(
     "It is unknown how many rows some matrices of this model multiply (experts of which a few are chosen, or "
     "projections between layers), so the cost of a step is not counted."
@@ -36,32 +37,50 @@ def library_sizes(reader: TextReader, trace: Trace) -> DecoderSizes:
     has_memory = "decoder.cross" in trace.sites
     counted: Counter[str] = Counter()
     found: set[nn.Module] = {model.get_output_embeddings()}
+    of_memory = _of_memory(reader, trace) if has_memory else set()
     for layer in range(trace.layers_of("decoder.self")):
         own, around = _of_attention(reader, "decoder.self", layer)
-        counted["self_row"] += _numbers(own.values())
+        counted["self_row"] += _numbers(own)
         counted += _of_heads(trace, "self", layer)
-        in_attentions = set(own.values())
+        in_attentions = set(own)
         if has_memory:
             across, _ = _of_attention(reader, "decoder.cross", layer)
-            of_memory = {matrix for name, matrix in across.items() if name.split(".")[-1] in OF_MEMORY}
-            counted["cross_memory"] += _numbers(of_memory)
-            counted["cross_row"] += _numbers(set(across.values()) - of_memory)
+            counted["cross_memory"] += _numbers(across & of_memory)
+            counted["cross_row"] += _numbers(across - of_memory)
             counted += _of_heads(trace, "cross", layer)
-            in_attentions |= set(across.values())
-        of_layer = set(_matrices(around).values())
+            in_attentions |= across
+        of_layer = _matrices(around)
         counted["feed_forward_row"] += _numbers(of_layer - in_attentions)
         found |= of_layer
         if any(parameter.dim() > 2 for parameter in around.parameters()):
             raise TraceError(UNKNOWN)
-    if set(_matrices(model.get_decoder()).values()) - found:
+    if _matrices(model.get_decoder()) - found:
         raise TraceError(UNKNOWN)
     return DecoderSizes(output=_numbers([model.get_output_embeddings()]), **counted)
 
 
-def _of_attention(reader: TextReader, site: str, layer: int) -> tuple[dict[str, nn.Module], nn.Module]:
+def _of_attention(reader: TextReader, site: str, layer: int) -> tuple[set[nn.Module], nn.Module]:
     """The matrices of an attention, W_O too, and the layer around it."""
     attention, around = reader.attention_of(site, layer)
-    return _matrices(attention) | {"output": reader.layout.projections[site, layer]}, around
+    return _matrices(attention) | {reader.layout.projections[site, layer]}, around
+
+
+def _of_memory(reader: TextReader, trace: Trace) -> set[nn.Module]:
+    """The matrices of the decoder that multiply what the encoder puts out: W_K and W_V of each cross-attention."""
+    model: Any = reader.model
+    read: dict[nn.Module, Tensor] = {}
+    here = get_ident()
+
+    def note(module: nn.Module, given: tuple[Tensor, ...]) -> None:
+        # Another thread may run the model meanwhile.
+        if get_ident() == here:
+            read[module] = given[0]
+
+    with ExitStack() as stack:
+        for matrix in _matrices(model.get_decoder()):
+            stack.callback(matrix.register_forward_pre_hook(note).remove)
+        memory = reader.run_again(trace).encoder_last_hidden_state
+    return {matrix for matrix, given in read.items() if torch.equal(given, memory)}
 
 
 def _of_heads(trace: Trace, kind: str, layer: int) -> Counter[str]:
@@ -71,11 +90,9 @@ def _of_heads(trace: Trace, kind: str, layer: int) -> Counter[str]:
     return Counter({f"{kind}_pair": inputs.query.size(0) * both, f"{kind}_numbers": inputs.key.size(0) * both})
 
 
-def _matrices(module: nn.Module) -> dict[str, nn.Module]:
-    """Every matrix in a module by its name."""
-    kinds = ("Linear", "Conv1D")
-    return {name: each for name, each in module.named_modules() if type(each).__name__ in kinds}
+def _matrices(module: nn.Module) -> set[nn.Module]:
+    return {each for each in module.modules() if type(each).__name__ in ("Linear", "Conv1D")}
 
 
 def _numbers(matrices: Iterable[nn.Module]) -> int:
-    return sum(matrix.get_parameter("weight").numel() for matrix in set(matrices))
+    return sum(matrix.get_parameter("weight").numel() for matrix in matrices)
