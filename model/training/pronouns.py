@@ -134,11 +134,7 @@ def _twins(kind: HeldOut, part: HeldOutPart, seed: int) -> Iterator[tuple[Pronou
         if _parts(draw, *choice) != wanted:
             continue
         pair = draw.about(*choice)
-        others = (
-            draw.about(*other)
-            for other in draw.choices
-            if other[0] != pair.antecedent and _parts(draw, *other) == wanted
-        )
+        others = (draw.about(*other) for other in draw.choices if _parts(draw, *other) == wanted)
         fitting = [other for other in others if pronouns_in(other.target) != pronouns_in(pair.target)]
         if fitting:
             yield pair, random.Random(pair.source).choice(fitting)

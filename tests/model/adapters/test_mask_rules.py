@@ -37,6 +37,13 @@ def test_a_window_that_no_row_reaches_is_no_window() -> None:
     assert (mask.causal, mask.window) == (True, None)
 
 
+def test_more_rows_than_keys_begin_with_the_first_key() -> None:
+    allowed = (COLUMN <= ROW)[None, :, :4]
+    mask = mask_behind(allowed)
+    assert (mask.explicit, mask.causal, mask.first_query) == (None, True, 0)
+    assert torch.equal(mask.rows(), allowed)
+
+
 def test_later_rows_of_a_cached_text_are_placed_among_their_keys() -> None:
     allowed = ((COLUMN <= ROW) & (ROW - COLUMN < 3))[None, 4:]
     mask = mask_behind(allowed, first_query=4, local_size=3)

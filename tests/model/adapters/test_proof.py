@@ -11,7 +11,7 @@ import transformers
 from safetensors.torch import load_file, save_file
 
 from model.__main__ import main
-from model.adapters import capture, library, open_folder
+from model.adapters import capture, library, open_folder, proof
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
@@ -172,6 +172,26 @@ def test_weights_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     tensors["encoder.layer.0.output.dense.weight"][0, 0] = float("nan")
     save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     refused(folder, "not numbers")
+
+
+@pytest.mark.parametrize(
+    ("weights", "is_causal", "wrong"),
+    [
+        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.75, 0]]]]), True, ""),
+        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.5, 0.25]]]]), False, ""),
+        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.5, 0.25]]]]), True, "its decoder attends to later tokens"),
+        (torch.tensor([[[[1.0, 0, 0], [0.25, 0.7, 0]]]]), False, "the weights of a row do not sum to 1"),
+        (torch.tensor([[[[1.0, 0, 0], [1.25, -0.25, 0]]]]), False, "some weights are negative or not numbers"),
+        (torch.tensor([[[[1.0, 0, 0], [torch.nan, 0, 0]]]]), False, "some weights are negative or not numbers"),
+        (
+            torch.eye(3)[None, None],
+            False,
+            "it has the shape 1 × 1 × 3 × 3, not one weight of each head for 2 queries and 3 keys",
+        ),
+    ],
+)
+def test_what_is_wrong_with_weights_is_said(weights: torch.Tensor, is_causal: bool, wrong: str) -> None:
+    assert str(proof._wrong_with(weights, (2, 3), is_causal=is_causal)) == wrong
 
 
 def test_a_model_that_gives_different_results_is_refused() -> None:

@@ -93,10 +93,11 @@ def test_each_column_of_the_decoder_has_the_candidates_of_its_step(app: AppTest)
         assert shown == sorted(shown, reverse=True)
 
 
+@pytest.mark.parametrize(("limit", "value"), [("COLUMNS", 8), ("MOST_NUMBERS", 1)])
 def test_of_a_long_text_the_columns_around_what_is_looked_at_are_shown(
-    app: AppTest, monkeypatch: pytest.MonkeyPatch
+    app: AppTest, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(data, "COLUMNS", 8)
+    monkeypatch.setattr(data, limit, value)
     opened(app, "learn", site="encoder.self", token=20)
     encoder = next(stack for stack in header_of(app)["stacks"] if stack["name"] == "encoder")
     assert encoder["total"] > len(encoder["tokens"]) == 8
