@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,6 +37,14 @@ def test_presets_have_the_shapes_of_table_3() -> None:
         ({"num_layers": True}, "of type int"),
         ({"pad_id": 3}, "four different ids"),
         ({"eos_id": 99_999}, "below 37000"),
+        ({"activation": "tanh"}, "one of relu, silu, gelu"),
+        ({"position_layout": "learned"}, "one of interleaved, halves"),
+        ({"num_decoder_layers": 0}, "between 1 and 128"),
+        ({"num_decoder_layers": "2"}, "of type int"),
+        ({"output_bias": None}, "of type bool"),
+        ({"tie_output": True}, "tied anyway"),
+        ({"bos_id": 3}, "only bos may be the same as pad"),
+        ({"unk_id": 0}, "four different ids"),
     ],
 )
 def test_settings_out_of_range_are_said(changes: dict[str, object], message: str) -> None:
@@ -72,24 +79,6 @@ def test_what_differs_from_the_paper_is_kept() -> None:
     assert read_config(config.to_json()) == config
     assert (config.layers_of("encoder.self"), config.layers_of("decoder.cross")) == (6, 2)
     assert TransformerConfig(vocab_size=20).decoder_layers == 6
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"activation": "tanh"}, "one of relu, silu, gelu"),
-        ({"position_layout": "learned"}, "one of interleaved, halves"),
-        ({"num_decoder_layers": 0}, "between 1 and 128"),
-        ({"num_decoder_layers": "2"}, "of type int"),
-        ({"output_bias": None}, "of type bool"),
-        ({"tie_output": True}, "tied anyway"),
-        ({"bos_id": 3}, "only bos may be the same as pad"),
-        ({"unk_id": 0}, "four different ids"),
-    ],
-)
-def test_what_differs_from_the_paper_is_checked(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        TransformerConfig(**{"vocab_size": 20, **changes})
 
 
 def test_a_table_of_all_three_attentions_needs_stacks_of_the_same_height() -> None:

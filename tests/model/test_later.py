@@ -10,6 +10,8 @@ import pytest
 from model import later
 from tests.paths import ROOT
 
+WITHOUT_TORCH = ("decoding.cost", "nn.parameter_counts", "training_record")
+
 
 def test_every_name_is_the_module_that_the_type_checker_sees() -> None:
     tree = ast.parse(Path(later.__file__).read_text(encoding="utf-8"))
@@ -18,10 +20,17 @@ def test_every_name_is_the_module_that_the_type_checker_sees() -> None:
     assert {name: getattr(later, name).__name__ for name in later.MODULES} == seen
 
 
-def test_nothing_is_imported_before_it_is_asked_for() -> None:
-    program = "import sys; from model import later; print(sorted(n for n in sys.modules if n.startswith('model')))"
+@pytest.mark.parametrize(
+    ("module", "asked", "found"),
+    [
+        ("model.later", "sorted(name for name in sys.modules if name.startswith('model'))", "['model', 'model.later']"),
+        *((f"model.{counting}", "'torch' in sys.modules", "False") for counting in WITHOUT_TORCH),
+    ],
+)
+def test_nothing_is_imported_before_it_is_needed(module: str, asked: str, found: str) -> None:
+    program = f"import sys, {module}; print({asked})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-    assert done.stdout.strip() == "['model', 'model.later']"
+    assert done.stdout.strip() == found
 
 
 def test_another_name_is_an_error_of_attributes() -> None:

@@ -1,8 +1,6 @@
 """What a checkpoint's folder tells of its making: read as it stands, refused with a sentence where it is malformed."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,7 +9,6 @@ import pytest
 from model.checkpoint import write_manifest
 from model.errors import CheckpointError
 from model.training_record import LARGEST, LOG, METRICS, TRAINING, read_card, read_log, read_metrics, read_training
-from tests.paths import ROOT
 
 READERS = {TRAINING: read_training, LOG: read_log, METRICS: read_metrics, "README.md": read_card}
 DATA = {"name": "invented", "pairs": 12, "weight": 1.5, "what": "sentences of a test", "licence": "none"}
@@ -238,10 +235,3 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path, name: str) -> None:
     write_manifest(tmp_path)
     with pytest.raises(CheckpointError, match="not UTF-8"):
         READERS[name](tmp_path)
-
-
-def test_reading_needs_no_torch() -> None:
-    code = "import sys, model.training_record; print('torch' in sys.modules)"
-    root = ROOT
-    done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, encoding="utf-8")
-    assert done.stdout.strip() == "False"

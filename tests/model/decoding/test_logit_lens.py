@@ -67,12 +67,6 @@ def test_every_level_is_a_model_cut_off_after_that_many_layers(of_any_kind: Tran
         model.decoder.layers = layers
 
 
-def test_what_greedy_decoding_chose_has_rank_one_at_the_last_level(translator: Translator) -> None:
-    lens = translator.logit_lens(translator.trace(TEXT))
-    assert (lens.chosen_ranks[-1] == 1).all()
-    assert (lens.chosen_ranks[0] > 1).any()
-
-
 def test_blocks_change_nothing(translator: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     trace = translator.trace(TEXT)
     whole = translator.logit_lens(trace, top=3)

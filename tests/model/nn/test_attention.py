@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
@@ -13,6 +12,7 @@ from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, at
 from model.nn.hooks import listen, name_hooks
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DistanceBias
+from tests.model.nn.test_transformer import copy_attention
 
 
 def random(*shape: int) -> torch.Tensor:
@@ -23,27 +23,12 @@ def small(d_model: int, num_heads: int) -> TransformerConfig:
     return TransformerConfig(vocab_size=8, d_model=d_model, num_heads=num_heads, attention_dropout=0.0)
 
 
-def test_weights_times_value_equal_torchs_fused_attention() -> None:
-    query, key, value = random(2, 4, 7, 8), random(2, 4, 9, 8) + 0.1, random(2, 4, 9, 8)
-    mask = torch.rand(2, 1, 7, 9, generator=torch.Generator().manual_seed(1)) > 0.3
-    _, weights = attention_weights(query, key, scale=8**-0.5, mask=mask)
-    torch.testing.assert_close(weights @ value, F.scaled_dot_product_attention(query, key, value, mask))
-
-
 def test_weights_sum_to_one_over_keys_and_vanish_where_masked() -> None:
     mask = torch.ones(5, 5, dtype=torch.bool).tril()
     scores, weights = attention_weights(random(3, 5, 4), random(3, 5, 4), scale=0.5, mask=mask)
     torch.testing.assert_close(weights.sum(-1), torch.ones(3, 5))
     assert (weights[:, ~mask] == 0).all()
     assert scores[:, ~mask].isneginf().all()
-
-
-def test_bias_is_added_to_the_scaled_scores() -> None:
-    query, key, bias = random(1, 3, 4), random(1, 3, 4), random(1, 3, 3)
-    plain, _ = attention_weights(query, key, scale=0.25)
-    biased, weights = attention_weights(query, key, scale=0.25, bias=bias)
-    torch.testing.assert_close(biased, plain + bias)
-    torch.testing.assert_close(weights, (plain + bias).softmax(-1))
 
 
 def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients() -> None:
@@ -79,15 +64,7 @@ def test_multi_head_attention_equals_torchs_with_copied_weights(training: bool, 
         nn.MultiheadAttention(24, 3, batch_first=True),
     )
     with torch.no_grad():
-        for part, weight, bias in zip(
-            (ours.query, ours.key, ours.value),
-            theirs.in_proj_weight.chunk(3),
-            theirs.in_proj_bias.chunk(3),
-            strict=True,
-        ):
-            part.weight.copy_(weight)
-            part.bias.copy_(bias.normal_())
-        ours.output.load_state_dict(theirs.out_proj.state_dict())
+        copy_attention(ours, theirs)
     x = random(2, 6, 24)
     padding = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
     mask = AttentionMask(num_queries=6, num_keys=6, key_padding=padding, causal=causal)
@@ -116,22 +93,6 @@ def test_inputs_with_fewer_key_value_heads_serve_groups_of_query_heads() -> None
     )
     torch.testing.assert_close(grouped.head_output(), full.head_output())
     torch.testing.assert_close(grouped.head_output([4, 1], [3]), full.head_output()[[4, 1]][:, [3]])
-
-
-def test_rows_and_heads_asked_for_equal_those_of_the_whole() -> None:
-    mask = AttentionMask(num_queries=7, num_keys=7, causal=True)
-    inputs = AttentionInputs(
-        query=random(4, 7, 8),
-        key=random(4, 7, 8) * 2,
-        value=random(4, 7, 8),
-        mask=mask,
-        scale=0.3,
-        bias=random(1, 7, 7),
-    )
-    scores, weights = inputs.scores_and_weights()
-    some_scores, some_weights = inputs.scores_and_weights([2, 0], slice(3, 6))
-    torch.testing.assert_close(some_scores, scores[[2, 0]][:, 3:6])
-    torch.testing.assert_close(some_weights, weights[[2, 0]][:, 3:6])
 
 
 def test_bfloat16_inputs_are_derived_in_float32() -> None:

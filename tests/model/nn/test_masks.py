@@ -8,24 +8,6 @@ from model.nn.masks import AttentionMask, key_padding
 PADDING = torch.tensor([[True, True, True, False], [True, True, True, True]])
 
 
-def test_padding_hides_padded_keys_from_every_query() -> None:
-    mask = AttentionMask(num_queries=2, num_keys=4, key_padding=PADDING)
-    assert mask.rows().tolist() == [[[True, True, True, False]] * 2, [[True] * 4] * 2]
-
-
-def test_causal_mask_shows_a_query_only_keys_up_to_itself() -> None:
-    mask = AttentionMask(num_queries=4, num_keys=4, causal=True)
-    for query in range(4):
-        assert mask.rows()[0, query].tolist() == [key <= query for key in range(4)]
-
-
-def test_combination_is_the_conjunction_of_both() -> None:
-    both = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
-    causal = AttentionMask(num_queries=4, num_keys=4, causal=True)
-    padding = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING)
-    assert torch.equal(both.rows(), causal.rows() & padding.rows())
-
-
 def test_rows_asked_for_equal_those_of_the_whole() -> None:
     mask = AttentionMask(num_queries=4, num_keys=4, key_padding=PADDING, causal=True)
     assert torch.equal(mask.rows(slice(1, 3)), mask.rows()[:, 1:3])

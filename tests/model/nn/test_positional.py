@@ -23,15 +23,6 @@ def test_a_later_start_gives_the_rows_of_the_longer_table() -> None:
     assert torch.equal(sinusoidal_encoding(3, 16, first=9), sinusoidal_encoding(12, 16)[9:])
 
 
-def test_shifted_positions_are_a_rotation_of_the_unshifted_ones() -> None:
-    table, shift = sinusoidal_encoding(60, 8).double(), 5
-    for pair in range(4):
-        angle = shift / 10_000 ** (2 * pair / 8)
-        rotation = torch.tensor([[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]])
-        columns = table[:, 2 * pair : 2 * pair + 2]
-        torch.testing.assert_close(columns[shift:], columns[:-shift] @ rotation.double().T, atol=1e-5, rtol=0)
-
-
 @pytest.mark.parametrize(("d_model", "base"), [(6, 2.0), (8, 10_000.0), (64, 317.0)])
 def test_every_entry_follows_the_formula_with_any_width_and_base(d_model: int, base: float) -> None:
     table = sinusoidal_encoding(20, d_model, base=base)

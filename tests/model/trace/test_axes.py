@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-from model import Translator
 from model.tokenizer import Tokenizer
 from model.trace.axes import Axis, between, single_tokens, spelled, whole_words
 from tests.conftest import SENTENCES
@@ -61,13 +60,6 @@ def test_values_between_words_equal_plain_loops() -> None:
             for j, columns in enumerate(words.groups):
                 expected = sum(values[head, r, c].item() for r in rows for c in columns) / len(rows)
                 assert result[head, i, j].item() == pytest.approx(expected, abs=1e-5)
-
-
-def test_rows_of_weights_still_sum_to_one_between_words(translator: Translator) -> None:
-    trace = translator.trace(SENTENCES[0], SENTENCES[1])
-    queries, keys = (whole_words(tokens) for tokens in trace.axis_tokens("decoder.cross"))
-    sums = between(trace.weights("decoder.cross", 1), queries, keys).sum(-1)
-    torch.testing.assert_close(sums, torch.ones_like(sums))
 
 
 def test_an_axis_may_be_empty() -> None:

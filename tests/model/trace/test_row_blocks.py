@@ -144,17 +144,6 @@ def test_maxima_of_blocks_are_those_of_the_dense_weights_and_stand_where_they_sa
             torch.testing.assert_close(at, found.maxima[:, row, column], atol=1e-6, rtol=1e-5)
 
 
-def test_uneven_blocks_of_700_tokens_hold_every_maximum() -> None:
-    inputs = inputs_of(700, 613, heads=2, kv_heads=1)
-    rows, columns = ([i * count // 128 for i in range(129)] for count in (700, 613))
-    found = row_blocks.pooled_weights(inputs, rows, columns).maxima
-    weights = inputs.scores_and_weights().weights
-    for row, column in ((0, 0), (63, 5), (127, 127), (77, 101)):
-        block = weights[:, rows[row] : rows[row + 1], columns[column] : columns[column + 1]]
-        torch.testing.assert_close(found[:, row, column], block.amax((1, 2)), atol=1e-6, rtol=1e-5)
-    torch.testing.assert_close(found.amax((1, 2)), weights.amax((1, 2)), atol=1e-6, rtol=1e-5)
-
-
 def test_the_mean_over_heads_is_that_of_the_dense_weights(
     inputs: AttentionInputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,14 +90,6 @@ def test_the_model_kept_no_weights(trace: Trace) -> None:
     assert not any(value.dim() > 2 and value.shape[-2:] == (n, n) for value in trace.recorded.values())
 
 
-def test_weights_recorded_on_the_explicit_path_equal_the_derived_ones(translator: Translator) -> None:
-    trace = translator.trace(TEXT, extras={"hook_weights", "hook_scores"})
-    for layer in range(2):
-        path = f"decoder.layers.{layer}.self_attention"
-        torch.testing.assert_close(trace.recorded[f"{path}.hook_weights"], trace.weights("decoder.self", layer))
-        torch.testing.assert_close(trace.recorded[f"{path}.hook_scores"], trace.scores("decoder.self", layer))
-
-
 def test_a_given_target_is_read_along(translator: Translator) -> None:
     trace = translator.trace(TEXT, target="Ein Mann mit Hund.")
     assert trace.translation == "Ein Mann mit Hund."
@@ -146,19 +138,6 @@ def test_any_other_text_gives_a_whole_trace(translator: Translator, text: str) -
     assert trace.source_tokens.count("</s>") == 1
     assert "<unk>" not in trace.source_tokens
     assert trace.weights("encoder.self", 0).isfinite().all()
-
-
-def test_masks_of_a_batch_hide_the_padding_of_each_sentence(translator: Translator) -> None:
-    masks = translator.masks(["Tom told me that he would be late.", "Hi."])
-    for i, tokens in enumerate(masks.source_tokens):
-        real = [token != "<pad>" for token in tokens]
-        assert (masks.encoder_self[i] == real).all()
-        assert (masks.decoder_cross[i] == real).all()
-    for i, tokens in enumerate(masks.target_tokens):
-        real = [token != "<pad>" for token in tokens]
-        assert (masks.decoder_self[i] == (masks.causal & real)).all()
-    assert "<pad>" in masks.source_tokens[1]
-    assert (masks.causal == torch.ones(masks.causal.shape).tril().bool().numpy()).all()
 
 
 def test_rows_of_the_decoder_are_named_by_their_steps_and_those_of_the_encoder_by_their_tokens(

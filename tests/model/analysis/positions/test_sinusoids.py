@@ -34,13 +34,6 @@ def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_mod
             assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)
 
 
-def test_zero_crossings_of_a_wave_are_half_a_wavelength_apart() -> None:
-    where, values = dimension_wave(8, 200, 32)
-    rising = where[1:][(values[:-1] < 0) & (values[1:] >= 0)]
-    counted = (rising[-1] - rising[0]) / (len(rising) - 1)
-    assert float(counted) == pytest.approx(2 * math.pi * 10_000 ** (8 / 32), rel=0.01)
-
-
 def test_wavelengths_run_from_two_pi_in_equal_ratios_to_nearly_base_times_two_pi() -> None:
     lengths = wavelengths(128)
     torch.testing.assert_close(lengths[1:] / lengths[:-1], torch.full((63,), 10_000 ** (2 / 128)).double())
@@ -64,10 +57,6 @@ def test_the_dot_product_depends_on_the_distance_alone(d_model: int, base: float
             assert product == pytest.approx(expected[q - p].item(), abs=1e-9)
 
 
-def test_at_distance_zero_the_product_is_half_the_width() -> None:
-    assert products_at_distances(1, 48).tolist() == [24]
-
-
 @pytest.mark.parametrize("shift", [0, 1, 7, 63])
 @pytest.mark.parametrize(("d_model", "base"), SETTINGS)
 def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: int, base: float, shift: int) -> None:
@@ -78,12 +67,6 @@ def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: in
             sine, cosine = rows[p][2 * pair : 2 * pair + 2]
             assert a * sine + b * cosine == pytest.approx(rows[p + shift][2 * pair], abs=1e-12)
             assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
-
-
-def test_a_rotation_keeps_lengths_and_its_shifts_add_up() -> None:
-    turns = rotation(3, 16)
-    torch.testing.assert_close(turns @ turns.mT, torch.eye(2).double().expand(8, 2, 2))
-    torch.testing.assert_close(turns @ rotation(4, 16), rotation(7, 16))
 
 
 def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
