@@ -63,18 +63,6 @@ def test_weights_times_value_equal_what_the_model_computed(models: dict[str, Tra
 
 
 @every
-def test_step_by_step_decoding_equals_one_pass(models: dict[str, Translator], name: str) -> None:
-    session = models[name].decode(SENTENCES[2])
-    for _ in range(6):
-        session.step()
-    stepped = session.trace()
-    whole = models[name].trace_tokens(SENTENCES[2], session.written_ids)
-    for site in SITES:
-        torch.testing.assert_close(stepped.weights(site, 1), whole.weights(site, 1), atol=1e-5, rtol=1e-4)
-    assert [step.token_id for step in stepped.steps] == list(whole.predicted_ids)
-
-
-@every
 def test_a_trace_comes_back_from_its_file(models: dict[str, Translator], name: str, tmp_path: Path) -> None:
     trace = models[name].trace(SENTENCES[0], SENTENCES[1])
     save_trace(trace, tmp_path / "trace.npz")
@@ -115,13 +103,6 @@ def test_a_corpus_is_read_with_the_weights_of_a_trace(models: dict[str, Translat
     for site in SITES:
         expected = torch.cat([trace.weights(site, layer) for layer in range(2)])
         torch.testing.assert_close(run.sites[site].weights, expected, atol=1e-5, rtol=1e-4)
-
-
-@every
-def test_the_last_level_of_the_lens_is_the_models_own_prediction(models: dict[str, Translator], name: str) -> None:
-    trace = models[name].trace(SENTENCES[0])
-    lens = models[name].logit_lens(trace, top=1)
-    assert lens.token_ids[-1, :, 0].tolist() == list(trace.predicted_ids)
 
 
 @pytest.mark.parametrize("name", SHAPES)

@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save
 
 from model.config import TransformerConfig
-from model.errors import ConfigError, DataError
+from model.errors import DataError
 from model.evaluation import evaluate
 from model.nn.transformer import Transformer
 from model.pairs import Pair
@@ -225,11 +225,3 @@ def test_training_learns_a_few_sentences_by_heart(
     log = read_log(tmp_path)
     assert log[-1]["bleu_same"] > 90
     assert log[0]["loss"] > log[-2]["loss"]
-
-
-@pytest.mark.parametrize(
-    "changes", [{"steps": 0}, {"smoothing": 1.0}, {"clip": 0.0}, {"emphasis": 0.0}, {"average": 0}]
-)
-def test_settings_out_of_range_are_said(changes: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        replace(SETTINGS, **changes)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME
-from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, NOUNS, HeldOutPart, Noun
+from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
 from model.training.pronouns import (
     HELD_OUT,
     Draw,
@@ -26,19 +26,22 @@ for _affordance in AFFORDANCES:
     BASES.setdefault(_affordance.cue[0], set()).add(_affordance.base)
 
 
-def combinations_of(pair: PronounPair) -> set[tuple[str, str]]:
-    """The combinations of noun and cue by which a pair is of one part, whatever form the cue has in it."""
+def combinations_of(pair: PronounPair, noun: str = "") -> set[tuple[str, str]]:
+    """The combinations of noun and cue by which a pair is of one part, whatever form the cue has in it.
+
+    Args:
+        pair: of which.
+        noun: in place of its antecedent.
+    """
     bases = BASES[pair.cue] if pair.frame == NAME else {pair.cue}
-    return {(pair.antecedent.english, base) for base in bases}
+    return {(noun or pair.antecedent.english, base) for base in bases}
 
 
-def key_of(kind: HeldOut, pair: PronounPair) -> object:
+def keys_of(kind: HeldOut, pair: PronounPair) -> set[object]:
     """By what a pair of this kind is held out."""
-    by_kind: dict[HeldOut, object] = {
-        "combinations": (pair.antecedent.english, pair.cue),
-        "nouns": pair.antecedent.english,
-    }
-    return by_kind.get(kind, pair.frame)
+    if kind == "combinations":
+        return {*combinations_of(pair)}
+    return {pair.antecedent.english if kind == "nouns" else pair.frame}
 
 
 def test_it_has_the_size_that_was_asked_for() -> None:
@@ -185,7 +188,10 @@ def test_dev_and_test_hold_out_different_things(
     twins_of: dict[tuple[HeldOut, HeldOutPart], list[tuple[PronounPair, PronounPair]]],
 ) -> None:
     for kind in HELD_OUT:
-        dev, test = ({key_of(kind, pair) for both in twins_of[kind, part] for pair in both} for part in ("dev", "test"))
+        dev, test = (
+            {key for both in twins_of[kind, part] for pair in both for key in keys_of(kind, pair)}
+            for part in HELD_OUT_PARTS
+        )
         assert len(dev) > 5 < len(test)
         assert not dev & test
 

@@ -91,23 +91,6 @@ def test_what_a_model_lacks_is_not_there(atlases: dict[str, Atlas]) -> None:
     assert np.isnan(mpnet.mean_outputs).all()
 
 
-def test_a_divergence_is_that_of_two_heads_row_by_row(readers: dict[str, Reader], atlases: dict[str, Atlas]) -> None:
-    reader, atlas = readers["bart"], atlases["bart"]
-    own = atlas.own("decoder.self")
-    found = []
-    for sentence in CORPUS:
-        trace = reader.trace(sentence.text, sentence.target)
-        p, q = (trace.weights("decoder.self", layer)[1].double().numpy()[1:] for layer in (0, 1))
-        middle = (p + q) / 2
-        with np.errstate(divide="ignore", invalid="ignore"):
-            for one in (p, q):
-                part = np.where(one > 0, one * np.log2(one / middle), 0).sum(1) / 2
-                found.append(part)
-    rows = sum(len(part) for part in found) / 2
-    expected = sum(part.sum() for part in found) / rows
-    assert float(atlas.divergences[1, own[1], own[3]]) == pytest.approx(expected, abs=1e-5)
-
-
 @pytest.mark.parametrize("name", ["bart", "mpnet", "gpt2"])
 def test_it_is_kept_whole_in_a_file(atlases: dict[str, Atlas], name: str, tmp_path: Path) -> None:
     atlas = atlases[name]

@@ -131,16 +131,6 @@ def test_every_figure_is_the_mean_over_the_rows_of_all_sentences(
                 assert entry == pytest.approx(expected, rel=1e-4, abs=1e-5, nan_ok=True), key
 
 
-def test_metrics_that_mean_nothing_are_not_there(atlas: Atlas) -> None:
-    def known(name: str) -> list[str]:
-        return [site for site, values in zip(SITES, atlas.metrics[name], strict=True) if not np.isnan(values).any()]
-
-    assert known("induction") == known("norm_induction") == ["decoder.self"]
-    assert known("previous") == ["encoder.self", "decoder.self"]
-    assert known("next") == ["encoder.self"]
-    assert known("entropy") == known("confidence") == list(SITES)
-
-
 def test_divergence_is_that_of_clark_et_al_row_by_row(atlas: Atlas, traces: list[Trace]) -> None:
     def bits(p: list[float], q: list[float]) -> float:
         return sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True) if a > 0)

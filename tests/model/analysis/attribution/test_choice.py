@@ -14,12 +14,6 @@ from tests.model.analysis.attribution.conftest import STEP
 
 
 @torch.no_grad()
-def test_the_choice_is_the_log_probability_that_the_trace_has(either: Translator, trace: Trace) -> None:
-    for step, written in enumerate(trace.steps):
-        assert intact(either, trace, choice_at(trace, step)) == pytest.approx(written.log_prob, abs=1e-4)
-
-
-@torch.no_grad()
 def test_against_another_token_it_is_the_difference(either: Translator, trace: Trace) -> None:
     first, second = trace.steps[STEP].candidates[:2]
     choice = replace(choice_at(trace, STEP), token=first.token_id, against=second.token_id)

@@ -85,11 +85,3 @@ def test_counterparts_are_positions_or_what_both_have_in_common() -> None:
     assert counterparts([5, 6, 7], [1, 2, 3]) == [0, 1, 2]
     assert counterparts([1, 2, 3, 4, 9], [1, 2, 4, 9]) == [0, 1, NO_COUNTERPART, 2, 3]
     assert counterparts([7, 9], [1, 8, 9]) == [NO_COUNTERPART, 2]
-
-
-def test_each_token_of_a_has_its_counterpart_or_none(translator: Translator) -> None:
-    a, b = (translator.source_ids(text) for text in (LONG, SHORTER))
-    matches = counterparts(a, b)
-    assert len(matches) == len(a)
-    assert all(a[row] == b[match] for row, match in enumerate(matches) if match != NO_COUNTERPART)
-    assert NO_COUNTERPART in matches

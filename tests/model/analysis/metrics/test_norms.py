@@ -56,13 +56,6 @@ def test_norms_are_the_lengths_of_vectors_formed_one_by_one(translator: Translat
             assert norms[head, query, key].item() == pytest.approx(vector.norm().item(), abs=1e-5)
 
 
-def test_norms_by_hand() -> None:
-    weights = torch.tensor([[[0.25, 0.75]]])
-    value = torch.tensor([[[3.0, 0.0], [0.0, 1.0]]])
-    output = torch.tensor([[[1.0, 0.0, 0.0], [0.0, 3.0, 4.0]]])
-    torch.testing.assert_close(value_weighted_norms(weights, value, output), torch.tensor([[[0.75, 3.75]]]))
-
-
 def test_heads_that_share_their_values_each_use_them() -> None:
     value = torch.randn(2, 3, 4)
     mask = AttentionMask(num_queries=3, num_keys=3)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.metrics.measures import attention_rollouts, rollout_at, with_residual
+from model.analysis.metrics.measures import rollout_at, with_residual
 from model.errors import TraceError
 from model.trace.trace import Trace
 from tests.conftest import SENTENCES
@@ -45,22 +45,6 @@ def test_rollout_of_cross_attention_reads_through_the_whole_encoder(trace: Trace
     for i, j in np.ndindex(expected.shape):
         expected[i, j] = sum(cross[:, i, k].mean() * encoder[k, j] for k in range(len(encoder)))
     np.testing.assert_allclose(rollout_at(trace, "decoder.cross", layer), expected, atol=1e-6)
-
-
-def test_two_layers_by_hand() -> None:
-    """Ã_2 Ã_1 = [[1, 0], [½, ½]] · [[½, ½], [0, 1]]."""
-    first = torch.tensor([[0.0, 1.0], [0.0, 1.0]])
-    second = torch.tensor([[1.0, 0.0], [1.0, 0.0]])
-    expected = torch.tensor([[0.5, 0.5], [0.25, 0.75]])
-    torch.testing.assert_close(list(attention_rollouts([first, second]))[-1], expected)
-
-
-@pytest.mark.parametrize("site", ["encoder.self", "decoder.self", "decoder.cross"])
-def test_rows_sum_to_one_and_the_future_stays_unseen(trace: Trace, site: str) -> None:
-    rollout = rollout_at(trace, site, 1)
-    torch.testing.assert_close(rollout.sum(-1), torch.ones(len(rollout)))
-    if site == "decoder.self":
-        assert torch.equal(rollout, rollout.tril())
 
 
 def test_a_row_that_attends_to_nothing_keeps_only_itself() -> None:

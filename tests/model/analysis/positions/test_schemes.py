@@ -1,15 +1,126 @@
-"""The table of a model's positions: found where it is looked up, from the row of the first position on."""
+"""What the positional encodings can do, against plain Python and hand-made numbers."""
 
+import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from model.adapters.text_reader import TextReader
-from model.analysis.positions.schemes import position_schemes
+from model.analysis.positions.schemes import (
+    compare_rows,
+    dimension_wave,
+    explained_share,
+    position_schemes,
+    products_at_distances,
+    rotation,
+    rotation_residual,
+    wavelengths,
+)
+from model.nn.layers import encode_positions, sinusoidal_encoding
 from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
+
+SETTINGS = [(16, 10_000.0), (64, 100.0), (2, 10_000.0), (256, 2.0)]
+
+
+def table(count: int, d_model: int, base: float) -> torch.Tensor:
+    return encode_positions(torch.arange(count, dtype=torch.float64), d_model, base=base)
+
+
+@pytest.mark.parametrize(("d_model", "base"), SETTINGS)
+def test_a_dimension_repeats_after_its_wavelength_and_not_after_half_of_it(d_model: int, base: float) -> None:
+    for pair, length in enumerate(wavelengths(d_model, base=base).tolist()):
+        positions = torch.tensor([0.3, 0.3 + length / 2, 0.3 + length], dtype=torch.float64)
+        start, half, whole = encode_positions(positions, d_model, base=base)
+        for dimension in (2 * pair, 2 * pair + 1):
+            assert whole[dimension].item() == pytest.approx(start[dimension].item(), abs=1e-9)
+            assert half[dimension].item() == pytest.approx(-start[dimension].item(), abs=1e-9)
+
+
+def test_wavelengths_run_from_two_pi_in_equal_ratios_to_nearly_base_times_two_pi() -> None:
+    lengths = wavelengths(128)
+    torch.testing.assert_close(lengths[1:] / lengths[:-1], torch.full((63,), 10_000 ** (2 / 128)).double())
+    assert float(lengths[0]) == pytest.approx(2 * math.pi)
+    assert 0.8 * 10_000 < float(lengths[-1]) / (2 * math.pi) < 10_000
+
+
+def test_a_wave_passes_through_the_encoding_at_every_whole_position() -> None:
+    where, values = dimension_wave(5, 20, 16)
+    whole = (where - where.round()).abs() < 1e-9
+    torch.testing.assert_close(values[whole].float(), sinusoidal_encoding(20, 16)[:, 5])
+
+
+@pytest.mark.parametrize(("d_model", "base"), SETTINGS)
+def test_the_dot_product_depends_on_the_distance_alone(d_model: int, base: float) -> None:
+    rows = table(40, d_model, base)
+    expected = products_at_distances(40, d_model, base=base)
+    for p in range(40):
+        for q in range(p, 40):
+            product = sum(a * b for a, b in zip(rows[p].tolist(), rows[q].tolist(), strict=True))
+            assert product == pytest.approx(expected[q - p].item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("shift", [0, 1, 7, 63])
+@pytest.mark.parametrize(("d_model", "base"), SETTINGS)
+def test_rotating_by_a_shift_is_the_encoding_of_the_shifted_position(d_model: int, base: float, shift: int) -> None:
+    rows = table(100, d_model, base).tolist()
+    turns = rotation(shift, d_model, base=base).tolist()
+    for p in range(100 - shift):
+        for pair, ((a, b), (c, d)) in enumerate(turns):
+            sine, cosine = rows[p][2 * pair : 2 * pair + 2]
+            assert a * sine + b * cosine == pytest.approx(rows[p + shift][2 * pair], abs=1e-12)
+            assert c * sine + d * cosine == pytest.approx(rows[p + shift][2 * pair + 1], abs=1e-12)
+
+
+def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
+    residual = rotation_residual(100, 256, shift=5)
+    assert 0 < residual.float64 < 1e-12 < residual.float32 < 1e-6
+
+
+def test_the_residual_sees_a_turn_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "model.analysis.positions.schemes.rotation", lambda shift, d_model, base: rotation(shift + 1, d_model)
+    )
+    assert rotation_residual(10, 16, shift=2).float64 > 0.1
+
+
+def test_every_pair_of_rows_is_compared_once() -> None:
+    rows = np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
+    likeness = compare_rows(rows, rows)
+    assert likeness.first.tolist() == [0, 0, 1]
+    assert likeness.second.tolist() == [1, 2, 2]
+    assert likeness.distances.tolist() == [1, 2, 1]
+    assert likeness.products.tolist() == [2.0, 0.0, 3.0]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_sentence_of_one_or_two_tokens_has_too_few_pairs_to_explain(count: int) -> None:
+    likeness = compare_rows(np.ones((count, 4)), sinusoidal_encoding(count, 4).numpy())
+    assert len(likeness.products) == count - 1
+    assert likeness.explained is None
+
+
+def test_positions_explain_themselves_wholly_and_an_unrelated_side_not_at_all() -> None:
+    encoding = sinusoidal_encoding(9, 16).numpy()
+    assert compare_rows(encoding, encoding).explained == pytest.approx(1)
+    assert explained_share(np.array([1.0, -1.0, 1.0, -1.0]), np.array([1.0, 1.0, -1.0, -1.0])) == 0
+    assert explained_share(np.ones(4), np.arange(4.0)) is None
+
+
+def test_half_of_the_variance_is_explained_where_half_of_it_is_added_noise() -> None:
+    signal, noise = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    assert explained_share(signal + noise, signal) == pytest.approx(0.5)
+
+
+def test_a_wave_follows_the_layout() -> None:
+    where, values = dimension_wave(9, 20, 16, layout="halves")
+    whole = where == where.round()
+    torch.testing.assert_close(values[whole].float(), sinusoidal_encoding(20, 16, layout="halves")[:, 9])
+    torch.testing.assert_close(values, dimension_wave(3, 20, 16)[1])  # the cosine of pair 1
+
 
 #: Model → where its table is, and the row of its first position: some keep two rows for padding.
 TABLES = {

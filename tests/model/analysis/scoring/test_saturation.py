@@ -5,9 +5,18 @@ import math
 import pytest
 import torch
 
+from model import Translator
 from model.analysis.scoring import costs, saturation
-from model.analysis.scoring.saturation import entropy, jacobian_norm, measure_rows, random_saturation
+from model.analysis.scoring.saturation import (
+    entropy,
+    head_saturation,
+    jacobian_norm,
+    measure_rows,
+    random_saturation,
+    with_scale,
+)
 from model.nn.attention import ScoresAndWeights
+from model.nn.encoder_decoder import SITES
 from model.nn.score_functions import TERMS_AT_ONCE
 
 
@@ -68,3 +77,22 @@ def test_the_memory_asked_for_is_that_of_vectors_scores_and_what_lies_between(
     name: str, size: int, between: int
 ) -> None:
     assert costs.needed_bytes(name, size, 2) == 4 * (2 * size * 2 + 2 * size * size + between)
+
+
+@pytest.mark.parametrize("site", SITES)
+def test_scores_without_the_division_spread_by_the_root_of_d_k_further(translator: Translator, site: str) -> None:
+    trace = translator.trace("The dog sleeps on the mat.")
+    found = head_saturation(trace, site, 0)
+    ratio = found["dot"].medians.spread / found["scaled"].medians.spread
+    torch.testing.assert_close(ratio, torch.full_like(ratio, translator.config.d_k**0.5), rtol=1e-4, atol=0)
+
+
+def test_scaled_weights_are_those_the_model_used(translator: Translator) -> None:
+    trace = translator.trace("The dog sleeps.")
+    inputs = trace.attention("decoder.cross", 1)
+    torch.testing.assert_close(with_scale(inputs, "scaled").weights(), trace.weights("decoder.cross", 1))
+
+
+def test_the_decoders_first_row_which_has_no_choice_is_left_out(translator: Translator) -> None:
+    trace = translator.trace("The dog sleeps.")
+    assert bool((head_saturation(trace, "decoder.self", 0)["scaled"].medians.gradient > 0).all())
