@@ -4,16 +4,15 @@ import json
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from model import checked, description, folder_files, input_text, training_record
+from model import checked, description, input_text, training_record
 from model.abilities import Abilities, Kind
-from model.adapters import chat_template, config_limits, image_reader, inspect_folder, peft_adapter
+from model.adapters import chat_template, config_limits, image_reader, inspect_folder, open_folder, peft_adapter
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.scoring.costs import sizes_up_to
@@ -218,23 +217,6 @@ def test_a_size_of_an_earlier_model_is_from_1_to_its_largest(name: str) -> None:
         assert is_refused(partial(kind, **given | {name: size}), said) == is_wrong, size
 
 
-def test_a_folder_may_hold_as_many_files_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_files, "MAX_ENTRIES", SMALL)
-    for number in range(SMALL):
-        (tmp_path / str(number)).touch()
-    assert len(folder_files.entries(tmp_path)) == SMALL
-    (tmp_path / "more").touch()
-    assert is_refused(lambda: folder_files.entries(tmp_path), "contains more than 6 files")
-
-
-def test_a_file_of_a_record_may_be_as_large_as_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training_record, "LARGEST", {"README.md": SMALL})
-    (tmp_path / "README.md").write_text("x" * SMALL, encoding="utf-8")
-    assert training_record.read_card(tmp_path) == "x" * SMALL
-    (tmp_path / "README.md").write_text("x" * (SMALL + 1), encoding="utf-8")
-    assert is_refused(lambda: training_record.read_card(tmp_path), "more than 6 bytes")
-
-
 @pytest.mark.parametrize(
     ("choices", "is_wrong"),
     [
@@ -294,11 +276,19 @@ def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
     assert cut("x" * (SMALL + 1)).endswith("…")
 
 
+def remembers_all(count: int) -> bool:
+    known: dict[tuple[str, ...], int] = {}
+    for number in range(count):
+        open_folder._remember(known, (str(number),), number)
+    return len(known) == count
+
+
 WITHIN: list[tuple[str, str, Callable[[int], bool]]] = [
     ("viz.selection.branch_codes", "MAX_BRANCHES", lambda n: not branch_codes.read_codes(["0-1-t5"] * n).problems),
     ("viz.selection.branch_codes", "MAX_PIECES", lambda n: bool(branch_codes._read_action("-".join(["t1"] * n)))),
     ("viz.selection.pins", "MAX_PINS", lambda n: pins.fits([pins.Pin("attention", ())] * n)),
     ("viz.selection.url", "MAX_TEXT_IN_URL", lambda n: "text" in url.to_params(Selection().changed(text="x" * n))),
+    ("model.adapters.open_folder", "MAX_REMEMBERED", remembers_all),
     ("viz.access.traces", "LONGEST_PROVED", lambda n: bool(traces.extras(cast(Any, PROVES), "x" * n))),
     (
         "viz.pages.paper.through_training.component",

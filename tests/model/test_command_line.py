@@ -14,6 +14,7 @@ from model import Translator
 from model.__main__ import main
 from model.evaluation import evaluate
 from model.pairs import Pair
+from model.trace.file import expected_bytes, weight_bytes
 from tests.conftest import SENTENCES
 from tests.model.adapters.zoo import save_model
 from tests.model.test_file_writing import device
@@ -65,9 +66,18 @@ def test_evaluate_shows_each_pair_with_its_translation(
     assert blocks[2].startswith("BLEU")
 
 
-def test_trace_writes_every_weight_of_every_site(checkpoint: str, tmp_path: Path) -> None:
-    out = tmp_path / "trace.npz"
-    assert main(["trace", "Tom told me.", "--target", "Tom sagte.", "--out", str(out), "--checkpoint", checkpoint]) == 0
+def test_trace_writes_every_weight_of_every_site_of_a_text_that_is_not_too_long(
+    checkpoint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, texts = tmp_path / "trace.npz", ("Tom told me.", "Tom sagte.")
+    arguments = ["trace", texts[0], "--target", texts[1], "--out", str(out), "--checkpoint", checkpoint]
+    trace = Translator.load(checkpoint).trace(*texts)
+    size = expected_bytes(trace) + weight_bytes(trace)
+    monkeypatch.setattr("model.__main__.LARGEST_TRACE", size - 1)
+    assert main(arguments) == 2
+    assert "All weights of this text take 0.0 GB, more than the 0.0 GB" in capsys.readouterr().err
+    monkeypatch.setattr("model.__main__.LARGEST_TRACE", size)
+    assert main(arguments) == 0
     with np.load(out, allow_pickle=False) as arrays:
         source, target = len(arrays["source_tokens"]), len(arrays["target_tokens"])
         assert arrays["target_tokens"][0] == "<s>"

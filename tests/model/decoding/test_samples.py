@@ -5,7 +5,7 @@ import torch
 
 from model import Translator
 from model.decoding.sampling import Draws, Sampling, sample
-from model.errors import CancelledError, ConfigError
+from model.errors import CancelledError
 
 TEXT = "The dog."
 SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
@@ -14,16 +14,6 @@ SAMPLING = Sampling(temperature=0.7, top_k=40, top_p=0.9)
 @pytest.fixture(scope="module")
 def sources(translator: Translator) -> torch.Tensor:
     return torch.tensor(translator.source_ids(TEXT))
-
-
-def test_a_seed_or_number_of_samples_out_of_range_is_refused(translator: Translator) -> None:
-    with pytest.raises(ConfigError, match="seed"):
-        Draws(seed=-1)
-    with pytest.raises(ConfigError, match="sample"):
-        Draws(sample=-1)
-    for n in (0, 65):
-        with pytest.raises(ConfigError, match=f"got {n}"):
-            translator.sample(TEXT, n=n)
 
 
 def test_each_sample_of_a_batch_is_the_one_drawn_alone(translator: Translator, sources: torch.Tensor) -> None:
