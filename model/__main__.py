@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
@@ -207,7 +208,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         rows = [dict(zip(("source", "reference", "translation"), row, strict=True)) for row in shown]
         translations = {"translations": rows} if arguments.show else {}
-        print(json.dumps({"set": data_set_name(arguments.data), **scores.to_dict(), **translations}))
+        print(json.dumps({"set": data_set_name(arguments.data), **asdict(scores), **translations}))
     else:
         for source, reference, output in shown:
             print(f"{source}\n  reference    {reference}\n  translation  {output}\n")

@@ -149,7 +149,7 @@ class TransformerConfig(ModelConfig):
     """Hyperparameters of one encoder–decoder Transformer, named as in Vaswani et al. 2017.
 
     Attributes:
-        vocab_size: number of pieces in the (joint) vocabulary.
+        vocab_size, pad_id, unk_id, bos_id, eos_id: as of every `ModelConfig`.
         d_model: width of every embedding and layer output.
         num_layers: N, layers of the encoder, and of the decoder unless `num_decoder_layers` says otherwise.
         num_heads: h, attention heads of every attention sub-layer; d_k = d_v = d_model / num_heads.
@@ -160,8 +160,6 @@ class TransformerConfig(ModelConfig):
             the last layer.
         share_embeddings: one matrix for source, target and output projection (§3.4); otherwise three.
         max_length: longest source or target, in tokens, that a person may enter (sinusoids themselves have no limit).
-        pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
-            padding's (Marian).
         num_decoder_layers: layers of the decoder; None for as many as the encoder has (the paper; Marian's small
             models have fewer).
         activation: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also

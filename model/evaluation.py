@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import sacrebleu
 import torch
@@ -33,10 +33,6 @@ class Scores:
     cut: int
     seconds: float
     device: str
-
-    def to_dict(self) -> dict[str, str | float]:
-        """Plain data, for JSON."""
-        return asdict(self)
 
 
 def translate_all(

@@ -191,17 +191,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return grow_tree(search, self.config.bos_id, self.tokenizer)
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
-        """Begin to decode step by step.
-
-        Args:
-            text: the source sentence.
-            extras: {"hook_head_output"} to record the real head outputs.
-            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
-
-        Raises:
-            InputTextError: the text is blank or too long.
-            EditError: an edit names what does not exist, or a key that the mask forbids.
-        """
+        """Begin to decode step by step. Arguments and errors are those of `trace`."""
         return DecodingSession(
             self.model,
             self.tokenizer,
@@ -278,16 +268,6 @@ class SequenceTranslator(LoadedTranslator, ABC):
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
 
-    def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
-        """Two whole translations.
-
-        Raises:
-            InputTextError: a text is blank or too long, or both translations are the same to the model.
-        """
-        both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
-        first_difference(*both)
-        return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
-
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:
@@ -315,15 +295,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
         `BeamTree` (`tree.token_ids(node)`) wrote. The trace has one target row per token: the row that emits it.
 
         Args:
-            text: the source sentence.
+            text, extras, edits: as of `trace`, which may raise the same errors.
             token_ids: what was written, without <s>.
-            extras: further hooks to record, from `hooks.EXTRAS`.
-            edits: named edits of heads, or full hook name → function from the value there to the one to go on with.
 
         Raises:
-            InputTextError: the text is blank or too long.
             TokenError: there are no tokens, too many, or one that the vocabulary does not hold.
-            EditError: an edit names what does not exist, or a key that the mask forbids.
         """
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:

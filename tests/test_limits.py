@@ -15,7 +15,7 @@ from model.abilities import Abilities, Kind
 from model.adapters import chat_template, config_limits, image_reader, inspect_folder, open_folder, peft_adapter
 from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
-from model.analysis.scoring.costs import sizes_up_to
+from model.analysis.measured_cost import sizes_up_to
 from model.config import LARGEST, ConvolutionalConfig, RecurrentConfig, TransformerConfig, preset
 from model.decoding.beam_tree import LARGEST_WIDTH
 from model.decoding.sampling import (
@@ -258,7 +258,7 @@ def test_a_model_writes_no_more_than_its_positions_allow(kind: Kind, limit: int 
 
 @pytest.mark.parametrize(("largest", "sizes"), [(63, ()), (64, (64,)), (127, (64,)), (128, (64, 128))])
 def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[int, ...]) -> None:
-    assert sizes_up_to(largest) == sizes
+    assert sizes_up_to(largest, 64) == sizes
 
 
 @pytest.mark.parametrize(

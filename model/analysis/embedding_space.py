@@ -5,13 +5,12 @@ vectors. Their sums king − man + woman leave the three words out of the answer
 without them, for the nearest is mostly one of the three (Linzen 2016; Rogers et al. 2017).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.adapters.placement import weight_of
@@ -90,7 +89,7 @@ class EmbeddingSpace:
 
     def _nearest(self, cosines: Float[Tensor, "vocab"], count: int, without: set[int]) -> tuple[Neighbour, ...]:
         shown = cosines.clone()
-        shown[_indices(self.left_out | without)] = -torch.inf
+        shown[torch.tensor(sorted(self.left_out | without), dtype=torch.long)] = -torch.inf
         best = shown.topk(min(count, len(self.tokens)))
         found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return tuple(Neighbour(index, self.tokens[index], value) for index, value in found if value > -torch.inf)
@@ -135,10 +134,6 @@ def _matrix(reader: Reader, *, is_target: bool) -> nn.Embedding:
     if not isinstance(matrix, nn.Embedding):
         raise TraceError("This model does not expose its embedding matrix.")
     return matrix
-
-
-def _indices(ids: Sequence[int] | set[int] | frozenset[int]) -> Int[Tensor, "chosen"]:
-    return torch.tensor(sorted(ids), dtype=torch.long)
 
 
 SeenIn = Literal["English", "German", "both", ""]

@@ -77,6 +77,11 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
         )
 
 
+def sizes_up_to(largest: int, smallest: int) -> tuple[int, ...]:
+    """The sizes that are measured: the smallest, and each twice the one before."""
+    return tuple(smallest << power for power in range(largest.bit_length()) if smallest << power <= largest)
+
+
 def unsteadiness(costs: Sequence[MeasuredCost]) -> float:
     """How many times the least time a run took in the middle, the median of all: near 1 on a machine that is idle."""
     return statistics.median(cost.middle / cost.seconds for cost in costs)

@@ -4,6 +4,7 @@
 call it. The forward pass uses torch's fused kernel, which gives the same without holding a query × key array.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -78,6 +79,11 @@ def softmax_over_keys(
         with_sink = torch.cat((finite, sinks.to(scores.dtype).expand(*scores.shape[:-1], 1)), dim=-1)
         return with_sink.softmax(dim=-1)[..., :-1].masked_fill(scores.isneginf(), 0.0)
     return finite.softmax(dim=-1).masked_fill(scores.isneginf(), 0.0)
+
+
+def entropy_bits(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
+    """−Σ w · log₂ w, in bits: 0 for one key alone, log₂ k for k keys evenly; a weight of zero adds nothing."""
+    return torch.special.entr(weights).sum(-1) / math.log(2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -82,7 +82,8 @@ class DictionaryNoun:
     def declined(self, case: GermanCase, *, is_plural: bool) -> str | None:
         """The German noun alone; None where no rule is sure of the form."""
         if is_plural:
-            return _dative_plural(self.german_plural) if case == "dat" else self.german_plural
+            has_ending = case != "dat" or self.german_plural.endswith(("n", "s"))
+            return self.german_plural if has_ending else f"{self.german_plural}n"
         if self.gender == "f" or case == "nom":
             return self.german
         if self._is_weak:
@@ -144,10 +145,6 @@ class NounPhrase:
         if at > 1:
             return "en"
         return (_AFTER_DER if self.determiner in ("the", "this") else _AFTER_EIN)[kind][at]
-
-
-def _dative_plural(plural: str) -> str:
-    return plural if plural.endswith(("n", "s")) else f"{plural}n"
 
 
 def _genitive(noun: str) -> str | None:

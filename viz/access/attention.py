@@ -189,7 +189,7 @@ def head_part(
     derived: "DerivedRow", reader: "Reader", site: str, layer: int, head: int
 ) -> Float[np.ndarray, "d_model"]:
     """What the head would add to the output of its site with the weights of this derived row."""
-    return later.derived_row.head_part(derived.head_output, reader.output_projection(site, layer)[head]).numpy()
+    return (derived.head_output @ reader.output_projection(site, layer)[head]).numpy()
 
 
 def added_to_scores(trace: "Trace", site: str, layer: int, head: int, row: int, key: int) -> str:

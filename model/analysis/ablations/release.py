@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
-from model.analysis.ablations.results import AblationResults, RunResult, bleu_of, save_results
+from model.analysis.ablations.results import AblationResults, RunResult, save_results, score_of
 from model.analysis.ablations.table import ablations_report
 from model.checkpoint import CARD, CONFIG, LARGEST, LARGEST_OTHER, TOKENIZER, WEIGHTS, write_manifest
 from model.errors import DataError
@@ -91,7 +91,7 @@ def _card(preset: Preset, results: AblationResults, run: RunResult) -> str:
 
 
 def _over_seeds(results: AblationResults, preset: str, dev_set: str) -> str:
-    spread = bleu_of(results, preset, dev_set)
+    spread = score_of(results, preset, dev_set)
     if spread is None or spread.runs < 2:
         return "–"
     return f"{spread.mean:.1f} ± {spread.deviation:.1f} ({spread.runs} seeds)"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from model import checked
 from model.checked import Malformed
@@ -79,17 +79,10 @@ def over_seeds(values: Sequence[float]) -> Spread:
     return Spread(statistics.fmean(values), deviation, len(values))
 
 
-def bleu_of(results: AblationResults, preset: str, dev_set: str) -> Spread | None:
-    """BLEU of a preset's runs on a set; None if none was measured."""
-    return _of(results, preset, dev_set, "bleu")
-
-
-def chrf_of(results: AblationResults, preset: str, dev_set: str) -> Spread | None:
-    """chrF of a preset's runs on a set; None if none was measured."""
-    return _of(results, preset, dev_set, "chrf")
-
-
-def _of(results: AblationResults, preset: str, dev_set: str, measure: str) -> Spread | None:
+def score_of(
+    results: AblationResults, preset: str, dev_set: str, measure: Literal["bleu", "chrf"] = "bleu"
+) -> Spread | None:
+    """BLEU or chrF of a preset's runs on a set; None if none was measured."""
     values = [
         float(getattr(score, measure))
         for run in results.runs

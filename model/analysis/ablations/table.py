@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal
 
-from model.analysis.ablations.results import AblationResults, Spread, bleu_of, chrf_of, dev_sets
+from model.analysis.ablations.results import AblationResults, Spread, dev_sets, score_of
 from model.training.ablations import ABLATIONS
 
 Reading = Literal["worse", "better", "not told apart"]
@@ -27,7 +27,7 @@ def told_apart(results: AblationResults, preset: str, sets: Sequence[str]) -> Re
 
     None of the full model itself, and where fewer than two seeds were measured.
     """
-    pairs = [(bleu_of(results, preset, name), bleu_of(results, "full", name)) for name in sets]
+    pairs = [(score_of(results, preset, name), score_of(results, "full", name)) for name in sets]
     known = [(own, full) for own, full in pairs if own is not None and full is not None]
     if preset == "full" or not known or min(spread.runs for pair in known for spread in pair) < 2:
         return None
@@ -41,12 +41,12 @@ def ablations_report(results: AblationResults) -> str:
     head = f"{'':<19}{'runs':>5}" + "".join(f"{'BLEU ' + name:>26}{'':>8}{'chrF':>14}" for name in sets)
     lines = [f"{head}{'tokens/s':>10}{'Table 3':>9}"]
     for preset in ABLATIONS:
-        scores = [(bleu_of(results, preset, name), chrf_of(results, preset, name)) for name in sets]
+        scores = [(score_of(results, preset, name), score_of(results, preset, name, "chrf")) for name in sets]
         if any(bleu is None for bleu, _ in scores):
             continue
         cells, count = "", 0
         for name, (bleu, chrf) in zip(sets, scores, strict=True):
-            full = bleu_of(results, "full", name)
+            full = score_of(results, "full", name)
             less = "" if bleu is None or full is None or preset == "full" else f"{bleu.mean - full.mean:+.1f}"
             cells += f"{_shown(bleu):>26}{less:>8}{_shown(chrf):>14}"
             count = 0 if bleu is None else bleu.runs

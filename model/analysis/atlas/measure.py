@@ -19,6 +19,7 @@ import numpy.typing as npt
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import pad
 
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums, head_map
 from model.analysis.coreference.cases import PronounCases
@@ -301,7 +302,9 @@ class _Survey:
         if not means:
             return np.full((*self.shape, 1), np.nan, np.float32)
         width = max(of_site.size(1) for of_site in means.values())
-        return self.by_head({site: pad_last(of_site, width) for site, of_site in means.items()})
+        return self.by_head(
+            {site: pad(of_site, (0, width - of_site.size(1)), value=math.nan) for site, of_site in means.items()}
+        )
 
     def by_head(self, values: Mapping[str, Tensor], missing: float = math.nan) -> npt.NDArray[Any]:
         """Site → numbers of its heads in one list, as a table [site, layer, head, …]."""
@@ -336,11 +339,6 @@ class _MeanOutputs:
     def means(self) -> dict[str, Float[Tensor, "layer_and_head d_v"]]:
         """Site → the means so far."""
         return {site: (total / self._rows[site]).float() for site, total in self._sums.items()}
-
-
-def pad_last(values: Float[Tensor, "head width"], width: int) -> Float[Tensor, "head wide"]:
-    """The same, with NaN behind each row up to this width."""
-    return torch.nn.functional.pad(values, (0, width - values.size(1)), value=math.nan)
 
 
 def _antecedents(

@@ -51,16 +51,11 @@ def of_row(layers: Iterable[Mix], row: int) -> TokenScores:
     mixes = list(layers)
     encoder = [layer.within for layer in mixes if layer.stack == "encoder"]
     decoder = [layer for layer in mixes if layer.stack == "decoder"]
-    memory = through_encoder(encoder) if encoder else torch.zeros(0, 0)
+    memory = reduce(lambda below, layer: layer @ below, encoder) if encoder else torch.zeros(0, 0)
     if not decoder:
         return TokenScores(memory[row], torch.zeros(0))
     prefix, source = through_decoder(decoder, memory)
     return TokenScores(source[row], prefix[row, : row + 1])
-
-
-def through_encoder(layers: Iterable[Float[Tensor, "source source"]]) -> Float[Tensor, "source source"]:
-    """The share of each source token in each position of the memory."""
-    return reduce(lambda below, layer: layer @ below, layers)
 
 
 def through_decoder(

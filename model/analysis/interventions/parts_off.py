@@ -5,7 +5,7 @@ That is another thing than training without the part: all that is left was fitte
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import sacrebleu
 import torch
@@ -86,7 +86,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
         return compile_edits(edits, config.shapes, num_source=config.max_length, num_target=config.max_length)
     if off.part == "residuals" and not config.residual:
         raise EditError("This model was trained without residual connections, so they cannot be removed.")
-    hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", _no_norm)
+    hook, edit = ("hook_skip", torch.zeros_like) if off.part == "residuals" else ("hook_norm", lambda norm: lambda x: x)
     return {f"{path}.{hook}": edit for path in _residuals(places)}
 
 
@@ -131,10 +131,6 @@ class _Times:
 
     def __call__(self, value: Tensor) -> Tensor:
         return value * self.factor
-
-
-def _no_norm(norm: object) -> Callable[[Any], Any]:
-    return lambda x: x
 
 
 def _residuals(places: Sequence[tuple[str, int]]) -> list[str]:

@@ -7,7 +7,14 @@ from typing import Final
 import torch
 
 from model.analysis.layer_kinds.kinds import KINDS, Kind, Settings, multiply_adds, random_layer
-from model.analysis.measured_cost import MeasuredCost, check_memory, fitted_exponent, measure, unsteadiness
+from model.analysis.measured_cost import (
+    MeasuredCost,
+    check_memory,
+    fitted_exponent,
+    measure,
+    sizes_up_to,
+    unsteadiness,
+)
 from model.messages import said
 
 SMALLEST: Final = 16
@@ -65,11 +72,6 @@ class LayerTimes:
         return unsteadiness([one.measured for one in (*self.over_length, *self.over_width)])
 
 
-def sizes_up_to(largest: int) -> tuple[int, ...]:
-    """The sizes that are measured: `SMALLEST`, and each twice the one before."""
-    return tuple(SMALLEST << power for power in range(largest.bit_length()) if SMALLEST << power <= largest)
-
-
 def needed_bytes(length: int, width: int, settings: Settings) -> int:
     """What the largest of the layers holds at once."""
     windows = 2 * length * settings.window * width
@@ -105,8 +107,8 @@ def layer_times(
                         progress(1)
         return tuple(times)
 
-    over_length = measured(sizes_up_to(length), [width])
-    over_width = measured([POSITIONS], sizes_up_to(max(width, WIDEST)))
+    over_length = measured(sizes_up_to(length, SMALLEST), [width])
+    over_width = measured([POSITIONS], sizes_up_to(max(width, WIDEST), SMALLEST))
     return LayerTimes(settings, length, width, over_length, over_width)
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model.errors import TraceError
 from model.messages import said
-from model.nn.attention import AttentionInputs, attention_weights
+from model.nn.attention import AttentionInputs, attention_weights, entropy_bits
 
 #: Query rows whose dot products are held at once while their spread is measured.
 ROWS_AT_ONCE: Final = 512
@@ -55,7 +55,7 @@ class DerivedRow:
     @property
     def entropy(self) -> float:
         """Entropy of the weights in bits: 0 when one key has all, log₂ n when n keys share evenly."""
-        return entropy_bits(self.weights)
+        return float(entropy_bits(self.weights))
 
     @property
     def max_entropy(self) -> float:
@@ -115,25 +115,12 @@ def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, ma
     )
 
 
-def entropy_bits(weights: Float[Tensor, "key"]) -> float:
-    """−Σ w · log₂ w; a weight of zero adds nothing."""
-    return float(torch.special.entr(weights).sum()) / math.log(2)
-
-
-def head_part(
-    head_output: Float[Tensor, "d_v"], output_projection: Float[Tensor, "d_v d_model"]
-) -> Float[Tensor, "d_model"]:
-    """What a head adds to the output of its site: its output times its own rows of W_O.
-
-    Concat(head_1 … head_h) W_O (§3.2.2) is the sum of these over the heads; only the bias b_O comes on top.
-    """
-    return head_output @ output_projection
-
-
 def head_parts(
     inputs: AttentionInputs, row: int, output_projection: Float[Tensor, "head d_v d_model"]
 ) -> Float[Tensor, "head d_model"]:
-    """`head_part` of every head, for one query row, as the model computed it.
+    """What each head adds to the output of its site in one query row: its output times its own rows of W_O.
+
+    Concat(head_1 … head_h) W_O (§3.2.2) is the sum of these over the heads; only the bias b_O comes on top.
 
     Raises:
         TraceError: there is no such row.

@@ -15,7 +15,6 @@ Self-Attention", §4 (confidence); Olsson et al. 2022, "In-context Learning and 
 matching).
 """
 
-import math
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, entropy_bits
 from model.trace.row_blocks import row_slices
 
 #: How far from the diagonal, in keys, still counts as on it.
@@ -124,7 +123,7 @@ def has_choice(mask: Bool[Tensor, "row key"]) -> Bool[Tensor, "row"]:
 
 def entropy(rows: AttentionRows) -> RowMetric:
     """−Σ_j α_ij log₂ α_ij, in bits: 0 for one key alone, log₂ k for k keys evenly."""
-    return RowMetric(torch.special.entr(rows.weights).sum(-1) / math.log(2), has_choice(rows.mask))
+    return RowMetric(entropy_bits(rows.weights), has_choice(rows.mask))
 
 
 def confidence(rows: AttentionRows) -> RowMetric:

@@ -11,7 +11,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from model.errors import TraceError
+from model.nn.attention import AttentionInputs
 from model.trace.steps import Candidate
+from model.trace.trace import Trace
 
 Kind = Literal["self", "cross", "feed_forward"]
 Stack = Literal["encoder", "decoder"]
@@ -133,6 +136,39 @@ class TokenPath:
     logits: tuple[float, ...]
     deviation: float
     tolerance: float
+
+
+def token_at(trace: Trace, stack: Stack, position: int) -> str:
+    """The token that a stack reads at a position. Raises a TraceError if there is none."""
+    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
+    if not 0 <= position < len(tokens):
+        raise TraceError(
+            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
+            stack=stack,
+            num_tokens=len(tokens),
+            position=position,
+        )
+    return tokens[position]
+
+
+def head_parts(
+    inputs: AttentionInputs,
+    kind: Kind,
+    position: int,
+    output: Float[Tensor, "head d_v"],
+    projection: Float[Tensor, "head d_v d_model"],
+    bias: Float[Tensor, "d_model"] | None,
+) -> HeadParts:
+    """What each head computed: Concat(head_1 … head_h) W_O is a sum over heads (§3.2.2)."""
+    is_own = kind == "self"
+    return HeadParts(
+        query=inputs.query[:, position].float(),
+        key=inputs.key[:, position].float() if is_own else None,
+        value=inputs.value[:, position].float() if is_own else None,
+        output=output,
+        parts=torch.einsum("hv,hvd->hd", output, projection),
+        bias=bias,
+    )
 
 
 def share_of_sum(part: Float[Tensor, "*shape d_model"], total: Float[Tensor, "*shape d_model"]) -> float:

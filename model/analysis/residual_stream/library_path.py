@@ -25,6 +25,8 @@ from model.analysis.residual_stream.additions import (
     Stack,
     TokenPath,
     deviation,
+    head_parts,
+    token_at,
 )
 from model.analysis.residual_stream.capture import kinds
 from model.errors import TraceError
@@ -132,14 +134,7 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
     Raises:
         TraceError: the stack reads no token at this position, or the parts of the model are not known.
     """
-    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
-    if not 0 <= position < len(tokens):
-        raise TraceError(
-            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
-            stack=stack,
-            num_tokens=len(tokens),
-            position=position,
-        )
+    token = token_at(trace, stack, position)
     if not reader.abilities.knows_inputs:
         raise TraceError(WEIGHTS_ONLY)
     layers = _layer_calls(reader, trace, {stack: position})
@@ -159,12 +154,12 @@ def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: 
     off += [
         deviation(layer[-1].after, cast(Tensor, call.put_out)) for layer, call in zip(additions, layers, strict=True)
     ]
-    off += [_head_deviation(part) for layer in additions for part in layer]
+    off += [_head_deviation(part.heads, part.added) for layer in additions for part in layer if part.heads is not None]
     step = position - trace.rows_before if stack == "decoder" else -1
     return TokenPath(
         stack=stack,
         position=position,
-        token=tokens[position],
+        token=token,
         scale=None,
         embedding=None,
         positional=None,
@@ -210,20 +205,8 @@ def _heads(reader: TextReader, trace: Trace, site: str, layer: int, part: FoundP
         return None
     inputs = trace.attention(site, layer)
     output = inputs.head_output(rows=slice(position, position + 1))[:, 0]
-    parts = torch.einsum("hv,hvd->hd", output, projection)
-    bias = weight_of(module, "bias")
-    total = parts.sum(0) if bias is None else parts.sum(0) + bias
-    if deviation(total, part.addition.put_out) > tolerance_of(reader):
-        return None
-    is_own = part.kind == "self"
-    return HeadParts(
-        query=inputs.query[:, position].float(),
-        key=inputs.key[:, position].float() if is_own else None,
-        value=inputs.value[:, position].float() if is_own else None,
-        output=output,
-        parts=parts,
-        bias=bias,
-    )
+    found = head_parts(inputs, part.kind, position, output, projection, weight_of(module, "bias"))
+    return None if _head_deviation(found, part.addition.put_out) > tolerance_of(reader) else found
 
 
 def tolerance_of(reader: TextReader) -> float:
@@ -231,11 +214,9 @@ def tolerance_of(reader: TextReader) -> float:
     return 10 * ROUNDING[next(reader.model.parameters()).dtype]
 
 
-def _head_deviation(part: Addition) -> float:
-    if part.heads is None:
-        return 0.0
-    total = part.heads.parts.sum(0)
-    return deviation(total if part.heads.bias is None else total + part.heads.bias, part.added)
+def _head_deviation(heads: HeadParts, added: Float[Tensor, "d_model"]) -> float:
+    total = heads.parts.sum(0)
+    return deviation(total if heads.bias is None else total + heads.bias, added)
 
 
 def _norm_step(reader: TextReader, call: ModuleCall) -> NormStep:

@@ -43,25 +43,13 @@ def layer_norm(
     """(x − mean) / √(variance + ε) · gain + bias, mean and variance of each row over its own d_model numbers."""
     centred = x - x.mean(-1, keepdim=True)
     normed = centred / (centred.square().mean(-1, keepdim=True) + epsilon).sqrt()
-    return _scaled(normed, gain, bias)
-
-
-def batch_norm(
-    x: Float[Tensor, "row d_model"],
-    gain: Float[Tensor, "d_model"] | None = None,
-    bias: Float[Tensor, "d_model"] | None = None,
-    *,
-    epsilon: float = 1e-5,
-) -> Float[Tensor, "row d_model"]:
-    """The same with the mean and variance of each column over all rows of the batch."""
-    centred = x - x.mean(0, keepdim=True)
-    normed = centred / (centred.square().mean(0, keepdim=True) + epsilon).sqrt()
-    return _scaled(normed, gain, bias)
-
-
-def _scaled(normed: Tensor, gain: Tensor | None, bias: Tensor | None) -> Tensor:
     scaled = normed if gain is None else normed * gain
     return scaled if bias is None else scaled + bias
+
+
+def batch_norm(x: Float[Tensor, "row d_model"], *, epsilon: float = 1e-5) -> Float[Tensor, "row d_model"]:
+    """(x − mean) / √(variance + ε), mean and variance of each column over all rows of the batch."""
+    return layer_norm(x.T, epsilon=epsilon).T
 
 
 def normed_batch(runs: Sequence[CapturedRun], sublayer: Sublayer, position: int) -> NormedBatch:

@@ -33,18 +33,17 @@ class Moved:
     written: tuple[str, ...]
 
 
-def streams(reader: Reader, trace: Trace, edit: HeadEdit | None = None) -> Streams | None:
+def streams(reader: Reader, trace: Trace) -> Streams | None:
     """The vectors that the first layer reads (level 0), and those after each layer, on the CPU, in float32.
 
     Args:
         reader: a Transformer of ours, or a model of the library that reads text.
         trace: what it read and wrote.
-        edit: of a head, for this run alone.
 
     Returns:
         By stack; None where the model does not expose one vector for each token and layer.
     """
-    return _run(reader, trace, edit)[0]
+    return _run(reader, trace, None)[0]
 
 
 def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> Moved | None:

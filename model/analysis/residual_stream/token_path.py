@@ -7,10 +7,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model.analysis.residual_stream.additions import Addition, HeadParts, NormStep, Stack, TokenPath, deviation
+from model.analysis.residual_stream.additions import (
+    Addition,
+    HeadParts,
+    NormStep,
+    Stack,
+    TokenPath,
+    deviation,
+    head_parts,
+    token_at,
+)
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, kinds
 from model.analysis.residual_stream.norms import layer_norm
-from model.errors import TraceError
 from model.nn.layers import Embedding, FeedForward
 from model.trace.trace import ROUNDING
 
@@ -23,14 +31,7 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
         TraceError: the stack reads no token at this position.
     """
     trace = run.trace
-    tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
-    if not 0 <= position < len(tokens):
-        raise TraceError(
-            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
-            stack=stack,
-            num_tokens=len(tokens),
-            position=position,
-        )
+    token = token_at(trace, stack, position)
     sublayers = [[Sublayer(stack, layer, kind) for kind in kinds(stack)] for layer in range(run.count(stack))]
     layers = tuple(tuple(_addition(run, sublayer, position) for sublayer in layer) for layer in sublayers)
     parts = [trace.recorded.get(f"{stack}.embedding.hook_{part}") for part in ("embedding", "positional")]
@@ -46,7 +47,7 @@ def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
     return TokenPath(
         stack=stack,
         position=position,
-        token=tokens[position],
+        token=token,
         scale=cast(Embedding, home.embedding).scale,
         embedding=embedding,
         positional=positional,
@@ -80,7 +81,6 @@ def _addition(run: CapturedRun, sublayer: Sublayer, position: int) -> Addition:
 
 
 def _heads(run: CapturedRun, sublayer: Sublayer, position: int) -> HeadParts | None:
-    """What each head computed: Concat(head_1 … head_h) W_O is a sum over heads (§3.2.2)."""
     site = sublayer.site
     if site is None:
         return None
@@ -88,15 +88,7 @@ def _heads(run: CapturedRun, sublayer: Sublayer, position: int) -> HeadParts | N
     output = run.recorded(f"{sublayer.path}.hook_head_output")[:, position]
     projection = run.translator.output_projection(site, sublayer.layer)
     bias = run.translator.model.get_submodule(f"{sublayer.path}.output").get_parameter("bias")
-    is_own = sublayer.kind == "self"
-    return HeadParts(
-        query=inputs.query[:, position].float(),
-        key=inputs.key[:, position].float() if is_own else None,
-        value=inputs.value[:, position].float() if is_own else None,
-        output=output,
-        parts=torch.einsum("hv,hvd->hd", output, projection),
-        bias=_on_cpu(bias),
-    )
+    return head_parts(inputs, sublayer.kind, position, output, projection, _on_cpu(bias))
 
 
 def _norm_step(norm: nn.Module, before: Float[Tensor, "d_model"]) -> NormStep | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import torch
 
-from model.analysis.measured_cost import MeasuredCost, check_memory, measure
+from model.analysis.measured_cost import MeasuredCost, check_memory, measure, sizes_up_to
 from model.analysis.scoring.saturation import random_function
 from model.errors import ConfigError
 from model.messages import said
@@ -44,11 +44,6 @@ def operations(name: str, size: int, width: int) -> Operations:
     return Operations(pairs + (size * width * width if name == "general" else 0))
 
 
-def sizes_up_to(largest: int) -> tuple[int, ...]:
-    """The sizes that are measured: `SMALLEST`, and each twice the one before."""
-    return tuple(SMALLEST << power for power in range(largest.bit_length()) if SMALLEST << power <= largest)
-
-
 def needed_bytes(name: str, size: int, width: int) -> int:
     """What the scores of one function take at once: queries, keys, scores, and what lies between."""
     terms = size * size * width
@@ -81,7 +76,7 @@ def score_costs(
     costs = []
     for device in devices:
         for name in NAMES:
-            for size in sizes_up_to(largest):
+            for size in sizes_up_to(largest, SMALLEST):
                 costs.append(_measured(name, size, width, device))
                 progress(1)
     return tuple(costs)

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.nn.attention import AttentionInputs, ScoresAndWeights, attention_weights
+from model.nn.attention import AttentionInputs, ScoresAndWeights, attention_weights, entropy_bits
 from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, ScoreFunction
 from model.trace.trace import Trace
 
@@ -72,12 +72,6 @@ def jacobian_norm(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
     return (diagonal + 2 * largest.square() * squares + between_others).sqrt()
 
 
-def entropy(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
-    """−Σ w log₂ w, in bits."""
-    bits: Tensor = torch.special.entr(weights).sum(-1) / torch.log(torch.tensor(2.0, dtype=weights.dtype))
-    return bits
-
-
 def measure_rows(derived: ScoresAndWeights) -> Rows:
     """Measure every row; keys that a mask forbids (−∞) do not count."""
     scores, weights = derived.scores.double(), derived.weights.double()
@@ -85,7 +79,7 @@ def measure_rows(derived: ScoresAndWeights) -> Rows:
     count = allowed.sum(-1)
     centred = scores - (scores.masked_fill(~allowed, 0).sum(-1) / count)[..., None]
     spread = (centred.masked_fill(~allowed, 0).square().sum(-1) / count).sqrt()
-    return Rows(spread, entropy(weights), jacobian_norm(weights))
+    return Rows(spread, entropy_bits(weights), jacobian_norm(weights))
 
 
 def random_function(name: str, width: int, generator: torch.Generator) -> tuple[ScoreFunction, float]:

@@ -11,11 +11,10 @@ from model.analysis.metrics.derived_row import (
     ROWS_AT_ONCE,
     derive_row,
     dot_product_spread,
-    entropy_bits,
     head_parts,
 )
 from model.errors import TraceError
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, entropy_bits
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.masks import AttentionMask
 from model.trace.trace import Trace
@@ -163,8 +162,8 @@ def test_without_scaling_the_entropy_never_rises(trace: Trace, site: str) -> Non
 
 
 def test_entropy_is_counted_in_bits() -> None:
-    assert entropy_bits(torch.tensor([0.25, 0.25, 0.25, 0.25, 0.0])) == pytest.approx(2.0)
-    assert entropy_bits(torch.tensor([1.0, 0.0])) == 0.0
+    weights = torch.tensor([[0.25, 0.25, 0.25, 0.25, 0.0], [1.0, 0.0, 0.0, 0.0, 0.0]])
+    assert entropy_bits(weights).tolist() == pytest.approx([2.0, 0.0])
 
 
 @pytest.mark.parametrize("causal", [True, False])

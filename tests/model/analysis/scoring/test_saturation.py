@@ -8,7 +8,6 @@ import torch
 from model import Translator
 from model.analysis.scoring import costs, saturation
 from model.analysis.scoring.saturation import (
-    entropy,
     head_saturation,
     jacobian_norm,
     measure_rows,
@@ -32,11 +31,6 @@ def test_the_norm_of_a_saturated_row_is_not_lost_in_rounding() -> None:
     rest = 1e-9
     weights = torch.tensor([1 - rest, rest], dtype=torch.float64)
     assert jacobian_norm(weights).item() == pytest.approx(2 * rest, rel=1e-6)
-
-
-def test_one_key_has_no_entropy_and_equal_keys_have_all_bits() -> None:
-    weights = torch.stack((torch.eye(8)[0], torch.full((8,), 1 / 8)))
-    assert entropy(weights).tolist() == pytest.approx([0, 3])
 
 
 def test_masked_keys_do_not_count_in_the_spread() -> None:

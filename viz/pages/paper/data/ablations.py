@@ -247,7 +247,7 @@ def rows(results: AblationResults) -> tuple[Row, ...]:
     for preset in later.ablations.ABLATIONS:
         sets = {}
         for name in summed.dev_sets(results):
-            bleu, chrf = summed.bleu_of(results, preset, name), summed.chrf_of(results, preset, name)
+            bleu, chrf = (summed.score_of(results, preset, name, measure) for measure in ("bleu", "chrf"))
             if bleu is None or chrf is None:
                 continue
             differences = {} if preset == "full" else summed.differences_from_full(results, preset, name)

@@ -190,7 +190,7 @@ def unsteadiness(costs: Sequence[ScoreCost]) -> float:
 def cost_task(largest: int, width: int) -> Task[tuple[ScoreCost, ...]]:
     """The measurement of what score functions cost, on the CPU and, where there is one, on the GPU."""
     places = measured_cost.devices()
-    total = len(places) * len(costs.NAMES) * len(costs.sizes_up_to(largest))
+    total = len(places) * len(costs.NAMES) * len(measured_cost.sizes_up_to(largest, costs.SMALLEST))
     return Task(
         ("score costs", largest, width),
         total,
@@ -273,7 +273,8 @@ def crossing(times: LayerTimes, device: str) -> float | None:
 def times_task(length: int, width: int, kernel: int, window: int) -> Task[LayerTimes]:
     """The measurement of all layers, on the CPU and, where there is one, on the GPU."""
     places, settings = measured_cost.devices(), kinds.Settings(kernel, window)
-    sizes = len(times.sizes_up_to(length)) + len(times.sizes_up_to(max(width, times.WIDEST)))
+    largest = length, max(width, times.WIDEST)
+    sizes = sum(len(measured_cost.sizes_up_to(most, times.SMALLEST)) for most in largest)
     return Task(
         ("layer times", length, width, kernel, window),
         len(places) * len(kinds.KINDS) * sizes,

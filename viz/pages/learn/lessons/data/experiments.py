@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model import Translator, later
-from model.analysis.ablations.results import AblationResults, bleu_of, dev_sets, load_results
+from model.analysis.ablations.results import AblationResults, dev_sets, load_results, score_of
 from model.errors import DataError
 from viz.access import models, traces
 from viz.pages.learn.lessons.data.outputs import differing
@@ -65,7 +65,7 @@ def bleu(shipped: "Shipped", *, presets: list[str], dev_set: str) -> View:
     found: dict[str, float | str] = {}
     means, deviations = [], []
     for preset in presets:
-        spread = bleu_of(measured, preset, dev_set)
+        spread = score_of(measured, preset, dev_set)
         if spread is None:
             raise _not_measured(preset, dev_set)
         means.append(spread.mean)
@@ -98,7 +98,7 @@ def differences(shipped: "Shipped", *, presets: list[str]) -> View:
     sets = dev_sets(measured)
     rows, found, agree = [], dict[str, float | str](), 0
     for preset in presets:
-        pairs = [(bleu_of(measured, preset, name), bleu_of(measured, "full", name)) for name in sets]
+        pairs = [(score_of(measured, preset, name), score_of(measured, "full", name)) for name in sets]
         less = [own.mean - full.mean for own, full in pairs if own is not None and full is not None]
         paper, told = (
             later.ablations_table.paper_difference(preset),
