@@ -12,6 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from model.__main__ import main
 from model.adapters import capture, library, open_folder, proof
+from model.adapters.generation import wrong_with_writing
 from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
@@ -227,7 +228,16 @@ def test_verify_prints_the_verdict(folder: Callable[[str], Path], capsys: pytest
     assert "Proof: exact (largest difference" in capsys.readouterr().out
 
 
-def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path) -> None:
-    config = config_of("gpt2", zoo.CONFIGS["gpt2"] | {"n_positions": 16})
+def test_a_model_of_few_positions_is_proven_on_fewer_tokens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: list[int] = []
+
+    def noted(writer: TextReader, source: list[int]) -> str:
+        lengths.append(len(source))
+        return wrong_with_writing(writer, source)
+
+    monkeypatch.setattr(open_folder, "wrong_with_writing", noted)
+    config = config_of("gpt2", zoo.CONFIGS["gpt2"] | {"n_positions": 12})
     reader = open_reader(save(tmp_path / "short", transformers.GPT2LMHeadModel, config, "bytes"))
-    assert (reader.abilities.max_length, reader.abilities.generates) == (16, True)
+    assert (reader.abilities.max_length, reader.abilities.generates) == (12, True)
+    # Six more are written.
+    assert lengths == [6]

@@ -8,7 +8,7 @@ from torch import nn
 
 from model.analysis.metrics.derived_row import derive_row
 from model.config import TransformerConfig
-from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, attention_weights
+from model.nn.attention import AttentionInputs, KeptRows, MultiHeadAttention, attention_weights, softmax_over_keys
 from model.nn.hooks import listen, name_hooks
 from model.nn.masks import AttentionMask
 from model.nn.score_functions import DistanceBias
@@ -41,6 +41,10 @@ def test_a_row_with_nothing_to_attend_is_zero_and_has_finite_gradients() -> None
     assert query.grad.isfinite().all()
     assert key.grad is not None
     assert key.grad.isfinite().all()
+    scores = torch.tensor([[0.5, -torch.inf], [-torch.inf, -torch.inf]], requires_grad=True)
+    softmax_over_keys(scores).square().sum().backward()
+    assert scores.grad is not None
+    assert scores.grad[1].tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("training", [False, True], ids=["fused", "explicit"])

@@ -13,7 +13,7 @@ from model.training.copying import FRAMES, copying_pairs, made_up_word
 from model.training.declension import Adjective, DictionaryNoun, NounPhrase
 from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
 from model.training.made_sets import MadeSets
-from model.training.noun_sentences import NEVER, NounFrame, filled, frames, noun_pairs
+from model.training.noun_sentences import NEVER, NounFrame, Number, _phrase, filled, frames, noun_pairs
 
 ROWS = """\
 lamp\tLampe\tf\tlamps\tLampen\t4.6\t9.1
@@ -53,6 +53,28 @@ def test_a_frame_is_filled_in_the_case_that_it_names() -> None:
     pair = filled(frame, {"x": small, "y": NounPhrase(LAMP, "the", None, is_plural=True)})
     assert pair == ("She put a small spoon next to the lamps.", "Sie legte einen kleinen Löffel neben der Lampen.")
     assert filled(frame, {"x": small, "y": NounPhrase(CIRCUS, "the", None, is_plural=False)}) is None
+
+
+@pytest.mark.parametrize(
+    ("noun", "number", "determiners"),
+    [
+        (LAMP, "s", {"the", "a", "my", "this", "no"}),
+        (DictionaryNoun("lamp", "Lampe", "f", "", "", 9.0), "s", {"the", "", "my", "this", "no"}),
+        (DictionaryNoun("lamp", "Lampe", "f", "", "", 0.5), "s", {"the", "my", "this", "no"}),
+        (
+            DictionaryNoun("freedom", "Freiheit", "f", "freedoms", "Freiheiten", 9.0),
+            "s",
+            {"the", "", "a", "my", "this", "no"},
+        ),
+        (LAMP, "i", {"the", "a", "my", "this"}),
+    ],
+)
+def test_what_is_not_counted_stands_alone_and_not_with_one(
+    noun: DictionaryNoun, number: Number, determiners: set[str]
+) -> None:
+    draw = random.Random(1)
+    phrases = [_phrase(draw, noun, number) for _ in range(1_000)]
+    assert {phrase and phrase.determiner for phrase in phrases} == determiners
 
 
 def test_von_dem_becomes_vom() -> None:
