@@ -65,7 +65,9 @@ def test_the_weights_of_several_words_are_summed(trace: Trace) -> None:
 
 
 def test_a_cell_belongs_to_the_word_that_its_row_writes(trace: Trace) -> None:
-    hund, dog = word(trace, "Hund"), word(trace, "dog")
-    for link in word_links.links(trace, (hund,), (dog,))[:1]:
-        assert word_links.words_of_cell(trace, CROSS, link.rows[0], link.keys[0]) == (hund, dog)
+    dog = word(trace, "dog")
+    for written in (word(trace, label) for label in ("Der", "Hund", "war", "müde.")):
+        link, *_ = word_links.links(trace, (written,), (dog,))
+        for row in link.rows:
+            assert word_links.words_of_cell(trace, CROSS, row, link.keys[-1]) == (written, dog)
     assert word_links.words_of_cell(trace, ENCODER, len(trace.source_tokens) - 1, 0)[0] is None
