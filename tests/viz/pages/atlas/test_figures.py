@@ -7,7 +7,7 @@ from model.analysis.atlas.head_distance import head_map, share_held
 from viz.pages.atlas.figures import head_scatter, name_places, nearest, neighbours
 from viz.text.sites import ENCODER
 
-VALUES = np.array([[0.5, np.nan], [1.0, 0.25]], np.float32)
+VALUES = np.array([[0.5, np.nan], [0.75, 0.25]], np.float32)
 DISTANCES = np.array([[0, 1, 5, 5], [1, 0, 2, 2], [5, 2, 0, 3], [5, 2, 3, 0]], np.float32)
 
 
@@ -27,7 +27,11 @@ def test_points_carry_their_head_number_and_neighbours_and_the_ring_lies_on_the_
     assert list(points.text) == ["L1 H1", "L1 H2", "L2 H1", "L2 H2"]
     assert list(points.customdata[2][:3]) == [1, 0, "c"]
     assert np.isnan(points.marker.color[1])
-    assert points.marker.cmax == 1.0
+    assert points.marker.cmax == 0.75
+    bar = points.marker.colorbar
+    assert dict(zip(bar.tickvals, bar.ticktext, strict=True)) == {
+        0.0: "0.00", 0.1875: "0.19", 0.375: "0.38", 0.5625: "0.56", 0.75: "0.75"
+    }  # fmt: skip
     assert figure.layout.yaxis.scaleanchor == "x"
 
 

@@ -1,9 +1,11 @@
 """The map of what moves, and bars of one row."""
 
 import numpy as np
+import pytest
 
-from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
-from viz.text.sites import ENCODER
+from model.analysis.metrics.head_names import HeadName
+from viz.pages.coreference.figures import every_head_map, form_bars, mark_columns, movement_map
+from viz.text.sites import DECODER, ENCODER
 
 
 def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
@@ -17,6 +19,18 @@ def test_the_map_names_every_cell_and_frames_the_open_one() -> None:
     assert tuple(cells.customdata[3]) == (1, 0, "L2 H1", "−1.5000", "0.1200", "0.1300", "0.1400", "0.1500")
     frame = figure.layout.shapes[0]
     assert (frame.x0, frame.x1, frame.y0, frame.y1) == (1.5, 2.5, 0.5, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("sites", "labels"),
+    [([ENCODER], ("L1", "L2")), ([ENCODER, DECODER], ("encoder L1", "L2", "decoder self L1", "L2"))],
+)
+def test_layers_are_called_by_their_attention_where_there_are_several(
+    sites: list[str], labels: tuple[str, ...]
+) -> None:
+    heads = [HeadName(site, layer, head) for site in sites for layer in (0, 1) for head in (0, 1)]
+    figure = every_head_map(np.arange(len(heads)) / 4, heads, title="change", bound=1.0)
+    assert figure.layout.yaxis.ticktext == labels
 
 
 def test_bars_say_which_pronoun_is_written() -> None:

@@ -23,8 +23,14 @@ def test_keys_of_cross_attention_are_the_memory_times_their_matrix(shipped: Ship
     with torch.inference_mode():
         expected = linear(translator.model.encode(torch.tensor([trace.source_ids])))[0]
     np.testing.assert_allclose(claims._keys(trace, 1), expected.numpy(), atol=1e-5)
-    found = claims.keys_of_memory(shipped, text=TEXT, target="Ich weiß es nicht.", other=TWIN).found
-    assert found["recomputed"] < 1e-5  # type: ignore[operator]
+    for other in (TWIN, "Tom sleeps."):
+        view = claims.keys_of_memory(shipped, text=TEXT, target="Ich weiß es nicht.", other=other)
+        assert view.found["recomputed"] < 1e-5  # type: ignore[operator]
+        both = [[claims._keys(of, layer) for of in (trace, shipped.trace(other))] for layer in range(LAYERS)]
+        apart = [max(np.abs(a - b).max() for a, b in zip(*keys, strict=False)) for keys in both]
+        assert view.found["other_source"] == pytest.approx(max(apart))
+        assert isinstance(view.picture, Rows)
+        assert [row[3] for row in view.picture.rows] == [f"{difference:.2f}" for difference in apart]
 
 
 def test_switching_off_the_strongest_head_is_one_run_without_it(shipped: Shipped) -> None:
