@@ -51,7 +51,7 @@ def run() -> None:
     page_style()
     follow(pages, page)
     begin_story(page)
-    sidebar(names)
+    show_proof = sidebar(names)
     say_missing(names)
     story = st.container(key="story")
     with frame.page_run():
@@ -61,6 +61,7 @@ def run() -> None:
             from viz.pages.learn.story import bar
 
             bar.show(story)
+        show_proof()
     state.end()
     address_code.draw()
     memory.freeze_kept()

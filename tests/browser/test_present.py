@@ -201,7 +201,7 @@ READ = """async (image, side) => {
 
 def test_the_code_is_of_the_address_that_others_can_open(page: Page, app_as_shipped: str, app_for_others: str) -> None:
     presented(page, f"{app_as_shipped}/?present=1", HEADS)
-    expect(page.get_by_text("Opens only on this computer.")).to_be_visible()
+    expect(page.get_by_text("The URL opens only on this computer.")).to_be_visible()
     expect(page.locator(".st-key-address-code img")).to_have_count(0)
     assert_fits(page, presented(page, f"{app_for_others}/?present=1&screen=1&layer=1", HEATMAP))
     for_visitors = f"{app_for_others}/?site=encoder.self&head=L2H1"

@@ -43,6 +43,8 @@ _EXPERIMENT_NAMES: Final[tuple[Message, ...]] = (
     said("two heads"),
     said("unscaled"),
 )
+#: What programs call the folder into which they save any model.
+_NO_NAMES: Final = frozenset({"model", "checkpoint", "best_model", "final_model", "output", "best", "final"})
 #: The checkpoints that come with Headlight.
 OWN_ROOT: Final = Path(__file__).parents[2] / "checkpoints"
 #: Nanoseconds after which a folder's time of change is sure to differ from that of a later change.
@@ -157,12 +159,15 @@ def check_may_name_folders() -> None:
 
 
 def display_name(folder: Path) -> str:
-    """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub."""
-    real = folder.resolve()
-    name = os.fsencode(Path(os.path.abspath(folder)).name).decode("utf-8", errors="replace")
+    """How people call the model in a folder: the folder's or link's name, or the model's in a cache of the hub.
+
+    A folder that is called "model" says nothing: the one around it has the name.
+    """
+    real, written = folder.resolve(), Path(os.path.abspath(folder))
     if real.parent.name == "snapshots" and (cached := real.parents[1].name).startswith("models--"):
         return cached.removeprefix("models--").replace("--", "/")
-    return name or "model"
+    named = written.parent if written.name.lower() in _NO_NAMES and written.parent != checkpoint_root() else written
+    return os.fsencode(named.name).decode("utf-8", errors="replace") or "model"
 
 
 def _only_this_machine_reaches() -> bool:

@@ -66,7 +66,7 @@ def draw() -> None:
     is_local = _LOCAL.fullmatch(urlsplit(address).hostname or "")
     code = "" if is_local else picture(address)
     too_long = "" if code else _("The URL is too long for a code.")
-    caution = _("Opens only on this computer.") if is_local else too_long
+    caution = _("The URL opens only on this computer.") if is_local else too_long
     label = literal(_("QR code of this view's URL: {address}", address=address))
     shown = f'<img src="{literal(code)}" alt="{label}">' if code else ""
     room.html(f'{shown}<span title="{literal(_HOW_TO_OPEN) if is_local else ""}">{literal(caution)}</span>')

@@ -189,7 +189,7 @@ def seed() -> int:
 
 def metric(labels: Mapping[str, str]) -> str:
     """Which metric of a head its tile carries; "" is none."""
-    return dropdown("metric", _("Metric under each tile"), labels, width=165)
+    return dropdown("metric", _("Metric under each tile"), labels, width=200)
 
 
 def order() -> str:

@@ -1,9 +1,11 @@
 """What every page has on its left: the model, what it reads, examples, the device."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
@@ -13,27 +15,34 @@ from viz.selection.model_choice import DEVICES
 from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
-from viz.text.messages import _, said
+from viz.text.messages import Message, _, said
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
 
 DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
-#: Kind of model → the label of the field, its placeholder, and the label of the button.
-_FIELDS: Final = {
-    "encoder-decoder": (said("Source text"), said("Type a text to translate"), said("Translate")),
-    "encoder": (said("Text"), said("Type a text"), said("Read")),
-    "decoder": (said("Text"), said("Type a text"), said("Read")),
-}
+#: The label of the field, its placeholder, and the label of the button.
+_ENGLISH: Final = (said("English sentence"), said("Type an English sentence"), said("Translate"))
+_SOURCE: Final = (said("Source text"), said("Type a text to translate"), said("Translate"))
+_TEXT: Final = (said("Text"), said("Type a text"), said("Read"))
+#: What Headlight shows of a translator, and of any other model.
+_TRANSLATOR: Final = said(
+    "Every attention head of a Transformer, while it reads a sentence and writes its translation."
+)
+_OTHER: Final = said("Every attention head of a Transformer.")
 
 #: Of the sentences of a session, how many fit before the list scrolls, and how many characters of each are shown.
 _SENTENCES_SHOWN, _SENTENCE_LENGTH = 4, 70
 
 
-def sidebar(checkpoints: Sequence[str]) -> None:
-    """The sentence, good examples, the checkpoint and the device; the same on every page."""
+def sidebar(checkpoints: Sequence[str]) -> Callable[[], None]:
+    """The sentence, good examples, the checkpoint and the device; the same on every page.
+
+    Returns:
+        what says again how exactly the model is shown, once the page has opened it.
+    """
     with st.sidebar:
         st.header(_("Headlight"), anchor=False)
-        st.caption(_("Every attention head of a Transformer, while it reads a sentence and writes its translation."))
+        st.caption(_(_OTHER if _fields() is _TEXT else _TRANSLATOR))
         _given()
         st.selectbox(
             _("Checkpoint"),
@@ -45,19 +54,29 @@ def sidebar(checkpoints: Sequence[str]) -> None:
             on_change=state.take,
             args=("checkpoint",),
         )
-        _verdict()
+        proof = st.empty()
+        _verdict(proof)
         add_model()
         _sentences()
         with st.popover(messages.in_every_language(said("Settings")), icon=":material/settings:", key="settings"):
             _app_language()
             _language()
             _device()
+    return partial(_verdict, proof)
 
 
-def _verdict() -> None:
+def _verdict(room: DeltaGenerator) -> None:
     """How exactly the chosen model is shown, of one that Headlight does not run itself."""
     if (verdict := models.verdict(state.current().model)) is not None:
-        st.caption(_("Proof: {verdict}", verdict=verdict))
+        room.caption(_("Proof: {verdict}", verdict=verdict))
+
+
+def _fields() -> tuple[Message, Message, Message]:
+    """What the field for the text is called: only a translator promises a translation."""
+    chosen = state.current().model
+    if models.kind(chosen) is None or models.is_english_german(chosen):
+        return _ENGLISH
+    return _SOURCE if models.target_language(chosen) else _TEXT
 
 
 def _app_language() -> None:
@@ -92,10 +111,7 @@ def _given() -> None:
     if kind == "image":
         _picture()
         return
-    if kind is None or models.is_english_german(state.current().model):
-        label, placeholder, button = said("English sentence"), said("Type an English sentence"), said("Translate")
-    else:
-        label, placeholder, button = _FIELDS[kind]
+    label, placeholder, button = _fields()
     examples = _examples()
     has_template = models.has_chat_template(state.current().model)
     st.text_area(

@@ -31,7 +31,7 @@ def files(trace: "Trace") -> None:
 
 
 def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
-    st.markdown(_("**Tables**"))
+    st.markdown(_("**Tables (CSV)**"))
     show_offers((*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)))
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:

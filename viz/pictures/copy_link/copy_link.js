@@ -24,6 +24,9 @@ export function linkOf(address, always) {
   return url.href;
 }
 
+/** Whether only this computer can open a link. @param {string} link */
+const isLocal = (link) => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(link).hostname);
+
 /** Put a text on the clipboard; by a selected field where the page came over plain HTTP. @param {string} text */
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -65,7 +68,7 @@ class CopyLink extends View {
     const link = linkOf(location.href, this.always);
     try {
       await copy(link);
-      this.said.textContent = this.note || _("Copied");
+      this.said.textContent = this.note || (isLocal(link) ? _("Copied; it opens only on this computer") : _("Copied"));
     } catch {
       this.said.textContent = _("The browser does not allow this page to copy: use the address above");
     }

@@ -80,8 +80,8 @@ class Question:
 
 def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
     """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
-    question = _question(trace, state.current().common.site)
-    words.show(trace, head, chosen_in(trace) if question is None else question.words, partial(_choose, trace))
+    site = state.current().common.site
+    words.show(trace, head, _marked(trace, site, _question(trace, site)), partial(_choose, trace))
 
 
 def begin(trace: "Trace", site: str) -> None:
@@ -103,8 +103,7 @@ def show(trace: "Trace", site: str) -> None:
     question = _question(trace, site)
     names = None if question is None else question.names
     how = _WORDS if words.word_lines(trace) else _CELLS
-    chosen = chosen_in(trace) if question is None else question.words
-    _QUESTION.show(LinkQuestion(chosen, names, _(how)), key="link-question")
+    _QUESTION.show(LinkQuestion(_marked(trace, site, question), names, _(how)), key="link-question")
     if question is None:
         return
     ranked = _ranked(trace, question.links)
@@ -198,6 +197,17 @@ def _found(trace: "Trace") -> Chosen | None:
 def _words_of_cell(trace: "Trace", site: str, row: int, key: int) -> Chosen:
     looking, looked_at = word_links.words_of_cell(trace, site, row, key)
     return () if looking is None else (looking,), () if looked_at is None else (looked_at,)
+
+
+def _marked(trace: "Trace", site: str, question: Question | None) -> Chosen:
+    """The words of a question; without one, those that a person has chosen, or the one of a row that is kept alone."""
+    if question is not None:
+        return question.words
+    row, key = finding.kept(trace)
+    chosen = chosen_in(trace)
+    if any(chosen) or row is None or key is not None or row >= len(trace.axis_tokens(site)[0]):
+        return chosen
+    return _words_of_cell(trace, site, row, 0)[0], ()
 
 
 def _question(trace: "Trace", site: str) -> Question | None:

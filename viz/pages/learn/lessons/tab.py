@@ -93,12 +93,14 @@ def _way(lesson: Lesson, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.dropdown("lesson", _("Lesson"), titles, width=290)
         help_text = _("All lessons, and how far you are")
-        contents = st.popover(":material/toc:", key="lesson-contents", help=help_text, on_change="rerun")
+        contents = st.popover(
+            _("Contents"), icon=":material/toc:", key="lesson-contents", help=help_text, on_change="rerun"
+        )
         if contents.open:
             with contents:
                 _contents()
         st.button(
-            ":material/arrow_back:", key="lesson-back", help=_("Previous step"), disabled=before is None,
+            _("Previous step"), icon=":material/arrow_back:", key="lesson-back", disabled=before is None,
             on_click=_go(before),
         )  # fmt: skip
         is_last = number == len(lesson.steps) and after is not None
