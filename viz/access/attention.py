@@ -100,6 +100,12 @@ def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Ax
     return rows.named_by_what_follows(queries, trace.written_tokens(site)), columns
 
 
+def has_words_of_several(trace: "Trace", site: str) -> bool:
+    """Whether a word that is read at a site has several tokens, so that whole words are another view."""
+    own = trace.special_tokens
+    return any(len(later.axes.whole_words(tokens, own).groups) < len(tokens) for tokens in trace.axis_tokens(site))
+
+
 @dataclass(frozen=True, eq=False)
 class MeasuredTiles:
     """The tiles of a site by a measure, as parts of its largest number."""

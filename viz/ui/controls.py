@@ -72,10 +72,14 @@ def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
     return segmented("measure", _("Numbers"), labels)
 
 
-def switch(field: str, label: str, help_text: str) -> bool:
+def switch(field: str, label: str, help_text: str | None = None) -> bool:
     """A choice of yes or no."""
     return st.toggle(
-        text_shown(label), key=state.bind(field), help=text_shown(help_text), on_change=state.take, args=(field,)
+        text_shown(label),
+        key=state.bind(field),
+        help=help_text and text_shown(help_text),
+        on_change=state.take,
+        args=(field,),
     )
 
 

@@ -220,8 +220,9 @@ def _offer_arrays(trace: "Trace") -> None:
     if has_weights:
         st.caption(
             _(
-                "`numpy.load(file)` reads it without Headlight and without pickle. `decoder.cross/weights` is "
-                "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace."
+                "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "
+                "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace.",
+                site=trace.sites[-1],
             )
         )
     else:

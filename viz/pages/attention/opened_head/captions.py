@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import streamlit as st
+
 from viz.access import attention, long_texts, models
 from viz.pictures.component import Component
 from viz.selection import state
@@ -48,13 +50,11 @@ class Headline:
     is_guess: bool
 
 
-def how_to_read(trace: "Trace", drawn_as: DrawnAs) -> str:
-    """How to read the open head, and the sign that begins a word, where its tokens have it."""
-    sentences = [_(HOW_TO_READ[drawn_as])]
-    has_sign = any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
+def show_sign(trace: "Trace") -> None:
+    """The sign that begins a word, where the tokens of a text have it."""
+    has_sign = trace.picture is None and any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
     if has_sign and not state.current().common.whole_words:
-        sentences.append(_("The sign ▁ marks the beginning of a word."))
-    return messages.in_a_row(sentences)
+        st.caption(_("▁ begins a word"), width="content")
 
 
 def special_tokens(trace: "Trace") -> str:

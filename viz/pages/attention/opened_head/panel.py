@@ -35,15 +35,18 @@ _NOTHING_LEFT: Final = said("There are only special tokens here: show them to se
 
 
 def _settings(trace: "Trace", site: str) -> None:
-    """How the open head is drawn; behind a button, what its numbers are, which head it is, and between what."""
+    """How the open head is drawn, and between what; behind a button, what its numbers are, and which head it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         controls.drawn_as()
         more = st.popover(
             shown(MEASURES[state.current().common.measure].label),
             key="open-head-more",
             icon=":material/tune:",
-            help=_("Measure, layer, head, words and special tokens"),
+            help=_("Measure, layer, head and special tokens"),
         )
+        if attention.has_words_of_several(trace, site) or state.current().common.whole_words:
+            controls.switch("whole_words", _("Whole words"))
+        captions.show_sign(trace)
     with more:
         name = controls.measure(measures.offered(models.abilities(state.current().model)))
     if name != "weights" and long_texts.is_long(trace, site):
@@ -56,8 +59,7 @@ def _settings(trace: "Trace", site: str) -> None:
     with more, st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
         controls.head(trace.heads_of(site), disabled=not MEASURES[name].is_per_head)
-    with more, st.container(horizontal=True, gap="medium"):
-        controls.switch("whole_words", _("Whole words"), _("Joins the tokens of a word."))
+    with more:
         controls.switch(
             "special_tokens",
             _("Special tokens"),
@@ -77,7 +79,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     picture_panel.show(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, previews):
-        st.caption(captions.how_to_read(trace, drawn_as))
+        st.caption(_(captions.HOW_TO_READ[drawn_as]))
     if measure.is_per_head:
         head_jobs.show(trace, site, layer, common.head)
     st.caption(captions.of_measure(trace, measure, site, common))
