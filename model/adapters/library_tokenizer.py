@@ -28,10 +28,11 @@ _SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "#
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text as token ids, and these as tokens."""
+    """A text as token ids, and these as tokens; `names` has them as WordPiece writes them, and is empty of others."""
 
     ids: tuple[int, ...]
     tokens: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
 
 class LibraryTokenizer:
@@ -64,7 +65,9 @@ class LibraryTokenizer:
                 # "didn't" is three pieces of one word, none of which is marked as going on.
                 if ids[i] not in self._verbatim and offsets[i][0] == offsets[i - 1][1] > 0:
                     tokens[i] = tokens[i].removeprefix(WORD_BEGIN) or tokens[i]
-        return Encoded(ids, tuple(tokens))
+        is_wordpiece = self._spelling == "wordpiece"
+        names = tuple(map(str, self.tokenizer.convert_ids_to_tokens(list(ids)))) if is_wordpiece else ()
+        return Encoded(ids, tuple(tokens), names)
 
     def offsets(self, text: str, *, with_special: bool = True) -> list[tuple[int, int]] | None:
         """The characters behind each token of `encode(text)`, (0, 0) for one that was added; None if they are not

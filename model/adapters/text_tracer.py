@@ -233,6 +233,7 @@ class TextTracer(BaseReader):
             text=text,
             source_ids=source.ids,
             source_tokens=source.tokens,
+            source_names=source.names,
             inputs=done.inputs,
             recorded=done.recorded,
             special_tokens=self.pieces.special_tokens,

@@ -74,6 +74,8 @@ class Trace:
         text: the source as typed.
         translation: the target as text; of a decoder-only model, what follows the text.
         source_ids, source_tokens: what the encoder read; empty without one.
+        source_names: the same tokens as their own tokenizer writes them, where that is not as above: BERT's pieces
+            with "##" in front go on with a word. A file does not hold them.
         target_ids, target_tokens: what the decoder read; one per query row, empty without one.
         predicted_ids, predicted_tokens: the most probable tokens after each of these rows.
         steps: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder
@@ -95,6 +97,7 @@ class Trace:
     translation: str = ""
     source_ids: tuple[int, ...] = ()
     source_tokens: tuple[str, ...] = ()
+    source_names: tuple[str, ...] = ()
     target_ids: tuple[int, ...] = ()
     target_tokens: tuple[str, ...] = ()
     predicted_ids: tuple[int, ...] = ()
@@ -184,6 +187,12 @@ class Trace:
         queries = self.source_tokens if stack == "encoder" else self.target_tokens
         return queries, self.source_tokens if kind == "cross" else queries
 
+    def axis_names(self, site: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What the tokens of `axis_tokens` are called: as their own tokenizer writes them."""
+        queries, keys = self.axis_tokens(site)
+        own = self.source_names or self.source_tokens
+        return own if queries is self.source_tokens else queries, own if keys is self.source_tokens else keys
+
     def written_tokens(self, site: str) -> tuple[str, ...]:
         """The tokens that the last so many query rows of a site wrote; none in an encoder, which writes nothing."""
         self._check_site(site)
@@ -191,7 +200,7 @@ class Trace:
 
     def row_names(self, site: str) -> tuple[str, ...]:
         """What the query rows of a site are called: the token, and in a decoder also what it writes, "weil → es"."""
-        tokens = single_tokens(self.axis_tokens(site)[0])
+        tokens = single_tokens(self.axis_names(site)[0])
         return tokens.named_by_what_follows(tokens, self.written_tokens(site)).labels
 
     def attention(self, site: str, layer: int) -> AttentionInputs:

@@ -90,10 +90,10 @@ def _measured(
 def shown_axes(trace: "Trace", site: str, view: MatrixView) -> tuple["Axis", "Axis"]:
     """The rows and the columns: tokens or words, with or without special tokens."""
     own = trace.special_tokens
-    queries, keys = (
-        later.axes.whole_words(tokens, own) if view.whole_words else later.axes.single_tokens(tokens)
-        for tokens in trace.axis_tokens(site)
-    )
+    if view.whole_words:
+        queries, keys = (later.axes.whole_words(tokens, own) for tokens in trace.axis_tokens(site))
+    else:
+        queries, keys = map(later.axes.single_tokens, trace.axis_names(site))
     rows, columns = queries, keys
     if not view.special_tokens:
         rows, columns = (axis.without_special_tokens(own) for axis in (queries, keys))

@@ -126,7 +126,7 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
         off, swapped, pointed = (
             spelled(None if each is None else each.said) for each in (verdict.off, verdict.swapped, verdict.pointed)
         )
-        keys = trace.axis_tokens(head[0])[1]
+        keys = trace.axis_names(head[0])[1]
         key, looks_at = "" if verdict.key is None else keys[verdict.key], ("", 0.0)
         if head[0] != ENCODER:
             row = trace.weights(head[0], head[1], [head[2]], [choice.place.row])[0, 0]
@@ -207,7 +207,7 @@ def every_head_pointed(reader: "Chooser", asked: Question) -> Task[PointedHeads]
         trace = _trace(reader, asked.texts[0], choice)
         found = later.head_verdict.point_heads(reader, choice, trace, progress)
         keys = zip(heads, found.keys.tolist(), strict=True)
-        names = tuple("" if key < 0 else trace.axis_tokens(head.site)[1][key] for head, key in keys)
+        names = tuple("" if key < 0 else trace.axis_names(head.site)[1][key] for head, key in keys)
         return PointedHeads(found.changes.double().numpy(), names)
 
     return Task(("every head pointed", reader.key, asked), len(heads), said("heads"), compute)

@@ -149,7 +149,7 @@ def _weights(
         stacked = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
         if len({of_layer.shape for of_layer in stacked}) > 1:
             raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
-        rows, columns = trace.axis_tokens(site)
+        rows, columns = trace.axis_names(site)
         return np.stack(stacked), tuple(rows), tuple(columns), sites.label(site)
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")

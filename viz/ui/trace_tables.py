@@ -76,7 +76,7 @@ def matrix(values: Float[np.ndarray, "row column"], rows: Sequence[str], columns
 
 def open_head(trace: "Trace", site: str, layer: int, head: int) -> bytes:
     """The weights of one head: a row for each query, a column for each key token."""
-    queries, keys = trace.row_names(site), trace.axis_tokens(site)[1]
+    queries, keys = trace.row_names(site), trace.axis_names(site)[1]
     lines = (
         [cell(queries[row]), *numbers]
         for rows, weights in _blocks_of_rows(trace, site, layer, head)
@@ -139,7 +139,7 @@ def all_heads(trace: "Trace", site: str) -> bytes:
 
 
 def _weights(trace: "Trace", site: str) -> Iterator[Row]:
-    sides = trace.row_names(site), trace.axis_tokens(site)[1]
+    sides = trace.row_names(site), trace.axis_names(site)[1]
     queries, keys = (list(enumerate(map(cell, names))) for names in sides)
     for layer in range(len(trace.inputs[site])):
         for head, weights in enumerate(trace.weights(site, layer).numpy()):
@@ -151,7 +151,7 @@ def _weights(trace: "Trace", site: str) -> Iterator[Row]:
 def tokens(trace: "Trace") -> bytes:
     """What the encoder and the decoder read, one token a row."""
     sides = (
-        ("source", trace.source_ids, trace.source_tokens),
+        ("source", trace.source_ids, trace.source_names or trace.source_tokens),
         ("target", trace.target_ids, trace.target_tokens),
     )
     rows = (

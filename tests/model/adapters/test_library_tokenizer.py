@@ -57,6 +57,17 @@ def test_special_tokens_keep_their_names(
     assert shown == {"wordpiece": ["[CLS]", "[SEP]"], "bytes": [], "metaspace": ["</s>"]}[kind]
 
 
+def test_bert_s_pieces_are_also_known_as_bert_writes_them(pieces: Callable[[str], LibraryTokenizer]) -> None:
+    encoded = pieces("wordpiece").encode("streetcars didn't")
+    begin, *_, apostrophe, last = encoded.names[1:-1]
+    assert begin.isalpha()
+    assert any(name.startswith("##") for name in encoded.names)
+    # These go on with a word, but BERT does not say so.
+    assert (apostrophe, last) == ("'", "t")
+    assert "".join(encoded.names[1:-1]).replace("##", "") == "streetcarsdidn't"
+    assert pieces("bytes").encode("streetcars").names == pieces("metaspace").encode("streetcars").names == ()
+
+
 def test_bytes_that_are_no_whole_character_are_readable_and_join_to_one(
     pieces: Callable[[str], LibraryTokenizer],
 ) -> None:

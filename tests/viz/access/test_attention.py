@@ -1,10 +1,13 @@
 """What is derived from a trace's attention: metrics and tiles, made once for all viewers."""
 
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from model.opening import open_reader
+from tests.model.adapters import zoo
 from tests.viz.reading import traced
 from viz.access import attention, models, traces
 from viz.pictures.tiles.codes import code
@@ -54,3 +57,14 @@ def test_tiles_by_another_measure_are_parts_of_its_largest_number(
     cells = np.frombuffer(zlib.decompress(measured.tiles.deflated), np.uint8).reshape(2, *values.shape).astype(int)
     assert values.shape[1] == heads
     np.testing.assert_array_equal(cells[0] + 256 * cells[1], code(values / np.float32(measured.top)))
+
+
+def test_rows_and_columns_of_a_bert_are_called_as_bert_writes_its_pieces(tmp_path: Path) -> None:
+    trace = open_reader(zoo.save_model(tmp_path / "bert", "bert")).trace("The streetcars.")
+    for is_joined, expected in ((False, trace.source_names), (True, ("[CLS]", "the", "streetcars.", "[SEP]"))):
+        view = attention.MatrixView("weights", whole_words=is_joined, special_tokens=True)
+        queries, keys = attention.shown_axes(trace, "encoder.self", view)
+        assert queries.labels == keys.labels == expected
+    assert trace.row_names("encoder.self") == trace.source_names
+    assert any(name.startswith("##") for name in trace.source_names)
+    assert not any("▁" in name for name in trace.source_names)

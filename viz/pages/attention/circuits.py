@@ -117,7 +117,7 @@ def _links(
 ) -> None:
     """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
     st.markdown(_("**QK: what {label} would attend to by tokens alone**", label=label))
-    rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
+    rows, columns = trace.row_names(site), trace.axis_names(site)[1]
     if max(len(rows), len(columns)) <= MOST_TOKENS:
         weights = circuits.weights(trace, site, layer).numpy()
         figure = matrix(

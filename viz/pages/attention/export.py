@@ -121,7 +121,7 @@ def _row(trace: "Trace", site: str, layer: int, head: int) -> Offer:
     """The row whose origin is told in another tab."""
     row = state.position("token", len(token_labels.row_labels(trace, site)), finding.default_cell(trace, site)[0])
     scaled, masked = state.current().attention.scaled, state.current().attention.masked
-    keys = trace.axis_tokens(site)[1]
+    keys = trace.axis_names(site)[1]
     numbers = {"query": row + 1, "keys": len(keys)}
     if scaled and masked:
         inside = _("for query {query}: q·k, scaled score, masked score and weight of each of {keys} keys", **numbers)

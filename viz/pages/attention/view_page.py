@@ -56,7 +56,7 @@ class OpenView:
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file; `digest` tells the checkpoint from any other."""
     weights = np.stack([trace.weights(view.site, layer).numpy() for layer in range(len(trace.inputs[view.site]))])
-    rows, keys = trace.row_names(view.site), trace.axis_tokens(view.site)[1]
+    rows, keys = trace.row_names(view.site), trace.axis_names(view.site)[1]
     opened, only_opened = (view.layer, view.head), weights.nbytes > _MOST_BYTES
     body = "".join(
         (

@@ -364,7 +364,7 @@ def _edit(trace: "Trace", stated: Stated) -> None:
 
 def _key(trace: "Trace", step: int, site: str, costliest: int) -> int:
     """The token to point at, one that the row at this step may see; by default the costliest."""
-    tokens = trace.axis_tokens(site)[1]
+    tokens = trace.axis_names(site)[1]
     allowed = tokens[: trace.rows_before + step + 1] if site == DECODER else tokens
     names = [f"{number} · {token}" for number, token in enumerate(display_tokens(allowed), start=1)]
     default = min(costliest, len(allowed) - 1)

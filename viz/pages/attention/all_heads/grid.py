@@ -48,7 +48,7 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
         Frame(
             spec=measured.tiles.spec,
             query_tokens=trace.row_names(site),
-            key_tokens=trace.axis_tokens(site)[1],
+            key_tokens=trace.axis_names(site)[1],
             address=attention.tiles_key(trace, site, measure),
             site=site,
             number=MEASURES[measure].number,
@@ -153,7 +153,7 @@ def _send_layers(
     empty = Frame(
         spec=grid.spec,
         query_tokens=trace.row_names(site),
-        key_tokens=trace.axis_tokens(site)[1],
+        key_tokens=trace.axis_names(site)[1],
         address=address,
         site=site,
     )

@@ -11,7 +11,7 @@ import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** `asked` is what both are called. @typedef {{ chosen: Chosen, asked: [string, string] | null, how: string, keptColour: string }} QuestionHeader */
 
-const THEN = said("Now click the key word; Esc cancels.");
+const THEN = said("Now click the key word, or the same word again to cancel.");
 
 class LinkQuestion extends View {
   /** @type {QuestionHeader} */ header;

@@ -36,10 +36,8 @@ if TYPE_CHECKING:
 _QUESTION: Final = Component(
     "pages/attention/all_heads/link_question.js", "pages/attention/all_heads/link_question.css"
 )
-#: So many heads are listed.
-MOST: Final = 4
-#: So many tiles are framed.
-_BEST: Final = 3
+#: So many heads are listed, and their tiles framed.
+MOST: Final = 3
 LABEL: Final = said("Link between two words")
 _CELLS: Final = said("Click a cell of the open head: the heads that link its two tokens most are then listed here.")
 _WORDS: Final = said(
@@ -144,7 +142,7 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
         )
     else:
         note = _("For each head, the weight from “{looking}” to “{looked_at}”.", looking=looking, looked_at=looked_at)
-    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=_BEST)
+    return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=MOST)
 
 
 def _choose(trace: "Trace", chosen: Chosen) -> None:
@@ -218,7 +216,7 @@ def _question(trace: "Trace", site: str) -> Question | None:
         looking, looked_at = (" + ".join(display_token(labels[word]) for word in side) for side in chosen)
         return Question(chosen, (looking, looked_at), _with_pronoun(trace, word_links.links(trace, *chosen)))
     row, key = finding.kept(trace)
-    rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
+    rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     if row is None or key is None or row >= len(rows) or key >= len(keys):
         return None
     names = [display_token(name.replace("▁", "") or name) for name in (rows[row], keys[key])]

@@ -51,9 +51,12 @@ class Headline:
 
 
 def show_sign(trace: "Trace") -> None:
-    """The sign that begins a word, where the tokens of a text have it."""
-    has_sign = trace.picture is None and any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens))
-    if has_sign and not state.current().common.whole_words:
+    """The sign that tells tokens that begin a word from others, where those of a text have it."""
+    if trace.picture is not None or state.current().common.whole_words:
+        return
+    if any(name.startswith("##") for name in trace.source_names):
+        st.caption(_("\\#\\# continues a word"), width="content")
+    elif not trace.source_names and any("▁" in token for token in (*trace.source_tokens, *trace.target_tokens)):
         st.caption(_("▁ begins a word"), width="content")
 
 

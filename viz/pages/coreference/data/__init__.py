@@ -267,8 +267,9 @@ def opened_row(
 ) -> Row:
     """The mean of these rows in a layer, over tokens or whole words, with the columns of the case's three spans."""
     values = model_pronoun_rows.measured_rows(reader, trace, site, layer, rows, MEASURES[measure])
-    tokens = trace.axis_tokens(site)[1]
-    keys = axes.whole_words(tokens, trace.special_tokens) if whole_words else axes.single_tokens(tokens)
+    keys = axes.single_tokens(trace.axis_names(site)[1])
+    if whole_words:
+        keys = axes.whole_words(trace.axis_tokens(site)[1], trace.special_tokens)
     joined = axes.between(values, axes.Axis(("",), (tuple(range(len(rows))),)), keys)[:, 0].numpy()
     joined.setflags(write=False)
     holds_case = model_pronoun_rows.reads_sentence(trace, site) or site == CROSS

@@ -125,7 +125,7 @@ def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
         return Seen(name, trace.text, ())
     layers = range(trace.layers_of(found.site))
     weights = np.stack([trace.weights(found.site, layer).numpy() for layer in layers])
-    rows, keys = trace.row_names(found.site), trace.axis_tokens(found.site)[1]
+    rows, keys = trace.row_names(found.site), trace.axis_names(found.site)[1]
     return Seen(name, trace.text, (Heads(name, weights, rows, keys, (found.layer, found.head)),))
 
 
@@ -146,7 +146,7 @@ def _step(trace: Trace, selection: "Selection") -> Seen:
         data = MatrixData(
             values=rows,
             row_tokens=head_numbers(len(rows)),
-            column_tokens=trace.axis_tokens(site)[1],
+            column_tokens=trace.axis_names(site)[1],
             scale=ColourScale.root(said("weight"), 1.0),
             title=name_of_rows,
             label=name_of_rows,

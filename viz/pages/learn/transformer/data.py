@@ -36,7 +36,7 @@ MOST_NUMBERS: Final = 1_200_000
 
 def tokens_of(trace: Trace, stack: Stack) -> tuple[str, ...]:
     """What a stack reads."""
-    return trace.source_tokens if stack == "encoder" else trace.target_tokens
+    return (trace.source_names or trace.source_tokens) if stack == "encoder" else trace.target_tokens
 
 
 def layers_of(trace: Trace, stack: Stack) -> int:

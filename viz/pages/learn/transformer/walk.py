@@ -455,7 +455,7 @@ def _origin(trace: "Trace", reader: "Reader", place: WalkState) -> Origin:
         other = derived(scaled=chosen.scaled, masked=chosen.masked)
     return Origin(
         row_name=trace.row_names(site)[row],
-        key_tokens=trace.axis_tokens(site)[1],
+        key_tokens=trace.axis_names(site)[1],
         real=real,
         other=other,
         followed=place.key,

@@ -189,7 +189,7 @@ def _show_heads(trace: "Trace") -> None:
             ),
         )
         frame.chart(
-            figures.head_row(claims.row_weights(trace, site, layer, head, row), trace.axis_tokens(site)[1]),
+            figures.head_row(claims.row_weights(trace, site, layer, head, row), trace.axis_names(site)[1]),
             "score-head-row",
             file_name("scores", head_name(site, layer, head), f"row{row}", sentence=trace.text),
             _("The weights of {which}, scaled and unscaled", which=which),
