@@ -1,4 +1,4 @@
-"""In a browser: a folder with a BERT is pasted on the left, and its heads are on the screen; a chat has its roles."""
+"""In a browser: what is seen of models of other people, and that a chat has its roles; `test_tasks` adds a BERT."""
 
 import re
 import shutil
@@ -15,20 +15,6 @@ from tests.model.adapters import zoo
 from tests.model.adapters.chats import save_chat_model
 
 TALK = "system: The house is old.\nuser: Which animal was tired?\nassistant: Me."
-
-
-def test_a_pasted_folder_shows_its_heads(url: str, page: Page, tmp_path: Path) -> None:
-    folder = zoo.save_model(tmp_path / "my-bert", "bert")
-    visit(page, url)
-    page.get_by_text("Add a model").click()
-    page.get_by_role("textbox", name="Folder").fill(str(folder))
-    page.get_by_role("textbox", name="Folder").press("Enter")
-    expect(page.get_by_role("combobox", name="Checkpoint")).to_be_visible()
-    expect(page.locator(".st-key-heads [data-ready]")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Text", exact=True)).to_be_visible()
-    expect(page).to_have_url(re.compile("checkpoint=my-bert"))
-    assert str(tmp_path) not in page.url
-    shutil.rmtree(folder)
 
 
 def test_another_attention_without_the_open_layer_and_head_opens_its_first(
