@@ -4,52 +4,45 @@ A link is `#head-SITE-L5H2`, plain Markdown: nothing of a text becomes HTML. `vi
 opens the head, and marks it wherever else the page shows it.
 """
 
-import re
-from typing import Final
+from typing import Final, Self
 
-from viz.text.messages import _
-from viz.text.sites import NAMES, SITES
+from viz.text.messages import Message, _
+from viz.text.sites import NAMES, head_label
 
 #: Where a link begins that names a head.
 HREF: Final = "#head-"
-#: Code, formulas and links, in which nothing is linked.
-_CLOSED: Final = r"`[^`]*`|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)"
 
 
-def address(site: str, layer: int, head: int) -> str:
-    """The link of a head; layer and head count from 0."""
-    return f"{HREF}{site}-L{layer + 1}H{head + 1}"
+class NamedHead(Message):
+    """The name of a head that knows which head it is: a text wherever texts are shown, a link where there can be one.
 
-
-def linked(text: str, site: str = "") -> str:
-    """Markdown in which every head is a link.
-
-    Args:
-        text: with heads as `head_label` names them, with or without the short name of their attention.
-        site: of those without; where it is not given, the one attention that the text names. Without any of these, a
-            head stays text.
+    Attributes:
+        site: of which attention.
+        layer, head: counted from 0.
     """
-    site = site or _named(text)
-    by_name = {_(NAMES[each].short): each for each in SITES}
-    names = "|".join(re.escape(name) for name in sorted(by_name, key=len, reverse=True))
 
-    def link(match: re.Match[str]) -> str:
-        own = by_name.get(match["name"] or "", site)
-        if match["closed"] or not own:
-            return match[0]
-        layer, head = int(match["layer"]), int(match["head"])
-        before = match[0].removesuffix(f"L{layer} H{head}")
-        return f"{before}[L{layer} H{head}]({address(own, layer - 1, head - 1)})"
+    site: str
+    layer: int
+    head: int
 
-    of_site = rf"(?:(?<!\w)(?P<name>{names}) )?"
-    pattern = rf"(?P<closed>{_CLOSED})|{of_site}\bL(?P<layer>[1-9]\d*) H(?P<head>[1-9]\d*)\b"
-    return re.sub(pattern, link, text)
+    def __new__(cls, site: str, layer: int, head: int, with_site: bool = False) -> Self:
+        """The name is "L5 H2", or "cross L5 H2" where those of several attentions stand together."""
+        name = head_label(layer, head)
+        values = {"site": NAMES[site].short, "head": name} if with_site else {"head": name}
+        made = super().__new__(cls, "{site} {head}" if with_site else "{head}", values)
+        made.site, made.layer, made.head = site, layer, head
+        return made
 
+    def __getnewargs__(self) -> tuple[str, int, int, bool]:  # type: ignore[override]
+        """What a copy is made of."""
+        return self.site, self.layer, self.head, "site" in self.values
 
-def _named(text: str) -> str:
-    """The one attention that a text names in full; "" for none or several."""
-    lower = text.lower()
-    named = [
-        site for site in SITES if any(_(name).lower() in lower for name in (NAMES[site].phrase, NAMES[site].label))
-    ]
-    return named[0] if len(named) == 1 else ""
+    @property
+    def address(self) -> str:
+        """Where its link leads."""
+        return f"{HREF}{self.site}-L{self.layer + 1}H{self.head + 1}"
+
+    @property
+    def link(self) -> str:
+        """The name as a link, Markdown in the language of this page run."""
+        return f"[{_(self)}]({self.address})"

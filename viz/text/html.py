@@ -11,7 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 from unicodedata import category
 
-from viz.text.messages import _, shown
+from viz.text.head_links import NamedHead
+from viz.text.messages import Message, _, shown, template
 from viz.text.token_text import display_token
 from viz.theme import HEAD_COLOURS
 
@@ -66,12 +67,23 @@ def literal(text: str) -> str:
     return escape(visible(text))
 
 
+def with_links(text: str) -> str:
+    """Text as HTML that shows it as it is; heads that a message names are links."""
+    if isinstance(text, NamedHead):
+        return f'<a href="{text.address}">{literal(text)}</a>'
+    if isinstance(text, Message) and any(isinstance(value, NamedHead) for value in text.values.values()):
+        values = {name: with_links(value) if isinstance(value, str) else value for name, value in text.values.items()}
+        return literal(template(text.template)).format(**values)
+    return literal(text)
+
+
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str | Marked]], *, label: str) -> str:
     """An HTML table; the first cell of a row is its header.
 
     Args:
         columns: titles, left to right.
-        rows: one text for each column; every one is shown literally, words of it marked where that is asked for.
+        rows: one text for each column; every one is shown literally, words of it marked where that is asked for, and
+            the heads that a message names as links.
         label: what the table shows, for those who hear it.
     """
     assert all(len(row) == len(columns) for row in rows), "one text for each column"
@@ -108,8 +120,10 @@ def _wrapped(text: str, column: Column) -> str:
 
     A number stays whole, and so does the interval that stands in brackets behind it.
     """
-    shown_text = literal(text)
+    shown_text = with_links(text)
     if not column.is_number:
+        if "<a " in shown_text:
+            return shown_text
         return _LONG.sub(lambda name: _BREAKS.sub("<wbr>", name[0]), shown_text)
     number, bracket, rest = shown_text.partition(" (")
     whole = '<span style="white-space:nowrap">'

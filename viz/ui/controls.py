@@ -14,7 +14,8 @@ from viz.selection import state
 from viz.selection.attention import BERTVIZ_VIEWS, DRAWN_AS
 from viz.selection.common import MEASURE_NAMES
 from viz.text import sites
-from viz.text.messages import _
+from viz.text.head_links import NamedHead
+from viz.text.messages import Message, _, plural
 from viz.text.messages import shown as text_shown
 from viz.ui.measures import MEASURES
 
@@ -217,6 +218,18 @@ def plain(text: str) -> str:
     # Half of a surrogate pair, which JSON can spell, cannot be sent to a browser.
     unlinked = _ADDRESS.sub("\\g<0>\u2060", text_shown(text).encode("utf-8", errors="replace").decode())
     return "".join(f"\\{c}" if c.isascii() and not (c.isalnum() or c.isspace()) else c for c in unlinked)
+
+
+def markdown(message: str) -> str:
+    """What `said` made, as Markdown in the language of this page run: heads are links, other values plain text."""
+    if isinstance(message, NamedHead):
+        return message.link
+    if not isinstance(message, Message):
+        return plain(message)
+    values = {name: markdown(value) if isinstance(value, str) else value for name, value in message.values.items()}
+    if message.many:
+        return plural(message.template, message.many, int(str(values.pop("count"))), **values)
+    return _(message.template, **values)
 
 
 def segmented(

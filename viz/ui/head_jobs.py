@@ -11,7 +11,7 @@ from viz.access.head_jobs import HeadJobs
 from viz.pictures.head_grid.component import TileJobs
 from viz.selection import state
 from viz.text import sites
-from viz.text.head_links import linked
+from viz.text.head_links import NamedHead
 from viz.text.messages import Message, _, plural, said
 from viz.theme import HEAD_COLOURS
 
@@ -48,14 +48,20 @@ NAMES: Final[dict[str, JobName]] = {
 }
 
 
-def title(site: str, layer: int, head: int | None, *, with_site: bool = False) -> str:
+def title(site: str, layer: int, head: int | None) -> str:
     """The name of a head of the chosen model and its surest job: "L5 H2 · follows antecedents 0.71".
 
     Args:
         site, layer, head: as of `sites.head_label`.
-        with_site: whether the name begins with that of the site.
     """
+    return " · ".join([sites.head_label(layer, head), *_known(site).words(layer, head, _named)])
+
+
+def linked_title(site: str, layer: int, head: int | None, *, with_site: bool = False) -> str:
+    """The same as Markdown, the name a link to the head; `with_site` it begins with that of the site."""
     name = sites.head_label(layer, head, site if with_site else None)
+    if head is not None:
+        name = NamedHead(site, layer, head, with_site).link
     return " · ".join([name, *_known(site).words(layer, head, _named)])
 
 
@@ -112,9 +118,9 @@ def show_taught(site: str) -> None:
             "**{head} was taught, not found:** an extra loss in training made it attend from “it” to its "
             "antecedent. Whether the translation uses the head is another question: switch it off under "
             "*Compare*, *Cause*.",
-            head=sites.head_label(*taught),
+            head=NamedHead(site, *taught).link,
         )
-        st.caption(linked(taught_so, site))
+        st.caption(taught_so)
 
 
 def sentence(measured: HeadJobs, layer: int, head: int) -> str:

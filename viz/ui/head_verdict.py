@@ -6,9 +6,9 @@ Every page that states what a head does to a choice states it by this sentence, 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from viz.text.head_links import NamedHead
 from viz.text.messages import Message, said
 from viz.text.numbers import signed
-from viz.text.sites import NAMES, head_label
 from viz.text.token_text import spoken
 
 if TYPE_CHECKING:
@@ -82,7 +82,6 @@ def tried(stated: "Stated") -> tuple[Tried, Tried, Tried]:
 
 def sentence(stated: "Stated") -> Message:
     """The verdict, in any language and without Markdown."""
-    site, layer, head = stated.verdict.head
 
     def of(found: Tried, texts: dict[bool, Message]) -> str:
         if found.why_not:
@@ -93,7 +92,7 @@ def sentence(stated: "Stated") -> Message:
     off, pointed, swapped = map(of, tried(stated), (_OFF, _POINTED, _SWAPPED))
     return said(
         _VERDICTS[stated.verdict.dependence],
-        head=said("{site} {head}", site=NAMES[site].short, head=head_label(layer, head)),
+        head=NamedHead(*stated.verdict.head, with_site=True),
         choice=said("“{token}” rather than “{other}”", token=spoken(stated.token), other=spoken(stated.against)),
         off=off,
         pointed=pointed,

@@ -9,7 +9,7 @@ from model.analysis.metrics.head_jobs import HeadJob
 from viz.access.head_jobs import HeadJobs
 from viz.text.sites import CROSS
 from viz.ui import head_jobs
-from viz.ui.head_jobs import NAMES, on_tiles, row_name, sentence, signs_said, title, titles
+from viz.ui.head_jobs import NAMES, linked_title, on_tiles, row_name, sentence, signs_said, title, titles
 
 FOLLOWS = HeadJob("antecedent", 0.722, 0.651, 0.785)
 MEASURED = HeadJobs({(0, 1): (FOLLOWS, HeadJob("same", 0.41, 0.40, 0.42))}, 200)
@@ -23,7 +23,7 @@ def test_a_title_has_the_surest_job_and_none_where_there_is_none(monkeypatch: py
     monkeypatch.setattr(head_jobs, "state", SimpleNamespace(current=lambda: SimpleNamespace(model=None)))
     monkeypatch.setattr("viz.access.head_jobs.of_model", lambda choice, site: MEASURED)
     assert title(CROSS, 0, 1) == "L1 H2 · follows antecedents 0.72"
-    assert title(CROSS, 0, 1, with_site=True) == "cross L1 H2 · follows antecedents 0.72"
+    assert linked_title(CROSS, 0, 1, with_site=True) == f"[cross L1 H2](#head-{CROSS}-L1H2) · follows antecedents 0.72"
     assert row_name(CROSS, 0, 1) == "L1 H2 · ↪"
     assert titles(CROSS, (1, 2)) == ("L1 H1", title(CROSS, 0, 1))
     assert title(CROSS, 0, None) == "L1, all heads"

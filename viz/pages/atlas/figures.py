@@ -1,6 +1,6 @@
 """Draw heads as points on a map on which near ones look alike."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -55,10 +55,12 @@ def nearest(
     return order
 
 
-def neighbours(distances: Float[np.ndarray, "layer_head layer_head"], heads: int) -> list[str]:
-    """The nearest heads of each as a text, with their distances."""
+def neighbours(
+    distances: Float[np.ndarray, "layer_head layer_head"], heads: int, named: Callable[[int, int], str] = head_label
+) -> list[str]:
+    """The nearest heads of each as a text, with their distances; `named` says what a head is called."""
     return [
-        ", ".join(f"{head_label(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
+        ", ".join(f"{named(*divmod(int(other), heads))} ({distances[index, other]:.2f})" for other in others)
         or _("none")
         for index, others in enumerate(nearest(distances))
     ]

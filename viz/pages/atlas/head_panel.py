@@ -13,7 +13,7 @@ from viz.pages.atlas.figures import neighbours
 from viz.pages.atlas.view import View
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
-from viz.text.head_links import linked
+from viz.text.head_links import NamedHead
 from viz.text.html import visible
 from viz.text.messages import _, shown
 from viz.text.sites import head_label
@@ -48,8 +48,9 @@ def show(atlas: "Atlas", view: View) -> None:
                 key=f"atlas-best-{rank}", type="tertiary", on_click=state.change,
                 kwargs={"layer": best_layer, "head": best_head},
             )  # fmt: skip
-    near = neighbours(data.distances(atlas, view.site), heads)[layer * heads + head]
-    st.caption(linked(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near), view.site))
+    near = neighbours(data.distances(atlas, view.site), heads, lambda *other: NamedHead(view.site, *other).link)
+    at = layer * heads + head
+    st.caption(_("Most similar to {near}. In brackets: the distance, from 0 to 1.", near=near[at]))
     _strongest(atlas, view, layer, head)
 
 

@@ -19,7 +19,6 @@ from viz.selection.branch_codes import Choice, EditHead, write_code
 from viz.selection.coreference import MARKS, OWN_TEXTS, Replacement
 from viz.server.widgets import sent
 from viz.text import html
-from viz.text.head_links import linked
 from viz.text.messages import _, in_a_row, said, shown
 from viz.text.numbers import decimal, signed
 from viz.text.sites import DECODER, ENCODER, NAMES, file_name
@@ -85,7 +84,7 @@ def show() -> None:
     with verdict:
         stated = long_work.outcome(task, _("Put this head to the test"), key="cause-verdict", start=True)
         if stated is not None:
-            st.markdown(f"**{linked(plain(_(head_verdict.sentence(stated))))}**")
+            st.markdown(f"**{controls.markdown(head_verdict.sentence(stated))}**")
     if stated is not None:
         with cards:
             _interventions(stated, chosen.texts[0])

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import _, in_a_row, plural, said, with_or
 from viz.text.numbers import percent, signed
@@ -53,7 +54,7 @@ def first_sentence(scores: "CoreferenceScores") -> str:
     return _(
         "**{heads} of the {attention} follows the antecedent**: it gives more weight to the right noun in {share} of "
         "{rows} sentences; guessing the nearest noun is right in {nearest}.",
-        heads=with_or(dict.fromkeys(head_name(site, *of.head) for of in site.held_out)),
+        heads=with_or(dict.fromkeys(_linked(site, *of.head) for of in site.held_out)),
         attention=NAMES[site.site].phrase,
         share=percent(_held_out_share(site)),
         rows=rows,
@@ -91,7 +92,7 @@ def baselines(site: "SiteScores") -> dict[str, float]:
 
 
 def verdict(site: "SiteScores") -> str:
-    """Whether a head, chosen on one half, beats the nearest candidate on the other: one plain sentence or two."""
+    """Whether a head, chosen on one half, beats the nearest candidate on the other: a sentence or two of Markdown."""
     if not site.held_out:
         return _("There are too few pairs to choose a head on one half and test it on the other.")
     better = [held_out for held_out in site.held_out if held_out.beats_nearest]
@@ -107,7 +108,7 @@ def _explained(site: "SiteScores", held_out: "HeldOutHead") -> str:
     gain, low, high = (signed(100 * value, 1) for value in held_out.gain.at())
     return _(
         _BETTER if held_out.beats_nearest else _NOT_BETTER,
-        head=head_name(site, *held_out.head),
+        head=_linked(site, *held_out.head),
         half=_HALVES[held_out.chosen_on],
         accuracy=interval(held_out.accuracy),
         rows=held_out.rows,
@@ -156,7 +157,7 @@ def luck(site: "SiteScores") -> str:
     most_accurate = _(
         "The most accurate head on all sentences is {head} with {accuracy}; this is too high, because it was chosen "
         "on these same sentences.",
-        head=head_name(site, *site.best),
+        head=_linked(site, *site.best),
         accuracy=interval(site.accuracy, *site.best),
     )
     return in_a_row((above_chance, most_accurate))
@@ -184,7 +185,7 @@ def head_table(site: "SiteScores") -> dict[str, list[float] | list[str]]:
     """A column for each metric of every head; accuracies and weights as shares."""
     layers, heads = site.accuracy.value.shape
     table: dict[str, list[float] | list[str]] = {
-        _("Head"): [head_name(site, *head) for head in np.ndindex(layers, heads)]
+        _("Head"): [str(head_name(site, *head)) for head in np.ndindex(layers, heads)]
     }
     columns = {
         _("Accuracy"): site.accuracy.value,
@@ -205,7 +206,12 @@ def head_table(site: "SiteScores") -> dict[str, list[float] | list[str]]:
 
 def head_name(site: "SiteScores", layer: int, head: int) -> str:
     """A head as people name it; with rollout, which averages heads, the layer: "L3, all heads"."""
-    return head_label(layer, None if site.measure == "rollout" else head)
+    return head_label(layer, None) if site.measure == "rollout" else NamedHead(site.site, layer, head)
+
+
+def _linked(site: "SiteScores", layer: int, head: int) -> str:
+    name = head_name(site, layer, head)
+    return name.link if isinstance(name, NamedHead) else name
 
 
 def interval(estimate: "Estimate", *index: int) -> str:
@@ -218,5 +224,7 @@ def _held_out(site: "SiteScores | None", half: int) -> str:
     """The best head of a half and its accuracy on the other."""
     for held_out in site.held_out if site else ():
         if site is not None and held_out.chosen_on == half:
-            return _("{head}: {accuracy}", head=head_name(site, *held_out.head), accuracy=interval(held_out.accuracy))
+            return said(
+                "{head}: {accuracy}", head=head_name(site, *held_out.head), accuracy=interval(held_out.accuracy)
+            )
     return ABSENT

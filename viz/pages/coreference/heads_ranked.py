@@ -17,7 +17,7 @@ from viz.pages.coreference.heads_together import chosen_words, named
 from viz.selection import state
 from viz.selection.coreference import CauseBy
 from viz.text import html
-from viz.text.head_links import linked
+from viz.text.head_links import NamedHead
 from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
 from viz.text.numbers import signed
 from viz.text.sites import NAMES, file_name, head_label
@@ -107,7 +107,7 @@ def _show_effects(
     both: "tuple[HeadEffects, HeadEffects]", heads: "tuple[HeadName, ...]", asked: Sequence[Question], by: str
 ) -> None:
     measured, estimated = both
-    st.markdown(linked(sweep_sentence(measured, heads, causes.words(asked))))
+    st.markdown(sweep_sentence(measured, heads, causes.words(asked)))
     of = estimated if by == "estimate" else measured
     bound = float(measured.intact.abs().mean())
     _map(-of.mean_changes.double().numpy(), heads, _("log-odds lost"), bound, by)
@@ -221,7 +221,7 @@ def _by_flips(effects: "HeadEffects") -> Int[np.ndarray, "head"]:
 
 def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str) -> None:
     values = patching.overall.double().numpy()
-    st.markdown(linked(patching_sentence(patching, heads)))
+    st.markdown(patching_sentence(patching, heads))
     if not np.isnan(values).all():
         _map(values, heads, _("0 is A, 1 is B"), 1.0, by)
         make = partial(tables.heads_and, heads, {"share_of_the_way_to_b": values})
@@ -229,7 +229,7 @@ def _show_patching(patching: "Patching", heads: "tuple[HeadName, ...]", by: str)
 
 
 def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
-    """Which head carries most of the choice, in one sentence."""
+    """Which head carries most of the choice, in one sentence; as Markdown."""
     values = patching.overall.double().numpy()
     a, b = float(patching.a.mean()), float(patching.b.mean())
     start = _("Log-odds of A’s word: {a} reading A, {b} reading B.", a=signed(a), b=signed(b))
@@ -244,4 +244,4 @@ def patching_sentence(patching: "Patching", heads: "Sequence[HeadName]") -> str:
         carried = _MOST_IS_CARRIED_UNTOLD
     elif a - b < SMALL_GAP:
         carried = _MOST_IS_CARRIED_HARDLY_TOLD
-    return in_a_row((start, _(carried, head=head_label(head.layer, head.head, head.site), share=largest)))
+    return in_a_row((start, _(carried, head=NamedHead(*head, with_site=True).link, share=largest)))

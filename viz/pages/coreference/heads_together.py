@@ -18,10 +18,10 @@ from viz.selection import state
 from viz.selection.coreference import OthersOf
 from viz.server.widgets import sent
 from viz.text import html
-from viz.text.head_links import linked
+from viz.text.head_links import NamedHead
 from viz.text.messages import _, clauses_with_and, plural, said, with_commas
 from viz.text.numbers import percent, signed
-from viz.text.sites import NAMES, head_label
+from viz.text.sites import NAMES
 from viz.text.sites import label as site_label
 from viz.text.token_text import spoken
 from viz.ui import controls, frame, long_work, uploads
@@ -69,7 +69,7 @@ def show(
         chosen = chosen_heads(heads)
         if chosen:
             off = causes.removed_heads(heads, chosen, others_off=choices.others_off, others_of=choices.others_of)
-            st.markdown(linked(_which_are_off(len(off), len(heads), chosen)))
+            st.markdown(_which_are_off(len(off), len(heads), chosen))
             task = causes.removal(reader, asked, of_set, choices.replacement, off)
             label = _("Switch them off in all pairs")
             removal = long_work.outcome(task, label, key="cause-removal", start=len(asked) == 1)
@@ -88,8 +88,8 @@ def code(head: "HeadName") -> str:
 
 
 def named(heads: Sequence["HeadName"]) -> str:
-    """Several heads as people name them."""
-    labels = [head_label(head.layer, head.head, head.site) for head in heads[:MOST_NAMED]]
+    """Several heads as people name them, as links in Markdown."""
+    labels = [NamedHead(*head, with_site=True).link for head in heads[:MOST_NAMED]]
     listed, more = with_commas(labels), len(heads) - MOST_NAMED
     return _("{heads} and {count} more", heads=listed, count=more) if more > 0 else listed
 
@@ -142,7 +142,7 @@ def _which_are_off(count: int, of_model: int, chosen: Sequence["HeadName"]) -> s
 
 def _show_removal(removal: Removal, asked: Sequence[Question]) -> None:
     words = causes.words(asked)
-    st.markdown(linked(removal_sentence(removal, words)))
+    st.markdown(removal_sentence(removal, words))
     for letter, spans in zip(LETTERS, removal.written, strict=False):
         if all(span.is_same for span in spans):
             text = "".join(span.first_text for span in spans).strip()

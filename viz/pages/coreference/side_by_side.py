@@ -20,7 +20,6 @@ from viz.pictures.figures.heads import head_rows
 from viz.selection import state
 from viz.selection.coreference import MARKS
 from viz.server.widgets import sent
-from viz.text.head_links import linked
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
 from viz.text.numbers import signed
 from viz.text.sites import file_name, head_label
@@ -337,12 +336,12 @@ def say_farthest(moved: Mapping[str, Movement]) -> None:
         return
     site, layer, head = found
     measure = MEASURES[common.measure]
-    name = head_jobs.title(site, layer, head if measure.is_per_head else None, with_site=True)
+    name = head_jobs.linked_title(site, layer, head if measure.is_per_head else None, with_site=True)
     count = sum(of.values.size for of in moved.values())
     with st.container(horizontal=True, vertical_alignment="center"):
         found_text = _FARTHEST[measure.is_per_head, measure.is_share]
         value = signed(float(moved[site].values.max()), 2)
-        st.markdown(linked(_(found_text, head=name, count=count, value=value, most=MOST)), width="content")
+        st.markdown(_(found_text, head=name, count=count, value=value, most=MOST), width="content")
         opened = common.site, common.layer, common.head if measure.is_per_head else 0
         if opened != found:
             chosen = {"site": site, "layer": layer, "head": head}
@@ -389,7 +388,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         config=frame.chart_config(name),
         alt=_("How far each head of each layer moves towards the right antecedent"),
     )
-    _explain(moved, names, opened, site)
+    _explain(moved, opened, site, averaged=averaged)
     st.caption(
         _(
             "How far each head moves towards the right antecedent. Warm: it follows the meaning. Cold: it moves the "
@@ -406,12 +405,12 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         number_controls.table_button(_("Map (CSV)"), partial(tables.movements, moved.values, moved.parts), name)
 
 
-def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int], site: str) -> None:
+def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: bool) -> None:
     first, second = moved.parts[opened]
     text = _(
         "**{head}** moves **{movement}**: {first} in the first sentence ({first_antecedent:.3f} − "
         "{first_distractor:.3f}), {second} in the second ({second_antecedent:.3f} − {second_distractor:.3f}).",
-        head=names[opened[0] * moved.values.shape[1] + opened[1]],
+        head=head_jobs.linked_title(site, opened[0], None if averaged else opened[1]),
         movement=signed(moved.values[opened], 3),
         first=signed(first[0] - first[1], 3),
         first_antecedent=first[0],
@@ -420,7 +419,7 @@ def _explain(moved: Movement, names: Sequence[str], opened: tuple[int, int], sit
         second_antecedent=second[0],
         second_distractor=second[1],
     )
-    st.markdown(linked(text, site))
+    st.markdown(text)
 
 
 def _open_cell() -> None:

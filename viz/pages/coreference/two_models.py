@@ -14,6 +14,7 @@ from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
 from viz.server.widgets import sent
 from viz.text import html, sites
+from viz.text.head_links import NamedHead
 from viz.text.messages import _, in_a_row, plural, said
 from viz.text.numbers import signed
 from viz.text.sites import file_name
@@ -187,7 +188,7 @@ def plain_title(name: str) -> str:
 def _nearest(found: "HeadDistances", values: np.ndarray, matching: list[tuple[int, int]]) -> None:
     rows = [
         (
-            sites.head_label(found.first[i].layer, found.first[i].head),
+            NamedHead(*found.first[i]),
             sites.head_label(found.second[j].layer, found.second[j].head),
             f"{values[i, j]:.3f}",
         )

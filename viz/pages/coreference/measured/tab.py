@@ -14,7 +14,6 @@ from viz.pictures.figures.head_map import head_map, short_names
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites
-from viz.text.head_links import linked
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, plural, said
 from viz.text.messages import shown as text_shown
@@ -116,7 +115,7 @@ def show() -> None:
     if scores is None:
         st.caption(about)
     else:
-        found.markdown(f":small[{linked(findings.first_sentence(scores))}]")
+        found.markdown(f":small[{findings.first_sentence(scores)}]")
         _show_scores(scores, file_name("coreference", scores.measure, case_set.name), about)
 
 
@@ -187,7 +186,7 @@ def _skipped(counts: Mapping[str, int], sentence: Message, scored: int = 0) -> N
 def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_margin: float) -> None:
     """Verdict and maps of one site, then ladder, table and groups; margins are drawn up to the widest."""
     averaged = site.measure == "rollout"
-    st.markdown(linked(findings.verdict(site), site.site))
+    st.markdown(findings.verdict(site))
     head_jobs.show_taught(site.site)
     st.caption(findings.luck(site))
     _skipped(unscored, said("{count:,} sentences scored; not scored: {reasons}."), len(site.cases))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from viz.text.messages import _, shown
-from viz.ui.controls import plain
+from viz.ui.controls import markdown
 
 #: What a view has found: numbers and words, by their names.
 Found = Mapping[str, float | str]
@@ -92,13 +92,6 @@ class Lesson:
     exercise: str = ""
 
 
-class _Literal(str):
-    """A word of the model, every sign of which is shown as it is."""
-
-    def __format__(self, spec: str) -> str:
-        return plain(str(self))
-
-
 @cache
 def lessons() -> Mapping[str, Lesson]:
     """Every lesson by its name, in the order of the numbers that their files begin with: 0, 1, 2, …"""
@@ -165,7 +158,7 @@ def holds(claim: str, found: Found) -> bool:
 def filled(text: str, found: Found) -> str:
     """A text of a lesson as Markdown: `{name}` and `{name:.2f}` become what the view has found, taken literally."""
     return filled_plainly(
-        text, {name: _Literal(shown(value)) if isinstance(value, str) else value for name, value in found.items()}
+        text, {name: markdown(value) if isinstance(value, str) else value for name, value in found.items()}
     )
 
 

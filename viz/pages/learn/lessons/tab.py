@@ -30,7 +30,6 @@ from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
 from viz.text import glossary
-from viz.text.head_links import linked
 from viz.text.html import table
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
@@ -187,7 +186,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
     with shown, st.skeleton(height=frame.SKELETON_HEIGHT):
         view = long_work.awaited(data.task(shipped, lesson, number), key="lesson")
     with words.container():
-        st.markdown(linked(glossary.explained(filled(step.text, view.found))))
+        st.markdown(glossary.explained(filled(step.text, view.found)))
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
@@ -201,7 +200,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         draw(
             view.picture, shipped.choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt
         )
-        st.caption(linked(glossary.explained(shown_text(view.caption))))
+        st.caption(glossary.explained(controls.markdown(view.caption)))
         if number == len(lesson.steps) and not present.is_on():
             _ending(lesson)
 

@@ -9,6 +9,7 @@ from model import Translator
 from model.analysis.interventions.head_effects import HeadEffects, measure_effects
 from model.analysis.interventions.patching import ChoicePair, Patching, patch_paths
 from model.analysis.metrics.head_names import HeadName
+from tests.viz.links import unlinked
 from tests.viz.page_run import app_of, run_page
 from tests.viz.pages.coreference.cause.test_tab import OTHER, TEXT, question, settled
 from tests.viz.sent import charts, numbers_of
@@ -50,22 +51,26 @@ def effects(changes: dict[tuple[int, int], float], intact: tuple[float, ...] = (
     return HeadEffects(intact=torch.tensor(intact), changes=table)
 
 
+def sweep(table: HeadEffects, words: list[tuple[str, str]]) -> str:
+    return unlinked(heads_ranked.sweep_sentence(table, HEADS, words))
+
+
 def test_the_head_that_flips_a_choice_is_named_with_both_words() -> None:
-    said = heads_ranked.sweep_sentence(effects({(0, 21): -4.5, (1, 21): -1.0, (0, 1): -3.0}), HEADS, [ES, SIE])
+    said = sweep(effects({(0, 21): -4.5, (1, 21): -1.0, (0, 1): -3.0}), [ES, SIE])
     assert "cross L2 H2 flips the choice: A from “es” to “sie”" in said
     assert "B from" not in said
     assert "No other head does" in said
 
 
 def test_that_no_head_flips_the_choice_is_said_with_the_one_that_moves_it_most() -> None:
-    said = heads_ranked.sweep_sentence(effects({(0, 4): -3.0, (1, 4): -1.0}), HEADS, [ES, SIE])
+    said = sweep(effects({(0, 4): -3.0, (1, 4): -1.0}), [ES, SIE])
     assert "Switched off alone, no head of 24 flips the choice" in said
     assert "−2.00" in said
 
 
 def test_of_many_sentences_the_flips_are_counted() -> None:
     table = effects({(0, 2): -9.0, (1, 2): -9.0, (2, 3): -9.0}, intact=(1.0, 1.0, 1.0, 1.0))
-    said = heads_ranked.sweep_sentence(table, HEADS, [ES, SIE, ES, SIE])
+    said = sweep(table, [ES, SIE, ES, SIE])
     assert "flips most choices: 2 of 4" in said
     assert "2 of 24 heads flip at least one" in said
 
@@ -78,7 +83,7 @@ def patched(values: np.ndarray, a: float = 2.0, b: float = -2.0) -> Patching:
 def test_the_sentence_names_the_head_that_carries_most_of_the_choice() -> None:
     values = np.zeros((3, 2, 4), dtype=np.float32)
     values[2, 1, 3] = 0.75
-    sentence = heads_ranked.patching_sentence(patched(values), HEADS)
+    sentence = unlinked(heads_ranked.patching_sentence(patched(values), HEADS))
     assert "cross L2 H4 carries most of it: 75%" in sentence
     assert "+2.00 reading A, −2.00 reading B" in sentence
 

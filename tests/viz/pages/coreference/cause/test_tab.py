@@ -18,7 +18,6 @@ from model.analysis.interventions.patching import patch_heads
 from model.analysis.interventions.word_pairs import own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from tests.patience import PATIENCE
-from tests.viz.links import unlinked
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.sent import charts, numbers_of
 from viz.access import findings
@@ -30,7 +29,7 @@ from viz.selection.url import parse, to_params
 from viz.server.background_jobs import Job, Progress, Task
 from viz.text.numbers import signed
 from viz.text.sites import SITES
-from viz.ui.controls import plain
+from viz.ui.controls import markdown
 from viz.ui.head_verdict import sentence, tried
 
 TEXT, OTHER = "Tom was late again.", "Tom was here again."
@@ -83,9 +82,8 @@ def test_the_verdict_on_the_head_of_the_run_comes_before_all_heads_are_tested(
         app.run()
         found = findings.finding(trace, saved, None)
         stated = access.tested(saved, question(saved, trace), (found.site, found.layer, found.head))
-        assert f"**{plain(sentence(stated.compute(Progress(1, 'heads'))))}**" in [
-            unlinked(one.value) for one in app.markdown
-        ]
+        said = markdown(sentence(stated.compute(Progress(1, "heads"))))
+        assert f"**{said}**" in [one.value for one in app.markdown]
         assert not charts(app)
     finally:
         ended.set()
@@ -96,7 +94,7 @@ def test_the_verdict_and_the_three_cards_are_the_models_own(saved: Translator, t
     asked = question(saved, trace)
     assert asked.a.right == trace.steps[5].token_id
     stated = access.tested(saved, asked, ("decoder.cross", 1, 2)).compute(Progress(1, "heads"))
-    assert f"**{plain(sentence(stated))}**" in [unlinked(one.value) for one in app.markdown]
+    assert f"**{markdown(sentence(stated))}**" in [one.value for one in app.markdown]
     assert stated.verdict.swapped is not None
     for each in tried(stated):
         assert f"{signed(each.change, 1)} nats" in html(app)

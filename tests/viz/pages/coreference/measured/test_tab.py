@@ -50,7 +50,7 @@ def test_the_page_measures_the_curated_set_and_shows_what_python_measures(
         app.session_state[f"measured-{part}"] = True
     measured(opened(app))
     assert not app.error
-    shown = [unlinked(one.value) for one in app.markdown]
+    shown = [one.value for one in app.markdown]
     for site in scores.sites.values():
         assert findings.verdict(site) in shown
     # Two maps, a ladder and groups for each site, and the margins.
@@ -70,7 +70,7 @@ def test_a_result_is_kept_for_whoever_comes_back(app: AppTest) -> None:
 
 
 def test_what_was_found_is_said_first(app: AppTest, scores: CoreferenceScores) -> None:
-    shown = [unlinked(one.value) for one in measured(opened(app)).markdown]
+    shown = [one.value for one in measured(opened(app)).markdown]
     (said,) = (place for place, text in enumerate(shown) if findings.first_sentence(scores) in text)
     assert said < min(shown.index(findings.verdict(site)) for site in scores.sites.values())
 

@@ -15,6 +15,7 @@ from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
+from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
@@ -42,7 +43,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
         changed += int(written[row] != step.token_id)
         rows.append(
             (
-                display_token(step.token), head_label(layer, head), display_token(trace.source_tokens[key]),
+                display_token(step.token), NamedHead(CROSS, layer, head), display_token(trace.source_tokens[key]),
                 f"{weight:.2f}", f"{np.exp(step.log_prob):.2f}", f"{probabilities[row]:.2f}",
                 said("yes") if written[row] != step.token_id else said("no"),
             )
@@ -51,7 +52,7 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     layer, head, key = rows_of[most]
     found: dict[str, float | str] = {
         "tokens": len(rows), "changed": changed, "same": len(rows) - changed, "weight": float(np.mean(weights)),
-        "translation": trace.translation, "head": head_label(layer, head), "loss": _word(trace.steps[most].token),
+        "translation": trace.translation, "head": NamedHead(CROSS, layer, head), "loss": _word(trace.steps[most].token),
         "before": float(np.exp(trace.steps[most].log_prob)), "after": float(probabilities[most]),
     }  # fmt: skip
     found["verdict"] = said("More than half") if changed * 2 > len(rows) else said("Fewer than half")
@@ -80,7 +81,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
     found: dict[str, float | str] = {
         "word": word, "key": key, "attention": NAMES[site].phrase, "heads": int(given.size),
         "mean": float(given.mean()), "most": float(given.max()), "least": float(given.min()),
-        "head": head_label(*places[0]), "largest_in": int(largest.sum()), "median": float(np.median(given)),
+        "head": NamedHead(site, *places[0]), "largest_in": int(largest.sum()), "median": float(np.median(given)),
         "even": len(keys) / weights.shape[-1],
     }  # fmt: skip
     labels = [*(head_label(*place) for place in places), said("mean of all {heads}", heads=given.size)]
@@ -208,7 +209,7 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
     layer, head = map(int, np.unravel_index(differ.argmax(), differ.shape))
     found: dict[str, float | str] = {
         "rows": rows, "share": float(differ.mean()), "count": round(float(differ.mean()) * rows),
-        "head": head_label(layer, head), "most": float(differ.max()), "agree": 1 - float(differ.mean()),
+        "head": NamedHead(ENCODER, layer, head), "most": float(differ.max()), "agree": 1 - float(differ.mean()),
     }  # fmt: skip
     some = said("In some rows") if differ.mean() < 0.5 else said("In most rows")
     found["verdict"] = some if differ.any() else said("Never")

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from viz.access import attention, head_jobs
-from viz.pages.learn.lessons.data.shipped import head_of
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Heads, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
+from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.sites import NAMES, SITES, file_name, head_label, head_name, head_numbers, layer_labels
@@ -25,7 +25,7 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
     rows, keys = trace.row_names(site), trace.axis_tokens(site)[1]
     reach = min(weights.shape)
     found: dict[str, float | str] = {
-        "head": head_label(layer, number),
+        "head": NamedHead(site, layer, number),
         "attention": NAMES[site].phrase,
         "rows": len(rows),
         "keys": len(keys),
@@ -86,7 +86,7 @@ def jobs(shipped: "Shipped") -> View:
         for (layer, head), of_head in ({} if measured is None else measured.of_heads).items():
             for job in of_head:
                 if job.value > best.get(job.metric, (0.0, ""))[0]:
-                    best[job.metric] = job.value, head_of(site, layer, head)
+                    best[job.metric] = job.value, NamedHead(site, layer, head, with_site=True)
         rows += [(JOBS[metric][0], name, f"{value:.2f}") for metric, (value, name) in best.items()]
     found: dict[str, float | str] = {
         "heads": heads,
@@ -113,8 +113,9 @@ def parts(shipped: "Shipped", *, text: str, site: str, layer: int, word: str) ->
     total = float(np.linalg.norm(added.sum(0)))
     found: dict[str, float | str] = {
         "word": word, "attention": NAMES[site].phrase, "layer": layer + 1, "heads": len(lengths),
-        "d_model": added.shape[1], "longest": head_label(layer, int(lengths.argmax())), "length": float(lengths.max()),
-        "shortest_length": float(lengths.min()), "sum_of_lengths": float(lengths.sum()), "length_of_sum": total,
+        "d_model": added.shape[1], "longest": NamedHead(site, layer, int(lengths.argmax())),
+        "length": float(lengths.max()), "shortest_length": float(lengths.min()),
+        "sum_of_lengths": float(lengths.sum()), "length_of_sum": total,
         "verdict": said("Shorter") if total < lengths.sum() else said("As long"),
     }  # fmt: skip
     picture = Bars(
@@ -137,7 +138,7 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
     weights = attention.cell_weights(trace, site, [at], keys)
     layer, head = map(int, np.unravel_index(np.nanargmax(weights), weights.shape))
     found: dict[str, float | str] = {
-        "head": head_label(layer, head), "attention": NAMES[site].phrase, "word": word, "key": key,
+        "head": NamedHead(site, layer, head), "attention": NAMES[site].phrase, "word": word, "key": key,
         "weight": float(weights[layer, head]), "mean": float(np.nanmean(weights)),
         "heads": int(weights.size), "above_half": int((weights > 0.5).sum()),
         "even": len(keys) / len(trace.axis_tokens(site)[1]),
@@ -176,7 +177,7 @@ def followed(shipped: "Shipped") -> View:
                 if job.metric == "antecedent":
                     low, high = job.low or job.value, job.high or job.value
                     interval = said("{low:.2f} to {high:.2f}", low=low, high=high)
-                    rows.append((head_of(site, layer, head), f"{job.value:.2f}", interval))
+                    rows.append((NamedHead(site, layer, head, with_site=True), f"{job.value:.2f}", interval))
                     best = max(best, (job.value, rows[-1][0], low, high))
     found: dict[str, float | str] = {
         "heads": len(rows),

@@ -18,6 +18,7 @@ from model.analysis.scoring.saturation import random_saturation
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
+from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import Message, said, said_plural
 from viz.text.sites import ENCODER, file_name, head_label
@@ -193,8 +194,8 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
     row = int(distances[head].argmax())
     names = trace.axis_tokens(ENCODER)[1]
     found: dict[str, float | str] = {
-        "length": len(names), "farthest": float(farthest.max()), "head": head_label(0, head), "from": names[row],
-        "to": names[int(weights[head, row].argmax())], "weight": float(weights[head, row].max()),
+        "length": len(names), "farthest": float(farthest.max()), "head": NamedHead(ENCODER, 0, head),
+        "from": names[row], "to": names[int(weights[head, row].argmax())], "weight": float(weights[head, row].max()),
         "far": int((farthest > WINDOW // 2).sum()), "heads": len(farthest), "reach": WINDOW // 2, "window": WINDOW,
         "mean": float(distances.mean()),
     }  # fmt: skip

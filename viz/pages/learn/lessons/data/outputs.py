@@ -11,9 +11,10 @@ from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.word_diff import word_diff
 from model.nn.edits import SwitchOff
 from viz.access import head_verdict, word_links
-from viz.pages.learn.lessons.data.shipped import head_of, word_of_key
+from viz.pages.learn.lessons.data.shipped import word_of_key
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.background_jobs import Progress
+from viz.text.head_links import NamedHead
 from viz.text.html import Column, Marked
 from viz.text.messages import said
 from viz.text.numbers import signed
@@ -49,7 +50,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
         site, layer, head = shipped.head(trace, named)
         result = compare_edit(shipped.translator, text, 0, [SwitchOff(site, layer, head)])
         changed += result.first_difference is not None
-        name = head_of(site, layer, head)
+        name = NamedHead(site, layer, head, with_site=True)
         rows.append(
             (
                 name,
@@ -83,10 +84,10 @@ def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View
     after = np.array([exp(result.log_prob_after) for result in results])
     lowest = int(after.argmin())
     found: dict[str, float | str] = {
-        "head": head_label(layer, number), "word": word, "layer": layer + 1,
+        "head": NamedHead(site, layer, number), "word": word, "layer": layer + 1,
         "before": before, "after": float(after[number]),
-        "lowest": float(after.min()), "lowest_head": head_label(layer, lowest), "text": results[number].edited_text,
-        "changed": sum(result.first_difference is not None for result in results),
+        "lowest": float(after.min()), "lowest_head": NamedHead(site, layer, lowest),
+        "text": results[number].edited_text, "changed": sum(result.first_difference is not None for result in results),
         "verdict": said("It stays") if results[number].first_difference is None else said("It changes"),
     }  # fmt: skip
     picture = Bars(
@@ -115,7 +116,7 @@ def three_interventions(shipped: "Shipped", *, text: str, other: str, head: str,
     stated = task.compute(Progress(task.total, task.unit))
     all_three = off, pointed, swapped = tried(stated)
     found: dict[str, float | str] = {
-        "head": head_of(site, layer, number), "word": word, "verdict": sentence(stated),
+        "head": NamedHead(site, layer, number, with_site=True), "word": word, "verdict": sentence(stated),
         "dependence": stated.verdict.dependence, "off": off.token, "swapped": swapped.token, "pointed": pointed.token,
         "key": spoken(stated.key),
     }  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 from viz.access import attention
 from viz.pages.learn.lessons.data.shipped import of_weights
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
+from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import Message, said
 from viz.text.sites import NAMES, head_label
@@ -165,7 +166,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
     queries = trace.axis_tokens(site)[0]
     names = [
-        said("“{token}” in {head}", token=spoken(queries[at[2]]), head=head_label(int(at[0]), int(at[1])))
+        said("“{token}” in {head}", token=spoken(queries[at[2]]), head=NamedHead(site, int(at[0]), int(at[1])))
         for at in (low, high)
     ]
     series: dict[str, np.ndarray] = {name: rows[tuple(at)] for name, at in zip(names, (low, high), strict=True)}
@@ -194,7 +195,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
     names = [head_label(layer, number) for _, layer, number in heads]
     found: dict[str, float | str] = {
         **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
-        "other_head": names[1], "word": word, "overlap": float(np.minimum(*rows).sum()),
+        "other_head": NamedHead(*heads[1]), "word": word, "overlap": float(np.minimum(*rows).sum()),
     }  # fmt: skip
     picture = Bars(
         labels=display_tokens(trace.axis_tokens(site)[1]),
@@ -252,7 +253,7 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
 
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:
-    return {"head": head_label(layer, head), "attention": NAMES[site].phrase}
+    return {"head": NamedHead(site, layer, head), "attention": NAMES[site].phrase}
 
 
 def _reads(found: dict[str, float | str]) -> Message:

@@ -12,7 +12,7 @@ from viz.access import findings, head_jobs, models, traces, word_links
 from viz.pages.learn.lessons.lesson import LessonFileError
 from viz.selection.model_choice import ModelChoice
 from viz.text.messages import Message, said
-from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
+from viz.text.sites import CROSS, ENCODER, SITES
 from viz.text.token_text import spoken
 
 if TYPE_CHECKING:
@@ -96,11 +96,6 @@ class Shipped:
             if label.strip(".,!?") == word and known.is_source(index) == (site in (ENCODER, CROSS)):
                 return known.groups[index]
         raise _no_word(word, trace)
-
-
-def head_of(site: str, layer: int, head: int) -> Message:
-    """A head, counted from 0, with its site: "cross L4 H2"."""
-    return said("{site} {head}", site=NAMES[site].short, head=head_label(layer, head))
 
 
 def of_weights(weights: Float[np.ndarray, "key"], trace: "Trace", site: str) -> dict[str, float | str]:
