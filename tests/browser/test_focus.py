@@ -239,7 +239,7 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
     visit(page, shipped_url.replace("/?", "/compare?"))
-    links, cells = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]'), page.locator(".point.pointed-head")
+    links, cells = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]'), page.locator(".pointed-spot")
     expect(links).to_have_count(2)
     settled(page)
     page.wait_for_load_state("networkidle")

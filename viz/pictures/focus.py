@@ -6,16 +6,24 @@ Labels are also named by the role of a chat that they are of (`chat_roles.js`).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Final, Literal
 
 from viz import theme
 from viz.text.sites import CROSS, DECODER, ENCODER
 
-#: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads.
-Side = Literal["source", "target"]
+#: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads; and of a sentence beside it.
+Side = Literal["source", "target", "other source", "other target"]
 #: For each label the positions of its tokens.
 Groups = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Tokens of one side."""
+
+    side: Side
+    tokens: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,12 @@ class FocusAxis:
     side: Side
     ahead: int = 0
     groups: Groups | None = None
+
+
+def beside(axis: FocusAxis) -> FocusAxis:
+    """The same axis of a sentence that stands beside another one on its page."""
+    sides: Mapping[Side, Side] = {"source": "other source", "target": "other target"}
+    return replace(axis, side=sides[axis.side])
 
 
 #: The queries and the keys of each site.

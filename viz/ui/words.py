@@ -8,8 +8,9 @@ from viz import theme
 from viz.access import chats, word_links
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
-from viz.pictures.payload import CHOSEN, read
+from viz.pictures.payload import CHOSEN, Text, read
 from viz.selection import state
+from viz.text.messages import said
 from viz.text.token_text import display_word
 from viz.ui import sentence
 
@@ -25,6 +26,43 @@ NOTHING: Final[Chosen] = ((), ())
 
 
 @dataclass(frozen=True, slots=True)
+class WordMark:
+    """What a word is in its sentence.
+
+    Attributes:
+        word: counted in its line.
+        name: what it is called.
+        colour, line: of the line below the word, for CSS.
+        doubt: why there is a question mark behind it; "" where there is none.
+    """
+
+    word: int
+    name: Text
+    colour: str
+    line: str
+    doubt: Text = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WordHeads:
+    """The heads that tint the words of a page on which no picture has one open.
+
+    Attributes:
+        address: of their tiles (`viz.pictures.tiles.store`).
+        site: which attention.
+        layer, head: the open one.
+        rows, columns: its queries and its keys.
+    """
+
+    address: str
+    site: str
+    layer: int
+    head: int
+    rows: FocusAxis
+    columns: FocusAxis
+
+
+@dataclass(frozen=True, slots=True)
 class WordLine:
     """A text as words.
 
@@ -35,6 +73,8 @@ class WordLine:
         pieces: of each word that is marked as rare, how many it is broken into; 0 for others.
         axis: the tokens of each word.
         roles: runs of words that are of one role of a chat: role, first word, end.
+        marks: what some words are.
+        twins: the tokens of each word's twin in a sentence beside this one; None where there is no such sentence.
     """
 
     mark: str
@@ -43,14 +83,36 @@ class WordLine:
     pieces: tuple[int, ...]
     axis: FocusAxis
     roles: Roles = ()
+    marks: Sequence[WordMark] = ()
+    twins: FocusAxis | None = None
+
+
+#: What a person can do with a word.
+HOW: Final = said(
+    "Point at a word to see what the open head attends to from it; click two words to find the heads that link them. "
+    "Shift+click, or a long press, adds a word."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The lines, and the words that are marked as chosen."""
+    """The lines, and what is chosen of them.
+
+    Attributes:
+        lines: of one sentence.
+        chosen: the words that are marked as chosen.
+        resting: the words that look as long as a person neither points at any nor has chosen one.
+        heads: what tints the words; None where that is the head that the page has open.
+        is_single: whether one word can be chosen, and no second one.
+        how: what a person can do with a word.
+    """
 
     lines: Sequence[WordLine]
     chosen: Annotated[Chosen, CHOSEN]
+    resting: Annotated[tuple[int, ...], CHOSEN] = ()
+    heads: Annotated[WordHeads | None, CHOSEN] = None
+    is_single: bool = False
+    how: Text = HOW
     kept_colour: str = theme.HEAD_COLOURS[1]
 
 

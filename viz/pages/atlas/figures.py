@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz import theme
+from viz.pictures.figures import spots
 from viz.text.messages import _
 from viz.text.sites import head_label
 
@@ -180,5 +181,8 @@ def head_scatter(
         "clickmode": "event+select",
     }
     # Room above for the buttons, which would lie over a name.
-    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}, "meta": {"heads": site}}
-    return go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)
+    margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
+    figure = go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)
+    boxes = [(x, x, y, y) for x, y in flat.tolist()]
+    spots.show(figure, heads=(((site, *divmod(int(at), heads)), box) for at, box in zip(there, boxes, strict=True)))
+    return figure

@@ -92,7 +92,7 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
 
 def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) -> None:
     """How much each head of the attention copies."""
-    figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head))
+    figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head), site=site)
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
     st.caption(

@@ -10,8 +10,10 @@ from jaxtyping import Bool, Float
 
 from viz import theme
 from viz.pages.coreference.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
+from viz.pictures.figures import spots
 from viz.pictures.figures.head_map import frame_cells
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.pictures.focus import Place
 from viz.text.messages import _, shown
 from viz.text.numbers import signed
 from viz.text.sites import NAMES, head_label, head_numbers, layer_labels
@@ -27,6 +29,8 @@ LAYER_HEIGHT, MIN_MAP_HEIGHT, BAR_HEIGHT = 42, 220, 22
 #: With more heads than this, numbers no longer fit into the cells.
 MAX_NUMBERED: Final = 12
 HEIGHT: Final = 330
+#: Beside a probability of 1 its number has room.
+LONGEST_BAR: Final = 1.8
 #: Margins smaller than this everywhere are drawn as the small ones they are.
 MARGIN_FLOOR: Final = 0.01
 #: The baselines by name, with their colours and dashes.
@@ -81,7 +85,7 @@ def movement_map(
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
     if not averaged:
-        figure.update_layout(meta={"heads": site})
+        spots.show(figure, heads=spots.head_cells(site, values.shape))
     return figure
 
 
@@ -172,7 +176,7 @@ def every_head_map(
     figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
     hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
     figure.add_trace(_marks(table.shape, custom, hover, size=14))
-    figure.update_layout(meta={"heads": ""})
+    spots.show(figure, heads=((head, spots.cell(rows.index((head.site, head.layer)), head.head)) for head in heads))
     for begin in begins[1:]:
         figure.add_hline(begin - 0.5, line={"color": theme.CHART_TEXT, "width": 1})
     if framed is not None:
@@ -186,8 +190,8 @@ def every_head_map(
     return figure
 
 
-def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
-    """How probable each German pronoun is at one step; the one that is written is dark and says so."""
+def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence[Place] = ()) -> go.Figure:
+    """How probable each German pronoun is at one step; the one that is written, at `places`, is dark and says so."""
     forms = list(probabilities)
     plain = [escape(form, quote=False) for form in forms]
     labels = [f"<b>{text}</b>" if form == written else text for form, text in zip(forms, plain, strict=True)]
@@ -208,7 +212,9 @@ def form_bars(probabilities: Mapping[str, float], written: str) -> go.Figure:
         ),
         theme.figure_layout(len(forms) * BAR_HEIGHT + 16),
     )
-    figure.update_xaxes(range=[0, 1.8], visible=False, fixedrange=True)
+    figure.update_xaxes(range=[0, LONGEST_BAR], visible=False, fixedrange=True)
+    bars = ((places, (0, LONGEST_BAR, row - 0.5, row + 0.5)) for row, form in enumerate(forms) if form == written)
+    spots.show(figure, words=bars)
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(forms))),
@@ -238,6 +244,7 @@ def head_ladder(
     low: Float[np.ndarray, "head"],
     high: Float[np.ndarray, "head"],
     baselines: Mapping[str, float],
+    heads: Sequence[spots.Head] = (),
 ) -> go.Figure:
     """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
     order = np.argsort(-value, kind="stable")
@@ -271,7 +278,7 @@ def head_ladder(
         | {"line": {"color": LINES[name][0], "dash": LINES[name][1], "width": 2}}
         for name, height in baselines.items()
     ]
-    return go.Figure(
+    figure = go.Figure(
         points,
         theme.figure_layout(HEIGHT)
         | {
@@ -292,9 +299,14 @@ def head_ladder(
             "shapes": lines,
         },
     )
+    ends = ((rank - 0.5, rank + 0.5, float(low[i]), float(high[i])) for rank, i in enumerate(order))
+    spots.show(figure, heads=((heads[i], box) for i, box in zip(order, ends, strict=True)) if heads else ())
+    return figure
 
 
-def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str]) -> go.Figure:
+def group_map(
+    groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str], heads: Sequence[spots.Head] = ()
+) -> go.Figure:
     """Accuracy in each group of sentences: a row a group, a column a head."""
     values = np.stack([of_group.ravel() for of_group in groups.values()])
     ticks = tuple((share, f"{share:.0%}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
@@ -309,6 +321,7 @@ def group_map(groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequ
         ),
     )
     figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
+    spots.show(figure, heads=((head, spots.column_of(column, len(groups))) for column, head in enumerate(heads)))
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Show a sentence above its translation with pronoun, antecedent and distractor marked, as HTML.
+"""Show a sentence with pronoun, antecedent and distractor marked, as HTML; and say how these are marked in words.
 
 A role has a colour and a line of its own under the word, so that colour is not the only sign.
 """
@@ -14,6 +14,8 @@ from viz.theme import HEAD_COLOURS
 from viz.ui.sentence import Line, with_rare_words
 
 Span = tuple[int, int]
+#: Why there is a question mark behind a word.
+GUESSED: Final = said("guessed by this page")
 #: A text longer than this is cut off after its last mark.
 MAX_SHOWN: Final = 600
 
@@ -42,30 +44,15 @@ ROLES: Final[Mapping[str, Role]] = {
 }
 
 
-def marked_sentence(
-    source: Line, spans: Mapping[str, Span], written: Line | None, pronoun: Span | None, *, is_guess: bool = False
-) -> str:
-    """A sentence above its translation; each takes its own writing direction.
+def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
+    """A sentence in a line of its own, with a text after it.
 
     Args:
-        source: what was read.
-        spans: role → its characters in the source.
-        written: its translation, if there is one.
-        pronoun: its characters in the translation.
+        source: the sentence.
+        spans: role → its characters in the sentence.
+        after: the text.
         is_guess: whether which of the candidates is which is only guessed.
     """
-    of_written = {} if pronoun is None else {"pronoun": pronoun}
-    return (
-        '<div style="display:grid;grid-template-columns:max-content 1fr;column-gap:0.9rem;row-gap:0.3rem;'
-        'align-items:baseline;line-height:1.5">'
-        + _line(source, spans, is_guess=is_guess)
-        + ("" if written is None else _line(written, of_written))
-        + "</div>"
-    )
-
-
-def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
-    """A sentence in a line of its own, with a text after it; arguments as of `marked_sentence`."""
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:0.9rem;align-items:baseline;line-height:1.6">'
         f'{_line(source, spans, is_guess=is_guess)}<span style="opacity:0.8">{literal(after)}</span></div>'
@@ -97,7 +84,7 @@ def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> s
 
 
 def _marked(line: Line, spans: Mapping[str, Span], *, is_guess: bool) -> str:
-    guess = f'<sup title="{literal(_("guessed by this page"))}">?</sup>'
+    guess = f'<sup title="{literal(GUESSED)}">?</sup>'
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:
@@ -111,7 +98,6 @@ def _mark(role: str, content: str) -> str:
     """HTML marked as what plays a role."""
     colour, line = ROLES[role].colour, ROLES[role].line
     return (
-        f'<mark title="{literal(ROLES[role].name)}" style="color:inherit;'
-        f"background:color-mix(in srgb,{colour} 22%,transparent);"
-        f'border-bottom:3px {line} {colour};border-radius:2px;padding:0 2px">{content}</mark>'
+        f'<mark title="{literal(ROLES[role].name)}" style="color:inherit;background:none;'
+        f'border-bottom:3px {line} {colour};">{content}</mark>'
     )

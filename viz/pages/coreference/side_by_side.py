@@ -9,13 +9,15 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.errors import HeadlightError
 from viz.access import models
-from viz.pages.coreference import data, pair_controls, tables
+from viz.pages.coreference import data, pair_controls, pair_words, tables
 from viz.pages.coreference.data import Movement, Row, Side, marked_case, pronoun_choice
 from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
-from viz.pages.coreference.marked_sentence import ROLES, legend, marked_sentence
+from viz.pages.coreference.marked_sentence import ROLES, legend
 from viz.pages.coreference.pair_controls import NAMES
-from viz.pictures.figures.comparison import align, difference_heatmap, row_difference
+from viz.pages.coreference.pair_words import TOKEN_FIELDS, Sentence, places
+from viz.pictures.figures.comparison import Alignment, align, difference_heatmap, row_difference
 from viz.pictures.figures.heads import head_rows
 from viz.selection import state
 from viz.selection.coreference import MARKS
@@ -27,7 +29,6 @@ from viz.text.token_text import display_token
 from viz.ui import controls, frame, head_jobs, measures, number_controls, sentence, token_labels
 from viz.ui.controls import plain
 from viz.ui.measures import MEASURES
-from viz.ui.sentence import Line
 
 if TYPE_CHECKING:
     from model import Trace
@@ -39,7 +40,6 @@ DROPPED: Final = said(
     "A control without a pronoun: the subject is left out, as is common in Chinese. The word marked “pronoun” is the "
     "predicate without a subject, whose row is used; the antecedent is what the subject would be."
 )
-TOKEN_FIELDS: Final = ("token", "other_token")
 #: Of the first and of the second sentence: the label of the choice of a row, what a picture shows, what it has alone.
 _LOOK_FROM: Final = (said("First sentence: query"), said("Second sentence: query"))
 _ROWS_OF: Final = (
@@ -82,7 +82,8 @@ def show() -> None:
     else:
         texts = [case.sentence for case in pair.cases]
     if not texts[1]:
-        _read(0, texts[0], st.container())
+        alone = st.container()
+        _show_plainly([_read(0, texts[0], alone)], [alone])
         return
     with st.grid(2, min_column_width=430, gap="medium"):
         picture, words = st.container(), st.container()
@@ -92,8 +93,14 @@ def show() -> None:
         below, written = st.container(), st.container()
     # Side by side they need more room than a column has.
     choice = st.container(horizontal=True, vertical_alignment="bottom")
-    # A sentence that cannot be read must not hide the one before it.
-    shown = [_read(number, text, slot) for number, (text, slot) in enumerate(zip(texts, slots, strict=True))]
+    traces: list[Trace] = []
+    try:
+        for number, (text, slot) in enumerate(zip(texts, slots, strict=True)):
+            traces.append(_read(number, text, slot))
+    except HeadlightError:
+        # A sentence that cannot be read must not hide the one before it.
+        _show_plainly(traces, slots)
+        raise
     with picture:
         cases, guesses = _own_cases(texts, row) if pair is None else (list(pair.cases), [False] * len(texts))
     with below:
@@ -101,34 +108,33 @@ def show() -> None:
             st.html(legend(is_guess=any(guesses)))
         if pair is not None and pair.is_control:
             st.caption(_(DROPPED if pair.cases[0].is_dropped else CONTROL))
-    sides = [Side(number, trace, case) for number, ((trace, _), case) in enumerate(zip(shown, cases, strict=True))]
-    choices = [
-        _mark(side.trace, side.case, line, is_guess=is_guess) if side.case is not None else None
-        for side, (_, line), is_guess in zip(sides, shown, guesses, strict=True)
-    ]
+    sides = [Side(number, trace, case) for number, (trace, case) in enumerate(zip(traces, cases, strict=True))]
     looking, site = show_all(sides, Slots(picture, found, choice))
     with written:
-        _show_choices(sides, choices)
+        _show_choices(sides)
     show_rows(looking, site)
+    shown = zip(looking, slots, guesses, strict=True)
+    pair_words.show([Sentence(side, slot, is_guess) for side, slot, is_guess in shown], site)
+    _caution(traces, slots)
 
 
-def _read(number: int, text: str, slot: DeltaGenerator) -> tuple["Trace", DeltaGenerator]:
-    """The trace of a sentence, and the page element in which its words are marked."""
+def _read(number: int, text: str, slot: DeltaGenerator) -> "Trace":
+    """The trace of a sentence; meanwhile its place says so."""
     with slot:
-        line = st.empty()
-        trace = sentence.read(text, f"trace-{number}")
-        source, written = _lines(trace)
-        line.html(marked_sentence(source, {}, written, None))
-        # The sentences of a set are in the language that the model reads, or English.
-        for caution in () if state.current().coreference.pair else sentence.cautions(source):
-            st.caption(caution)
-    return trace, line
+        return sentence.read(text, f"trace-{number}")
 
 
-def _lines(trace: "Trace") -> tuple[Line, Line | None]:
-    """What was read, and what was written for it, if anything was."""
-    source, *written = sentence.lines_of(trace)
-    return source, written[0] if written else None
+def _show_plainly(traces: Sequence["Trace"], slots: Sequence[DeltaGenerator]) -> None:
+    for trace, slot in zip(traces, slots, strict=False):
+        slot.html(sentence.lines_html(sentence.lines_of(trace)))
+    _caution(traces, slots)
+
+
+def _caution(traces: Sequence["Trace"], slots: Sequence[DeltaGenerator]) -> None:
+    """What makes translations doubtful; the sentences of a set are in the language that the model reads, or English."""
+    for trace, slot in () if state.current().coreference.pair else zip(traces, slots, strict=False):
+        for caution in sentence.cautions(sentence.lines_of(trace)[0]):
+            slot.caption(caution)
 
 
 def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[PronounCase | None], list[bool]]":
@@ -162,20 +168,10 @@ def _own_cases(texts: Sequence[str], row: DeltaGenerator) -> "tuple[list[Pronoun
     return cases, [one.is_guess for one in own]
 
 
-def _mark(trace: "Trace", case: "PronounCase", line: DeltaGenerator, *, is_guess: bool) -> "PronounChoice | None":
-    """Mark the words of a case in both lines; the choice of its German pronoun is returned, if there is one."""
-    spans = dict(zip(MARKS, case.spans, strict=True))
-    model = state.current().model
-    choice = pronoun_choice(models.any_translator(model), case) if models.is_english_german(model) else None
-    source, written = _lines(trace)
-    pronoun = None if choice is None or isinstance(choice.pronoun, str) else choice.pronoun.span
-    line.html(marked_sentence(source, spans, written, pronoun, is_guess=is_guess))
-    return choice
-
-
-def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None]") -> None:
+def _show_choices(sides: Sequence[Side]) -> None:
     """How probable each German pronoun was where the model wrote one."""
-    if not any(choices):
+    model = state.current().model
+    if not models.is_english_german(model) or all(side.case is None for side in sides):
         return
     st.markdown(
         f"**{_('The pronoun that the model writes')}**",
@@ -185,13 +181,14 @@ def _show_choices(sides: Sequence[Side], choices: "Sequence[PronounChoice | None
         ),
     )
     with st.grid(2, min_column_width=200, gap="small"):
-        for side, choice in zip(sides, choices, strict=True):
+        for side in sides:
             with st.container():
-                if side.case is not None and choice is not None:
-                    _show_choice(side, side.case, choice)
+                if side.case is not None:
+                    _show_choice(sides, side.number, side.case, pronoun_choice(models.any_translator(model), side.case))
 
 
-def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> None:
+def _show_choice(sides: Sequence[Side], number: int, case: "PronounCase", choice: "PronounChoice") -> None:
+    trace = sides[number].trace
     if isinstance(choice.pronoun, str):
         st.caption(
             _(
@@ -201,10 +198,12 @@ def _show_choice(side: Side, case: "PronounCase", choice: "PronounChoice") -> No
             )
         )
         return
+    # A row writes the token after it.
+    written = places(sides, number, (choice.pronoun.row + 1,), is_source=False)
     frame.chart(
-        form_bars(choice.probabilities, choice.pronoun.text),
-        f"forms-{side.number}",
-        file_name("pronoun", sentence=side.trace.text),
+        form_bars(choice.probabilities, choice.pronoun.text, written),
+        f"forms-{number}",
+        file_name("pronoun", sentence=trace.text),
         _(
             "Probability of each German pronoun at that step: {probabilities}",
             probabilities=with_commas(f"{form} {value:.3f}" for form, value in choice.probabilities.items()),
@@ -226,6 +225,7 @@ def show_all(sides: Sequence[Side], slots: Slots) -> tuple[list[Side], str]:
         say_farthest(moved)
     with before:
         site = controls.site(first.sites)
+    pair_words.begin(sides, site)
     with st.grid(2, min_column_width=430, gap="medium"):
         looking = [_looking(side, site) for side in sides]
     if all(side.case is not None for side in sides):
@@ -280,6 +280,7 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
             figure = head_rows(row.values, row.labels, number=measure.number, top=top, names=names, marked=marked)
             for role, columns in row.marked.items():
                 mark_columns(figure, columns, rows=len(row.values), colour=ROLES[role].colour, dash=ROLES[role].dash)
+            pair_words.tell(figure, sides, [side], [row], site, layer if measure.is_per_head else None)
             name = file_name(f"{site} layer{layer} row{side.rows[0]} {common.measure}", sentence=side.trace.text)
             alt = _(_ROWS_OF[side.number], measure=_(measure.label).lower(), layer=layer + 1)
             frame.chart(figure, f"rows-{TOKEN_FIELDS[side.number]}", name, alt)
@@ -294,19 +295,21 @@ def show_rows(sides: Sequence[Side], site: str) -> None:
     shown = f"{site} layer{layer} {common.measure}"
     name = file_name(f"rows {shown}", sentence=first.text)
     number_controls.table_button(_("Rows (CSV)"), partial(tables.pair_rows, layer, rows), name)
-    _show_difference(rows, names, top, file_name(f"difference {shown}", sentence=first.text))
-
-
-def _show_difference(rows: Sequence[Row], heads: Sequence[str], bound: float, name: str) -> None:
     st.subheader(_("Difference"), anchor=False)
-    keys = [row.labels for row in rows]
-    alignment = align(*keys)
+    alignment = align(*(row.labels for row in rows))
     if alignment.first:
         difference = row_difference(rows[0].values, rows[1].values, alignment)
-        shared = [keys[0][position] for position in alignment.first]
-        figure = difference_heatmap(difference, shared, heads, bound=bound)
+        shared = [rows[0].labels[position] for position in alignment.first]
+        figure = difference_heatmap(difference, shared, names, bound=top)
+        both = [row.at(columns) for row, columns in zip(rows, (alignment.first, alignment.second), strict=True)]
+        pair_words.tell(figure, sides, sides, both, site, layer if measure.is_per_head else None)
         alt = _("Second minus first, one row per head, for the tokens that both sentences have")
-        frame.chart(figure, "difference", name, alt)
+        frame.chart(figure, "difference", file_name(f"difference {shown}", sentence=first.text), alt)
+    _explain_difference(rows, alignment)
+
+
+def _explain_difference(rows: Sequence[Row], alignment: Alignment) -> None:
+    keys = [row.labels for row in rows]
     st.caption(
         _(
             "Warm: the second sentence gives the token more weight; cold: the first does. Only tokens that occur in "

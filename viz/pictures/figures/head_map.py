@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
+from viz.pictures.figures import spots
 from viz.pictures.figures.matrix import Scale, matrix
 from viz.text.messages import _, shown
 from viz.text.numbers import decimal, signed
@@ -27,6 +28,7 @@ def head_map(
     number: str = ".3f",
     averaged: bool = False,
     marked: tuple[int, int] | None = None,
+    site: str = "",
 ) -> go.Figure:
     """A site's heads, a row a layer: warm above the centre, cold below it.
 
@@ -38,6 +40,7 @@ def head_map(
         number: its format on hover.
         averaged: whether the one column is the mean of heads.
         marked: layer and head that are framed.
+        site: whose heads they are, to whoever points at one; "" where they are of no model that is open.
     """
     layers, heads = values.shape
     deviations = np.abs(values - centre)
@@ -58,6 +61,8 @@ def head_map(
     if marked is not None:
         layer, head = marked
         frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[2], "width": 3})
+    if site and not averaged:
+        spots.show(figure, heads=spots.head_cells(site, values.shape))
     # A colour bar with five labels needs some height, however few layers there are.
     figure.update_layout(height=max(190, layers * 30 + 40), xaxis={"tickangle": 0})
     return figure

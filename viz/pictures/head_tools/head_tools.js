@@ -6,6 +6,7 @@ import { isTyped } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
+import { followCharts } from "./chart_spots.js";
 import { followHeads } from "./head_links.js";
 import { keepPresses } from "./kept_presses.js";
 import { explainTerms } from "./terms.js";
@@ -58,6 +59,7 @@ class HeadTools extends View {
   start() {
     keepPresses();
     explainTerms(this.ended.signal);
+    followCharts(this.ended.signal);
     followHeads((head) => this.python.trigger("head", head), this.ended.signal);
     this.root.append(this.undo, this.redo, this.pin, this.present, this.story, this.leave);
     document.addEventListener("keydown", (event) => this.press(event), { signal: this.ended.signal });

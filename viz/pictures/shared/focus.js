@@ -3,8 +3,9 @@
 // is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
 
 /**
- * Tokens of one side: the text that an encoder reads, or what a decoder reads. Of several words, `words` has those of each.
- * @typedef {{ side: "source" | "target", tokens: number[], words?: number[][] }} Place
+ * Tokens of one side: the text that an encoder reads, or what a decoder reads; and of a sentence beside it. Of several
+ * words, `words` has those of each.
+ * @typedef {{ side: "source" | "target" | "other source" | "other target", tokens: number[], words?: number[][] }} Place
  */
 /** What a person points at: tokens that look, tokens looked at, or both. @typedef {{ query: Place | null, key: Place | null }} Focus */
 /**
@@ -20,6 +21,7 @@
  *   valueAt(row: number, column: number): number, format(row: number, column: number): string,
  * }} OpenHead
  */
+/** What `given` asks of a head. @typedef {Pick<OpenHead, "rows" | "columns" | "rowTokens" | "columnTokens" | "valueAt">} Weights */
 /** The words that look and those looked at, as the sentence counts them. @typedef {[from: number[], to: number[]]} Chosen */
 /** Several words that are chosen, and what both sides are called. @typedef {Focus & { names: string[] }} Words */
 /** @import { HeadPlace } from "./head_label.js" */
@@ -108,7 +110,7 @@ export const meets = (a, b) => a?.side === b.side && a.tokens.some((token) => b.
 /**
  * What the open head gives from one place to another: over the keys the sum, over the queries of a word the mean, over
  * words the sum; null where it joins no such places.
- * @param {OpenHead} head @param {Place} query @param {Place} key
+ * @param {Weights} head @param {Place} query @param {Place} key
  */
 export function given({ rows, columns, rowTokens, columnTokens, valueAt }, query, key) {
   const lookedAt = indicesOf(columns, columnTokens.length, key);

@@ -13,27 +13,34 @@ import {
   placeOfAll,
   pointAt,
   pointed,
+  pointedHead,
   tell,
 } from "../shared/focus.js";
 import { consume, hearItems, hearLongPress, reachByTab, targetOf } from "../shared/items.js";
-import { _, plural, said } from "../shared/messages.js";
+import { plural } from "../shared/messages.js";
 import { mount, onResize, View } from "../shared/mount.js";
 import { element, tokenElement } from "../shared/picture.js";
+import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { WordLinks } from "../shared/word_links.js";
 
 /** @import { RoleRun } from "../shared/chat_roles.js" */
-/** @import { Axis, Chosen, Focus, Place } from "../shared/focus.js" */
+/** @import { Axis, Chosen, Focus, Place, Weights } from "../shared/focus.js" */
 
 /**
- * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each; `keptColour` is that of what is
- * looked at.
- * @typedef {{ mark: string, language: string, words: string[], pieces: number[], axis: Axis, roles: RoleRun[] }} WordLine
- * @typedef {{ lines: WordLine[], chosen: Chosen, keptColour: string, digest: string }} WordsHeader
+ * `pieces` counts those of a rare word and is 0 for others; `axis` has the tokens of each, and `twins` those of its twin in
+ * a sentence beside this one; `heads` tint the words where the page has none open; `keptColour` is that of what is looked
+ * at.
+ * @typedef {{ word: number, name: string, colour: string, line: string, doubt: string }} WordMark
+ * @typedef {{
+ *   mark: string, language: string, words: string[], pieces: number[], axis: Axis, roles: RoleRun[], marks: WordMark[],
+ *   twins: Axis | null,
+ * }} WordLine
+ * @typedef {{ address: string, site: string, layer: number, head: number, rows: Axis, columns: Axis }} WordHeads
+ * @typedef {{
+ *   lines: WordLine[], chosen: Chosen, resting: number[], heads: WordHeads | null, isSingle: boolean, how: string,
+ *   keptColour: string, digest: string,
+ * }} WordsHeader
  */
-
-const HOW = said(
-  "Point at a word to see what the open head attends to from it; click two words to find the heads that link them. Shift+click, or a long press, adds a word.",
-);
 
 /** What holds the words of a role: its name stands above the first. @param {RoleRun} run */
 function roleElement([role, begin, end, colour]) {
@@ -48,6 +55,10 @@ class WordPicker extends View {
   /** The words of the selection; those looked at are none while they are awaited. @type {Chosen} */ chosen = [[], []];
   /** @type {HTMLElement[]} */ words = [];
   /** The tokens of each word. @type {Place[]} */ places = [];
+  /** The tokens of its twin in the sentence beside this one, where there is one. @type {Place[]} */ twins = [];
+  /** @type {WordsHeader} */ header;
+  /** The head of the tiles that was asked for last, by its name. @type {[string, Weights] | null} */ weights = null;
+  /** @type {(() => void) | undefined} */ stopWaiting;
   digest = "";
   links = new WordLinks();
 
@@ -63,23 +74,33 @@ class WordPicker extends View {
     onTold("chosen", (chosen) => this.show(chosen), signal);
     onTold("pointed", () => this.tint(), signal);
     onTold("opened", () => this.tellWords(), signal);
+    onTold("head", () => this.header?.heads && this.tint(), signal);
     onResize(this, () => this.tint());
   }
 
   /** @param {{ header: WordsHeader }} payload */
   receive({ header }) {
     this.root.style.setProperty("--kept", header.keptColour);
+    this.header = header;
     if (this.digest !== header.digest) this.build(header);
+    this.stopWaiting?.();
+    if (header.heads) this.stopWaiting = onTiles(header.heads.address, () => this.tint());
     this.show(header.chosen);
     this.root.dataset.ready = "1";
   }
 
+  dispose() {
+    super.dispose();
+    this.stopWaiting?.();
+  }
+
   /** @param {WordsHeader} header */
-  build({ digest, lines }) {
+  build({ digest, lines, how }) {
     this.digest = digest;
     this.words = [];
     this.places = lines.flatMap(({ axis, words }) => words.map((_word, index) => placeOf(axis, index)));
-    const rows = lines.map(({ mark, language, words, pieces, roles }) => {
+    this.twins = lines.flatMap(({ twins, words }) => (twins ? words.map((_word, index) => placeOf(twins, index)) : []));
+    const rows = lines.map(({ mark, language, words, pieces, roles, marks }) => {
       const className = roles.length ? "words with-roles" : "words";
       const line = element("span", { className, dir: "auto", lang: language, role: "group", ariaLabel: mark });
       const starts = new Map(roles.map((run) => [run[1], run]));
@@ -88,7 +109,7 @@ class WordPicker extends View {
       words.forEach((word, index) => {
         const shown = tokenElement(word, pieces[index] ? "word rare" : "word");
         if (pieces[index]) shown.title = plural("{count} token.", "{count} tokens.", pieces[index]);
-        shown.ariaDescription = _(HOW);
+        shown.ariaDescription = how;
         shown.role = "button";
         this.words.push(shown);
         if (index === ends) into = line;
@@ -100,12 +121,25 @@ class WordPicker extends View {
           line.append(into);
         }
         into.append(shown);
+        const own = marks.find(({ word }) => word === index);
+        if (own) into.append(...this.markWord(shown, own));
       });
       line.addEventListener("scroll", () => this.tint());
       return [element("span", { className: "mark", ariaHidden: "true" }, mark), line];
     });
+    // Two sentences beside a picture have less room.
+    this.root.classList.toggle("small", this.twins.length > 0);
     this.root.replaceChildren(...rows.flat(), this.links.element);
     if (this.words.length) reachByTab(this.words, this.words[0]);
+  }
+
+  /** What a word is, below it and behind it. @param {HTMLElement} word @param {WordMark} mark */
+  markWord(word, { name, colour, line, doubt }) {
+    word.classList.add("marked");
+    word.title = name;
+    word.style.setProperty("--mark", colour);
+    word.style.setProperty("--mark-line", line);
+    return doubt ? [element("sup", { title: doubt }, "?")] : [];
   }
 
   // ---- what is shown ----
@@ -135,9 +169,37 @@ class WordPicker extends View {
     this.tint();
   }
 
-  /** What is pointed at, or else what is chosen. @returns {Focus | null} */
+  /** What is pointed at, or else what is chosen, or else what looks at rest. @returns {Focus | null} */
   focus() {
-    return pointed() ?? (this.chosen[0].length ? this.focusOf(...this.chosenPlaces()) : null);
+    const focus = pointed();
+    if (focus) return { query: this.own(focus.query), key: this.own(focus.key) };
+    if (this.chosen[0].length) return this.focusOf(...this.chosenPlaces());
+    const resting = placeOfAll(this.header.resting.map((index) => this.places[index]));
+    return resting && this.focusOf(resting);
+  }
+
+  /** A place of the sentence beside this one stands for the twins of its words. @param {Place | null} place */
+  own(place) {
+    if (!place || !this.twins.length || this.places.some(({ side }) => side === place.side)) return place;
+    return placeOfAll(this.places.filter((_own, index) => meets(place, this.twins[index])));
+  }
+
+  /** The head that tints the words: that of the page, or one of its own, pointed at or open. @returns {Weights | null} */
+  head() {
+    const { heads } = this.header ?? {};
+    if (!heads) return openedHead();
+    const tiles = tilesAt(heads.address);
+    if (!tiles || tiles.isPooled) return null;
+    const aimed = pointedHead();
+    const { layer, head } = aimed?.site === heads.site ? aimed : heads;
+    const name = `${heads.address} ${layer} ${head}`;
+    if (this.weights?.[0] !== name) {
+      const { columns: across, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
+      const values = tiles.weightsOf([layer, head]);
+      const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => values[row * across + column];
+      this.weights = [name, { rows: heads.rows, columns: heads.columns, rowTokens, columnTokens, valueAt }];
+    }
+    return this.weights[1];
   }
 
   chosenPlaces() {
@@ -147,14 +209,15 @@ class WordPicker extends View {
 
   /** A word looks, where the open head has rows for it; else it is looked at. @param {Place} place @param {Place | null} [key] @returns {Focus} */
   focusOf(place, key = null) {
-    const { rows, columns } = openedHead() ?? {};
+    const { rows, columns } = this.head() ?? {};
     if (!key && rows?.side !== place.side && columns?.side === place.side) return { query: null, key: place };
     return { query: place, key };
   }
 
   /** Tint each word by what the open head gives it from the word in focus, or it gives to that, and draw the lines. */
   tint() {
-    const [focus, head] = [this.focus(), openedHead()];
+    if (!this.header) return;
+    const [focus, head] = [this.focus(), this.head()];
     const { query = null, key = null } = focus ?? {};
     const own = query ?? key;
     const shares = this.places.map((place) => {
@@ -193,7 +256,8 @@ class WordPicker extends View {
     const index = this.words.indexOf(word);
     const [from, to] = this.chosen;
     tell("picked", this.places[index]);
-    if (!from.length || to.length) this.change([[index], []]);
+    if (this.header.isSingle) this.change(from.includes(index) ? [[], []] : [[index], []]);
+    else if (!from.length || to.length) this.change([[index], []]);
     else this.change(from.includes(index) ? [[], []] : [from, [index]]);
   }
 
@@ -202,7 +266,8 @@ class WordPicker extends View {
     const index = this.words.indexOf(word);
     const [from, to] = this.chosen;
     const last = to.length ? to : from;
-    if (!last.length || this.places[last[0]].side !== this.places[index].side) return this.keep(word);
+    if (this.header.isSingle || !last.length || this.places[last[0]].side !== this.places[index].side)
+      return this.keep(word);
     const now = last.includes(index) ? last.filter((other) => other !== index) : [...last, index];
     this.change(to.length ? [from, now] : [now, []]);
   }

@@ -26,7 +26,7 @@ from model.analysis.word_diff import WordSpan, word_diff
 from model.sequence_translator import SequenceTranslator
 from model.trace import axes
 from model.trace.axes import Axis, between
-from viz.access import findings
+from viz.access import findings, word_links
 from viz.selection.common import Measure
 from viz.selection.coreference import MARKS as ROLES
 from viz.server.background_jobs import Progress, Task
@@ -112,12 +112,19 @@ class Row:
     Attributes:
         values: read-only.
         labels: of the columns.
+        groups: the tokens of each.
         marked: role → the columns that hold it; empty where no column is a source token of the case.
     """
 
     values: Float[np.ndarray, "head column"]
     labels: tuple[str, ...]
+    groups: tuple[Positions, ...]
     marked: Mapping[str, Positions]
+
+    def at(self, columns: Positions) -> "Row":
+        """The same with these columns only, none of them marked."""
+        labels, groups = tuple(map(self.labels.__getitem__, columns)), tuple(map(self.groups.__getitem__, columns))
+        return Row(self.values[:, list(columns)], labels, groups, {})
 
 
 MAX_PAIRS = 8
@@ -248,6 +255,18 @@ def movements(sides: "Sequence[Side]", reader: Reader, measure: Measure) -> Mapp
     return of_site
 
 
+def words_of_case(trace: Trace, reader: Reader, case: PronounCase) -> dict[int, str]:
+    """Word, as `word_links` counts them → its role; the German pronoun is one, too, where it is known."""
+    known, read = word_links.words(trace), read_case(reader, case)
+    pieces = [] if isinstance(read, str) else [*zip(ROLES, read.pieces, strict=True)]
+    is_source = known.num_source > 0
+    found = {known.at(piece, is_source=is_source): role for role, of_role in pieces for piece in of_role}
+    written = pronoun_rows(trace, reader, case, CROSS) if CROSS in trace.sites else ""
+    # A row writes the token after it.
+    found |= {} if isinstance(written, str) else {known.at(row + 1, is_source=False): ROLES[0] for row in written}
+    return {word: role for word, role in found.items() if word is not None}
+
+
 def own_rows(side: Side, reader: Reader, site: str) -> Side:
     """The same side looking from the rows of its pronoun; from none where there are none."""
     rows = "" if side.case is None else pronoun_rows(side.trace, reader, side.case, site)
@@ -276,7 +295,7 @@ def opened_row(
     read = read_case(reader, case) if case is not None and holds_case else None
     pieces = () if read is None or isinstance(read, str) else read.pieces
     columns = [sorted({i for piece in span if (i := keys.index_of(piece)) is not None}) for span in pieces]
-    return Row(joined, keys.labels, dict(zip(ROLES, map(tuple, columns), strict=False)))
+    return Row(joined, keys.labels, keys.groups, dict(zip(ROLES, map(tuple, columns), strict=False)))
 
 
 @cached(max_entries=MAX_WEIGHTS)

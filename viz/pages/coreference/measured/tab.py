@@ -11,6 +11,7 @@ import streamlit as st
 from viz.access import models
 from viz.pages.coreference import data, figures, findings, pair_controls, tables
 from viz.pictures.figures.head_map import head_map, short_names
+from viz.pictures.figures.spots import Head
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites
@@ -200,7 +201,7 @@ def _site(site: "SiteScores", unscored: Mapping[str, int], name: str, widest_mar
             with st.container():
                 figure = head_map(
                     values.numpy(), title=_(title), centre=centre, floor=floor, number=number, averaged=averaged,
-                    marked=(site.best.layer, site.best.head),
+                    marked=(site.best.layer, site.best.head), site=site.site,
                 )  # fmt: skip
                 key = f"measured-{site.site}-{kind}"
                 frame.chart(figure, key, f"{name}-{kind}", _(alt, site=site.site))
@@ -220,11 +221,17 @@ def _ladder(site: "SiteScores", name: str) -> None:
         end.flatten().double().numpy() for end in (site.accuracy.value, site.accuracy.low, site.accuracy.high)
     )
     alt = _("Accuracy of every head with its interval, and the baselines as lines, {site}", site=site.site)
-    figure = figures.head_ladder(names, value, low, high, lines)
+    figure = figures.head_ladder(names, value, low, high, lines, _heads(site))
     frame.chart(figure, f"measured-{site.site}-ladder", f"{name}-heads", alt)
     legend = [(figures.LINES[line][0], f"{_(line)} {percent(height)}") for line, height in lines.items()]
     st.html(html.swatches(legend))
     frame.caption(_("Each point is a head, the most accurate at the left; its bar is the 95% interval."))
+
+
+def _heads(site: "SiteScores") -> list[Head]:
+    """The heads in the order of the tables; none where they are averaged."""
+    of_all = np.ndindex(*site.accuracy.value.shape)
+    return [] if site.measure == "rollout" else [(site.site, layer, head) for layer, head in of_all]
 
 
 def _table(site: "SiteScores") -> None:
@@ -245,7 +252,9 @@ def _groups(site: "SiteScores", name: str) -> None:
     if len(groups) > 1:
         names = short_names(*site.accuracy.value.shape, averaged=site.measure == "rollout")
         alt = _("Accuracy of every head in each group of sentences, {site}", site=site.site)
-        frame.chart(figures.group_map(groups, names), f"measured-{site.site}-groups", f"{name}-groups", alt)
+        frame.chart(
+            figures.group_map(groups, names, _heads(site)), f"measured-{site.site}-groups", f"{name}-groups", alt
+        )
         frame.caption(
             _(
                 "Each row is a group of sentences, each column a head: warm if right, cold if wrong, dark at chance. "

@@ -1,6 +1,7 @@
 """The saturation of a softmax as pictures: one row of weights, curves over d_k, all heads, one row of a head."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -9,6 +10,7 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pages.paper.data.claims import Heads, Quartiles, Sample
+from viz.pictures.figures import spots
 from viz.pictures.figures.axes import token_labels
 from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, upright
 from viz.text.messages import Message, _, said
@@ -116,7 +118,7 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
                 ),
             )
         )
-    return go.Figure(
+    figure = go.Figure(
         traces,
         headed(HEADS_HEIGHT, _("<b>Gradient</b> of every head by the standard deviation of its scores"))
         | {
@@ -125,6 +127,14 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
             "yaxis": powers_axis(),
         },
     )
+    spots.show(figure, heads=chain(*map(_points, heads.values())))
+    return figure
+
+
+def _points(of_name: Heads) -> Iterator[tuple[spots.Head, spots.Box]]:
+    """Where each head is; both axes are logarithmic."""
+    places = np.log10(np.maximum([of_name.spread, of_name.gradient], LEAST_GRADIENT)).T.tolist()
+    return ((head, (x, x, y, y)) for head, (x, y) in zip(of_name.places, places, strict=True))
 
 
 def head_row(weights: Mapping[str, Float[np.ndarray, "key"]], key_tokens: Sequence[str]) -> go.Figure:
