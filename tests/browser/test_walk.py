@@ -107,6 +107,43 @@ def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page,
     assert {depth.split()[0] for depth in seen} == {"model", "layer", "head", "cell", "number"}
 
 
+def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_under_it(page: Page, url: str) -> None:
+    page.emulate_media(reduced_motion="no-preference")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    picture = walk(page, url, "&site=encoder.self")
+    scene = picture.locator(".walk-scene > :not(.walk-left)")
+    scale = "part => new DOMMatrix(getComputedStyle(part).transform).a"
+    node = picture.locator("[data-node='encoder 2 2']")
+    token = (node.get_attribute("aria-label") or "").split("”")[0][1:]
+    box = node.bounding_box()
+    assert box is not None
+    at = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(*at)
+    page.mouse.wheel(0, 60)
+    main = page.get_by_test_id("stMain")
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
+    assert scene.evaluate(scale) == 1
+    page.mouse.wheel(0, -300)
+    page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop === 0")
+    # A pause ends the turn; the ground beside the columns takes the focus.
+    picture.focus()
+    page.mouse.wheel(0, -50)
+    page.wait_for_function(
+        "(part) => new DOMMatrix(getComputedStyle(part).transform).a > 1.2", arg=scene.element_handle()
+    )
+    under = node.bounding_box()
+    assert under is not None
+    assert under["x"] <= at[0] <= under["x"] + under["width"]
+    for _ in range(3):
+        page.mouse.wheel(0, -100)
+    expect(picture.locator(".walk-crumb").last).to_contain_text("Layer 2")
+    expect(picture.locator(".walk-crumb").last).to_contain_text(token)
+    assert main.evaluate("part => part.scrollTop") == 0
+    expect(picture.locator(".walk-left")).to_have_count(0)
+    page.keyboard.press("-")
+    expect(picture.locator(".model-scene")).to_be_visible()
+
+
 def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page, url: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     picture = walk(page, url)

@@ -17,7 +17,9 @@ export class CellScene {
     this.element = element("div", "cell-scene");
     const choose = (/** @type {Event} */ event) => {
       const part = /** @type {SVGElement | null} */ (closest(event, "[data-dimension]"));
-      if (part) walk.go({ depth: "number", dimension: Number(part.dataset.dimension) }, part);
+      if (!part) return;
+      walk.go({ depth: "number", dimension: Number(part.dataset.dimension) }, part);
+      event.preventDefault();
     };
     this.element.addEventListener("click", choose);
     this.element.addEventListener("into", choose);

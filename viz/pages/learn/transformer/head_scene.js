@@ -3,7 +3,7 @@
 // all pictures; a click, or Enter, goes into it. The tokens on top are the keyboard's way in.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
-import { button, element, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
+import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { exactNumber, GUTTER, KeyColumns } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
@@ -32,7 +32,11 @@ export class HeadScene {
     const into = (/** @type {Event} */ event) =>
       this.follow(this.columnAt(/** @type {MouseEvent} */ (event)), closest(event, ".ground"));
     this.list.addEventListener("click", into);
-    this.list.addEventListener("into", () => this.follow(this.lit, null));
+    this.element.addEventListener("into", (event) => {
+      if (this.lit < 0) return;
+      this.follow(this.lit);
+      event.preventDefault();
+    });
     this.heads.addEventListener("focusin", (event) => this.visit(this.tokenAt(event)));
     this.heads.addEventListener("focusout", () => this.light(-1));
     this.heads.addEventListener("keydown", (event) => this.press(event));
@@ -139,7 +143,9 @@ export class HeadScene {
   columnAt(event) {
     const drawing = /** @type {Element} */ (event.target).closest(".picture svg");
     if (!drawing || this.list.lastElementChild?.contains(drawing)) return -1;
-    const x = (event.clientX - drawing.getBoundingClientRect().left) / zoomOf(drawing);
+    // It may be enlarged.
+    const { left, width } = drawing.getBoundingClientRect();
+    const x = ((event.clientX - left) * this.columns.width) / width;
     const column = Math.floor((x - GUTTER) / this.columns.step);
     return column >= 0 && column < this.columns.count ? column : -1;
   }

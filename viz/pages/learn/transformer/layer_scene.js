@@ -57,7 +57,9 @@ export class LayerScene {
     this.buttons.addEventListener("keydown", (event) => this.press(event));
     this.element.addEventListener("into", (event) => {
       const tile = closest(event, "[data-head]");
-      if (tile) tile.click();
+      if (!tile) return;
+      tile.click();
+      event.preventDefault();
     });
   }
 
@@ -180,7 +182,7 @@ export class LayerScene {
     const tiles = Array.from({ length: count }, (_tile, head) => {
       const key = site === state.site ? state.key : (model?.strongestKey(site, state.row) ?? 0);
       const isOpen = site === state.site && head === state.head;
-      const look = { className: isOpen ? "head-tile open" : "head-tile", dataset: { head, into: "1", inPicture: "" } };
+      const look = { className: isOpen ? "head-tile open" : "head-tile", dataset: { head, inPicture: "" } };
       const tile = button(
         look,
         () => this.walk.go({ depth: "head", site, layer, head, key }, tile),

@@ -60,7 +60,10 @@ export class ModelScene {
     });
     this.element.addEventListener("into", (event) => {
       const item = closest(event, "[data-node]");
+      const line = closest(event, "[data-edge]");
       if (item) this.open(this.nodeOf(item), item);
+      else if (line) this.openEdge(this.edges[Number(line.dataset.edge)], line);
+      if (item || line) event.preventDefault();
     });
     onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), walk.ended.signal);
   }
@@ -197,7 +200,6 @@ export class ModelScene {
           {
             class: "model-node",
             "data-node": `${name} ${level} ${column}`,
-            "data-into": "1",
             tabindex: -1,
             role: "button",
             "aria-label": this.nameOf({ stack, level, column }),
@@ -236,7 +238,6 @@ export class ModelScene {
         {
           class: "model-node output",
           "data-node": `${name} ${layers + 1} ${column}`,
-          "data-into": "1",
           tabindex: -1,
           role: "button",
           "aria-label": this.nameOf({ stack, level: layers + 1, column }),
@@ -296,7 +297,6 @@ export class ModelScene {
       d,
       class: `model-line ${kind} ${className}`,
       "data-edge": this.edges.length,
-      "data-into": "1",
       pathLength: 1,
       style: `stroke-width:${0.4 + weight * 4};--weight:${weight}`,
     });

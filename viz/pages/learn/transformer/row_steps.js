@@ -96,7 +96,6 @@ export class StepPictures {
         height: 98,
         class: "product",
         "data-dimension": i,
-        "data-into": 1,
         "data-note": note,
       };
       picture.add("rect", whole);

@@ -16,9 +16,11 @@ import { HeadScene } from "./head_scene.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene } from "./model_scene.js";
+import { Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
+/** @import { Point } from "../../../pictures/shared/items.js" */
 /** @import { PathData } from "./layer_scene.js" */
 /** @import { RowData } from "./row_steps.js" */
 /**
@@ -38,7 +40,7 @@ import { ModelScene } from "./model_scene.js";
  *   at: Place, path: PathData | null, noPath: string, row: RowData | null, noRow: string, stops: Stop[],
  *   canEdit: boolean, changed: { streams: Record<string, number[][]>, written: string[] } | null,
  * }} WalkHeader `at` is the place that path and row are of
- * @typedef {{ element: Element, draw(): void, tell?(event: PointerEvent): void }} Scene
+ * @typedef {{ element: HTMLElement, draw(): void, tell?(event: PointerEvent): void }} Scene
  */
 
 /** @type {Depth[]} */
@@ -49,10 +51,9 @@ const SITE_NAMES = () =>
     "decoder.self": _("Self-attention"),
     "decoder.cross": _("Cross-attention"),
   });
-/** So far a wheel is turned from one depth to the next. */
-const WHEEL = 240;
-const PINCH = 1.6;
-const ZOOM_MS = 280;
+/** What leads to the next depth; a pointer that is at most so far from such a part means it. */
+const INNER = "[data-node], .head-tile, .product";
+const NEAR = 60;
 
 /** @extends {PlayerView<Place, WalkHeader>} */
 export class Walk extends PlayerView {
@@ -60,11 +61,7 @@ export class Walk extends PlayerView {
   /** @type {Scene | null} */ scene = null;
   /** What the scene was drawn of. */ drawn = "";
   /** @type {ModelScene | null} */ model = null;
-  /** The part that a person went into. @type {Element | null} */ entered = null;
-  /** How far the wheel was turned since the last depth. */ turned = 0;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */ settling;
-  /** @type {Map<number, PointerEvent>} */ fingers = new Map();
-  apart = 0;
+  /** Where a person went in. @type {Point | null} */ entered = null;
 
   trail = element("nav", { className: "walk-trail", dataset: { notInPicture: "" } });
   holder = element("div", "walk-scene");
@@ -73,6 +70,12 @@ export class Walk extends PlayerView {
   tools = element("div", "walk-tools");
   lines = element("select", "walk-lines");
   tooltip = new Tooltip(this.root);
+  zoom = new Zoom(this.holder, this.root, {
+    hasInner: () => this.hasInner,
+    hasOuter: () => this.state.depth !== "model",
+    goIn: (point, target) => this.goIn(point, target),
+    goOut: () => this.zoomOut(),
+  });
 
   start() {
     super.start();
@@ -81,12 +84,7 @@ export class Walk extends PlayerView {
     this.root.ariaLabel = _(
       "The Transformer as one picture. Plus zooms in, minus and Escape zoom out, the arrow keys step through the film.",
     );
-    this.holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    this.holder.addEventListener("pointerdown", (event) => this.fingers.set(event.pointerId, event));
-    this.holder.addEventListener("pointermove", (event) => this.pinch(event));
-    for (const end of /** @type {const} */ (["pointerup", "pointercancel", "pointerleave"])) {
-      this.holder.addEventListener(end, (event) => this.fingers.delete(event.pointerId));
-    }
+    this.holder.addEventListener("pointermove", (event) => this.scene?.tell?.(event));
     this.holder.addEventListener("pointerleave", () => this.tooltip.hide());
     onResize(this, () => {
       if (!this.header) return;
@@ -137,20 +135,27 @@ export class Walk extends PlayerView {
   /** Go elsewhere, at once for Python too. @param {Partial<Place>} place @param {Element | null} [through] the part that is zoomed into */
   go(place, through = null) {
     this.transport.pause();
-    this.entered = through;
+    const part = through ?? this.inner;
+    if (part) this.entered ??= centreOf(part);
     this.change({ stop: 0, ...place });
     this.flush();
   }
 
-  /** One depth further, into the part that is looked at. @param {Element | null} [through] */
-  zoomIn(through = null) {
+  /** Whether the shown place has one within it. */
+  get hasInner() {
     const { depth, end } = this.state;
-    if (depth === "layer" && end) return;
+    return depth !== "number" && !(depth === "layer" && end);
+  }
+
+  /** One depth further, into the part that is looked at. */
+  zoomIn() {
+    if (!this.hasInner) return;
+    const { depth } = this.state;
     const next = DEPTHS[DEPTHS.indexOf(depth) + 1];
     const products = this.isHere ? this.header.row?.products[this.header.row.followed] : undefined;
     const largest = products?.reduce((best, value, i) => (Math.abs(value) > Math.abs(products[best]) ? i : best), 0);
     const place = next === "number" && largest !== undefined ? { dimension: largest } : {};
-    if (next) this.go({ depth: next, end: "", ...place }, through);
+    this.go({ depth: next, end: "", ...place });
   }
 
   zoomOut() {
@@ -158,60 +163,27 @@ export class Walk extends PlayerView {
     if (before) this.go({ depth: before, end: "" });
   }
 
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    // A plain wheel scrolls the page, as everywhere; with Ctrl, or from a touch pad's pinch, it zooms.
-    if (!event.ctrlKey) return;
-    event.preventDefault();
-    this.turn(-event.deltaY * (event.deltaMode ? 30 : 1), event);
+  /** Where the wheel or two fingers lead: into what lies under them, or nearest to them. @param {Point} point @param {Element | null} target */
+  goIn(point, target) {
+    this.entered = point;
+    const into = (/** @type {Element | null} */ part) =>
+      part !== null && !part.dispatchEvent(new CustomEvent("into", { bubbles: true, cancelable: true }));
+    if (!into(target) && !into(nearest(this.holder.querySelectorAll(INNER), point))) this.zoomIn();
   }
 
-  /** Zoom by so much: the scene grows until the next depth takes over. @param {number} amount @param {{ clientX: number, clientY: number, target: EventTarget | null }} event */
-  turn(amount, event) {
-    this.turned += amount;
-    const into = event.target instanceof Element ? event.target.closest("[data-into]") : null;
-    if (this.turned > WHEEL) {
-      this.turned = 0;
-      this.holder.style.transform = "";
-      if (into) /** @type {any} */ (into).dispatchEvent(new CustomEvent("into", { bubbles: true }));
-      else this.zoomIn();
-    } else if (this.turned < -WHEEL) {
-      this.turned = 0;
-      this.holder.style.transform = "";
-      this.zoomOut();
-    } else {
-      const { left, top } = this.holder.getBoundingClientRect();
-      this.holder.style.transformOrigin = `${event.clientX - left}px ${event.clientY - top}px`;
-      this.holder.style.transform = `scale(${1.6 ** (this.turned / WHEEL)})`;
-      clearTimeout(this.settling);
-      this.settling = setTimeout(() => {
-        this.turned = 0;
-        this.holder.style.transform = "";
-      }, 400);
-    }
-  }
-
-  /** Two fingers that move apart zoom in. @param {PointerEvent} event */
-  pinch(event) {
-    this.scene?.tell?.(event);
-    if (event.pointerType !== "touch" || !this.fingers.has(event.pointerId)) return;
-    this.fingers.set(event.pointerId, event);
-    if (this.fingers.size !== 2) {
-      this.apart = 0;
-      return;
-    }
-    const [a, b] = [...this.fingers.values()];
-    const apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
-    if (!this.apart) this.apart = apart;
-    else if (apart / this.apart > PINCH) this.pinched(() => this.zoomIn());
-    else if (this.apart / apart > PINCH) this.pinched(() => this.zoomOut());
-  }
-
-  /** @param {() => void} act */
-  pinched(act) {
-    this.fingers.clear();
-    this.apart = 0;
-    act();
+  /** The part of the shown scene that the next depth shows. */
+  get inner() {
+    const { depth, end, site, layer, row, dimension } = this.state;
+    const { name, layers, first } = this.columns.stackOf(site);
+    const level = end ? (end === "input" ? 0 : layers + 1) : layer + 1;
+    const parts = {
+      model: `[data-node="${name} ${level} ${row - first}"]`,
+      layer: ".head-tile.open",
+      head: ".ground.followed",
+      cell: `.product[data-dimension="${dimension}"]`,
+      number: "",
+    };
+    return parts[depth] ? this.holder.querySelector(parts[depth]) : null;
   }
 
   /** @param {KeyboardEvent} event */
@@ -251,9 +223,7 @@ export class Walk extends PlayerView {
     const depth = `${state.depth} ${state.end}`;
     if (state.depth === "model") {
       this.model ??= new ModelScene(this);
-      this.put(this.model, depth);
-      this.model.draw();
-      return;
+      return this.put(this.model, depth);
     }
     if (!this.isHere) {
       this.holder.dataset.waits = "1";
@@ -271,10 +241,8 @@ export class Walk extends PlayerView {
       this.root.clientWidth,
     ]);
     if (drawn === this.drawn) return;
-    const scene = this.sceneOf();
-    this.put(scene, depth);
+    this.put(this.sceneOf(), depth);
     this.drawn = drawn;
-    scene.draw();
   }
 
   /** @returns {Scene} */
@@ -288,32 +256,24 @@ export class Walk extends PlayerView {
     return depth === "cell" ? new CellScene(this, row) : new NumberScene(this, row);
   }
 
-  /** Show a scene; one of another depth grows out of the part that was entered. @param {Scene} scene @param {string} depth */
+  /** Show a scene; one of another depth and the one before fade into one another where they meet. @param {Scene} scene @param {string} depth */
   put(scene, depth) {
-    const isNew = this.scene !== scene;
-    if (!isNew) return;
+    if (this.scene === scene) return scene.draw();
     const before = this.holder.dataset.depth;
-    const from = this.entered?.isConnected ? this.entered.getBoundingClientRect() : null;
     const isDeeper = DEPTHS.indexOf(this.state.depth) > DEPTHS.findIndex((name) => before?.startsWith(name));
+    const hadFocus = this.holder.matches(":focus-within");
     this.scene = scene;
     this.drawn = "";
     this.tooltip.hide();
-    this.holder.replaceChildren(scene.element);
+    this.zoom.show(scene.element);
     this.holder.dataset.depth = depth;
+    scene.draw();
+    // What had the focus is gone; keys, and the wheel, still mean the picture.
+    if (hadFocus && !this.holder.matches(":focus-within")) this.root.focus({ preventScroll: true });
+    const { inner, entered } = this;
     this.entered = null;
-    if (before === undefined || before === depth || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
-    const whole = this.holder.getBoundingClientRect();
-    const scale = isDeeper ? 0.25 : 1.6;
-    const origin = from
-      ? `${from.left + from.width / 2 - whole.left}px ${from.top + from.height / 2 - whole.top}px`
-      : "50% 120px";
-    scene.element.animate(
-      [
-        { transform: `scale(${scale})`, transformOrigin: origin, opacity: 0.2 },
-        { transform: "none", transformOrigin: origin, opacity: 1 },
-      ],
-      { duration: ZOOM_MS, easing: "ease-out" },
-    );
+    const met = isDeeper ? entered : inner && centreOf(inner);
+    if (before !== undefined && before !== depth) this.zoom.cross(isDeeper, met ?? centreOf(this.holder));
   }
 
   drawTrail() {
@@ -353,7 +313,12 @@ export class Walk extends PlayerView {
     const { stop, depth } = this.state;
     const now = stops[stop - 1];
     const title = now ? [element("b", {}, `${stop} / ${stops.length} · ${now.title}`), " "] : [];
+    const isHigh = depth === "layer" || depth === "head";
+    const wheel = isHigh
+      ? _("Ctrl + wheel zooms.")
+      : _("Ctrl + wheel zooms; after a click into the picture, the wheel alone.");
     const words = element("p", {}, ...title, now ? now.text : this.hint());
+    if (!now) words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
     const back = button({ className: "button small", disabled: stop < 2 }, () => this.walkTo(stop - 1), _("Back"));
     const on = button("button small next", () => this.walkTo(stop + 1), stop ? _("Next") : _("Walk through it"));
     on.disabled = stop >= stops.length;
@@ -369,7 +334,7 @@ export class Walk extends PlayerView {
       "+",
     );
     out.disabled = !isIn;
-    into.disabled = depth === "number";
+    into.disabled = !this.hasInner;
     const hadFocus = this.buttons.matches(":focus-within");
     this.buttons.replaceChildren(out, into, ...this.editButtons(), ...(stop ? [back] : []), on);
     this.told.replaceChildren(words);
@@ -438,6 +403,25 @@ export class Walk extends PlayerView {
   get ringed() {
     return this.header.stops[this.state.stop - 1]?.at ?? -1;
   }
+}
+
+/** @param {Element} part @returns {Point} */
+function centreOf(part) {
+  const { left, top, width, height } = part.getBoundingClientRect();
+  return { clientX: left + width / 2, clientY: top + height / 2 };
+}
+
+/** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
+function nearest(parts, { clientX, clientY }) {
+  /** @type {Element | null} */
+  let best = null;
+  let least = NEAR;
+  for (const part of parts) {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const away = Math.hypot(Math.max(left - clientX, 0, clientX - right), Math.max(top - clientY, 0, clientY - bottom));
+    if (away < least) [best, least] = [part, away];
+  }
+  return best;
 }
 
 /** @param {string} why @returns {Scene} */

@@ -1,0 +1,220 @@
+// @ts-check
+// What makes five scenes one picture: a scene grows around the pointer until the one within it takes over, and shrinks
+// until the one around it does; each fades into the other where both show the same thing.
+import { consume } from "../../../pictures/shared/items.js";
+import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
+
+/** @import { Point } from "../../../pictures/shared/items.js" */
+/**
+ * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there.
+ * @typedef {{ hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void }} Act
+ */
+
+/** A scene larger than this gives way to the one within it; one smaller, to the one around it. */
+const [LARGEST, SMALLEST] = [3, 0.55];
+/** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
+const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
+/** How long scenes cross-fade; how long a turn that led to another scene may still go on without effect. */
+export const [CROSS_MS, REST_MS] = [280, 350];
+/** A wheel that stands still this long has ended its turn. */
+const TURN_MS = 600;
+/** A pointer that moves less is a click. */
+const DRAG = 4;
+
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+export class Zoom {
+  scale = 1;
+  x = 0;
+  y = 0;
+  /** @type {HTMLElement | null} */ shown = null;
+  /** The scene that was shown before, as it was seen. @type {{ element: HTMLElement, scale: number, x: number, y: number } | null} */ before =
+    null;
+  turnedAt = -Infinity;
+  restsUntil = 0;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */ settling;
+  /** Where a drag or a pinch was last. @type {{ x: number, y: number, apart: number } | null} */ last = null;
+  isDragged = false;
+
+  /** @param {HTMLElement} holder of the scenes @param {HTMLElement} root that has the focus @param {Act} act */
+  constructor(holder, root, act) {
+    this.holder = holder;
+    this.root = root;
+    this.act = act;
+    holder.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    holder.addEventListener("touchmove", (event) => this.pinch(event), { passive: false });
+    holder.addEventListener("pointerdown", (event) => this.press(event));
+    holder.addEventListener("pointermove", (event) => this.drag(event));
+    for (const end of ["touchend", "pointerup", "pointercancel"])
+      holder.addEventListener(end, () => {
+        this.last = null;
+      });
+    holder.addEventListener("click", (event) => this.isDragged && consume(event), { capture: true });
+  }
+
+  // ---- what a person does ----
+
+  /**
+   * A wheel scrolls the page, as everywhere. It zooms with Ctrl (which a touch pad's pinch is too); and alone once a person
+   * has clicked into a picture that the screen holds whole.
+   * @param {WheelEvent} event
+   */
+  wheel(event) {
+    const isGoingOn = event.timeStamp - this.turnedAt < TURN_MS;
+    const isHeld = this.root.matches(":focus-within") && this.holder.clientHeight < innerHeight;
+    const scrolls = event.target instanceof Element && event.target.closest(".number-table");
+    if (!event.ctrlKey && (scrolls || !(isGoingOn || isHeld))) return;
+    const pixels = clamp(-MOST_PIXELS, -event.deltaY * (event.deltaMode ? 30 : 1), MOST_PIXELS);
+    // At the outermost scene what is left of a turn is the page's.
+    if (!event.ctrlKey && pixels < 0 && this.scale <= 1 && !this.act.hasOuter()) return;
+    event.preventDefault();
+    this.turnedAt = event.timeStamp;
+    this.by(Math.exp(pixels * PER_PIXEL), event, /** @type {Element | null} */ (event.target));
+  }
+
+  /** Two fingers zoom, and move what is zoomed; one scrolls the page. @param {TouchEvent} event */
+  pinch(event) {
+    if (event.touches.length !== 2) return;
+    event.preventDefault();
+    const [a, b] = event.touches;
+    const now = { x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2, apart: 0 };
+    now.apart = Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    const { last } = this;
+    this.last = now;
+    if (!last?.apart) return;
+    this.move(now.x - last.x, now.y - last.y);
+    const over = document.elementFromPoint(now.x, now.y);
+    const inner = over?.shadowRoot?.elementFromPoint(now.x, now.y) ?? over;
+    this.by(now.apart / last.apart, { clientX: now.x, clientY: now.y }, inner);
+  }
+
+  /** @param {PointerEvent} event */
+  press({ pointerType, button, clientX, clientY }) {
+    this.isDragged = false;
+    this.last = pointerType !== "touch" && button === 0 && this.scale > 1 ? { x: clientX, y: clientY, apart: 0 } : null;
+  }
+
+  /** @param {PointerEvent} event */
+  drag({ pointerType, clientX, clientY }) {
+    if (!this.last || pointerType === "touch") return;
+    const [dx, dy] = [clientX - this.last.x, clientY - this.last.y];
+    if (!this.isDragged && Math.hypot(dx, dy) < DRAG) return;
+    this.isDragged = true;
+    this.last = { x: clientX, y: clientY, apart: 0 };
+    this.move(dx, dy);
+  }
+
+  // ---- within a scene ----
+
+  /** Zoom by a factor around a point; past a bound another scene takes over. @param {number} factor @param {Point} point @param {Element | null} target */
+  by(factor, point, target) {
+    if (!this.shown || performance.now() < this.restsUntil) return;
+    const [smallest, largest] = [this.act.hasOuter() ? SMALLEST : 1, LARGEST];
+    const wanted = this.scale * factor;
+    if (wanted > largest && this.act.hasInner()) return this.leave(() => this.act.goIn(point, target));
+    if (wanted < smallest && this.act.hasOuter()) return this.leave(() => this.act.goOut());
+    const scale = clamp(smallest, wanted, largest);
+    const [px, py] = this.local(point);
+    this.x = px - ((px - this.x) * scale) / this.scale;
+    this.y = py - ((py - this.y) * scale) / this.scale;
+    this.scale = scale;
+    this.place();
+    clearTimeout(this.settling);
+    this.settling = setTimeout(() => this.settle(), TURN_MS / 2);
+  }
+
+  /** A point as the holder counts pixels. @param {Point} point */
+  local({ clientX, clientY }) {
+    const { left, top } = this.holder.getBoundingClientRect();
+    return [clientX - left, clientY - top].map((way) => way / zoomOf(this.holder));
+  }
+
+  /** @param {() => void} act */
+  leave(act) {
+    this.restsUntil = performance.now() + REST_MS;
+    clearTimeout(this.settling);
+    act();
+  }
+
+  /** @param {number} dx @param {number} dy */
+  move(dx, dy) {
+    if (this.scale <= 1) return;
+    this.x += dx;
+    this.y += dy;
+    this.place();
+  }
+
+  /** Show the scene where it is, with no gap at a side of one that is enlarged. */
+  place() {
+    if (!this.shown) return;
+    if (this.scale >= 1) {
+      this.x = clamp(this.holder.clientWidth * (1 - this.scale), this.x, 0);
+      this.y = clamp(this.holder.clientHeight * (1 - this.scale), this.y, 0);
+    }
+    if (isStill()) return;
+    this.shown.style.willChange = "transform";
+    this.shown.style.transform = this.scale === 1 ? "" : transformOf(this);
+  }
+
+  /** After a turn: letters become sharp, and a scene that is smaller than its room fills it again. */
+  settle() {
+    const { shown } = this;
+    if (!shown) return;
+    shown.style.willChange = "";
+    if (this.scale >= 1) return;
+    const from = transformOf(this);
+    this.reset();
+    if (!isStill()) shown.animate([{ transform: from }, { transform: "none" }], CROSS_MS / 2);
+  }
+
+  reset() {
+    Object.assign(this, { scale: 1, x: 0, y: 0 });
+    if (this.shown) Object.assign(this.shown.style, { transform: "", willChange: "" });
+  }
+
+  // ---- from scene to scene ----
+
+  /** Put a scene in place of the one that is shown. @param {HTMLElement} element */
+  show(element) {
+    const { shown: before, scale, x, y } = this;
+    for (const each of [element, before]) for (const animation of each?.getAnimations() ?? []) animation.cancel();
+    this.reset();
+    clearTimeout(this.settling);
+    element.classList.remove("walk-left");
+    element.inert = false;
+    this.shown = element;
+    this.reset();
+    this.holder.replaceChildren(element);
+    this.before = before && before !== element ? { element: before, scale, x, y } : null;
+  }
+
+  /** Fade from the scene before into the one that is shown, around a point of the holder. @param {boolean} isDeeper @param {Point} point */
+  cross(isDeeper, point) {
+    const { before, shown, holder } = this;
+    this.before = null;
+    if (!before || !shown || isStill()) return;
+    this.restsUntil = performance.now() + REST_MS;
+    const [px, py] = this.local(point);
+    const around = (/** @type {number} */ factor, { scale, x, y } = { scale: 1, x: 0, y: 0 }) =>
+      transformOf({ scale: scale * factor, x: px - (px - x) * factor, y: py - (py - y) * factor });
+    before.element.classList.add("walk-left");
+    before.element.inert = true;
+    holder.append(before.element);
+    const timing = { duration: CROSS_MS, easing: "ease-out" };
+    const away = [
+      { transform: transformOf(before), opacity: 1 },
+      { transform: around(isDeeper ? 1.9 : 0.4, before), opacity: 0 },
+    ];
+    const come = [
+      { transform: around(isDeeper ? 0.3 : 2.4), opacity: 0 },
+      { transform: "none", opacity: 1 },
+    ];
+    before.element.animate(away, timing).onfinish = () => {
+      if (this.shown !== before.element) before.element.remove();
+    };
+    shown.animate(come, timing);
+  }
+}
+
+/** @param {{ scale: number, x: number, y: number }} place */
+const transformOf = ({ scale, x, y }) => `translate(${x}px, ${y}px) scale(${scale})`;
