@@ -3,7 +3,8 @@
 import re
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+import numpy as np
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
 from tests.browser.saving import save_button
@@ -154,3 +155,59 @@ def test_a_narrow_page_holds_the_model_which_is_saved_with_its_tokens(page: Page
     svg = Path(download.value.path()).read_text(encoding="utf-8")
     assert "late" in svg
     assert svg.count("model-line") + svg.count("<path") > 20
+
+
+NUMBER = re.compile(r"−?\d+(?:\.\d+)?(?:e[-+−]\d+)?")
+
+
+def told(scene: Locator) -> tuple[str, list[float]]:
+    """The words of a scene, and its numbers."""
+    text = scene.inner_text()
+    return NUMBER.sub("#", text), [float(number.replace("−", "-")) for number in NUMBER.findall(text)]
+
+
+def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
+    page: Page, url: str, chromium: Browser, tmp_path: Path
+) -> None:
+    picture = walk(page, url, "&site=decoder.cross&head=L2H2&token=1&key_token=2&dim=1")
+    page.get_by_role("button", name="Export", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("HTML page")).click()
+    file = tmp_path / "walk.html"
+    download.value.save_as(file)
+    page.keyboard.press("Escape")
+    context = chromium.new_context(offline=True, viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    tab = context.new_page()
+    asked: list[str] = []
+    errors: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    tab.goto(file.as_uri())
+    kept = tab.locator(".walk[data-ready]")
+    expect(kept.locator(".model-scene")).to_be_visible()
+    # Elsewhere than where the file begins: another token, another head, another key.
+    steps = (
+        "[data-node='decoder 2 2']",
+        ".head-tile:visible >> nth=1",
+        ".keys .key >> nth=1",
+        ".product >> nth=2",
+    )
+    for depth, step in zip(("layer", "head", "cell", "number"), steps, strict=True):
+        for each in (picture, kept):
+            each.locator(step).click()
+            expect(each.locator(".walk-scene")).to_have_attribute("data-depth", re.compile(depth))
+        settled(page)
+        expect(picture.locator(".walk-scene")).not_to_have_attribute("data-waits", "1")
+        (words, numbers), (kept_words, kept_numbers) = (told(each.locator(".walk-scene")) for each in (picture, kept))
+        assert kept_words == words
+        np.testing.assert_allclose(kept_numbers, numbers, rtol=1e-4, atol=0.011)
+    kept.focus()
+    for _ in range(4):
+        tab.keyboard.press("Escape")
+    expect(kept.locator(".model-scene")).to_be_visible()
+    kept.get_by_role("button", name="Walk through it").click()
+    expect(kept.locator(".walk-told b")).to_contain_text("1 / 15")
+    assert [address for address in asked if not address.startswith("blob:")] == [file.as_uri()]
+    assert not errors
+    context.close()

@@ -7,6 +7,7 @@ from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import walk
 from viz.pages.learn.transformer.data import why_not
+from viz.pages.learn.transformer.walk_payload import lacks_scores
 from viz.selection import state
 from viz.text.messages import said
 from viz.ui import token_labels
@@ -34,7 +35,7 @@ def _the_transformer() -> Snippet:
         layers = "[trace.weights(site, layer) for layer in range(trace.layers_of(site))]"
         return of_text(trace, {}, f"weights = {{site: {layers} for site in trace.sites}}  # [head, query, key]")
     if learn.depth != "layer":
-        if walk.lacks_scores(reader):
+        if lacks_scores(reader):
             return ""
         chosen = state.current().attention
         template = "row = derive_row(trace.attention({}, {}), head={}, row={}, scaled={}, masked={})"

@@ -134,8 +134,7 @@ def story(origin: Origin) -> dict[str, Any]:
     """Everything that is drawn, as plain data: `columns` are the shown keys, `rest` sums up the others."""
     keys, shown = shown_keys(origin), origin.shown
     rest = [key for key in range(len(origin.key_tokens)) if key not in set(keys)]
-    return {
-        "query": display_token(origin.row_name),
+    return words(origin) | {
         "columns": [
             {"label": display_token(origin.key_tokens[key]), "key": key, "gap": key != previous + 1}
             for previous, key in zip([-1, *keys], keys, strict=False)
@@ -143,8 +142,6 @@ def story(origin: Origin) -> dict[str, Any]:
         "restCount": len(rest),
         "note": _note(len(keys), len(rest)),
         "followed": keys.index(origin.followed),
-        "isScaled": origin.is_scaled,
-        "score": SCORES[origin.score].short,
         "q": _numbers(shown.query),
         "k": _numbers(shown.keys[keys]),
         "products": _numbers(shown.products[keys]),
@@ -158,6 +155,15 @@ def story(origin: Origin) -> dict[str, Any]:
         "restWeighted": _numbers(shown.weighted_values[rest].sum(0)) if rest else None,
         "output": _numbers(shown.head_output),
         "part": _numbers(origin.parts[origin.head] if origin.other_part is None else origin.other_part),
+    }
+
+
+def words(origin: Origin) -> dict[str, Any]:
+    """What does not follow from queries, keys, values and weights: sentences, and how much each head adds."""
+    return {
+        "query": display_token(origin.row_name),
+        "isScaled": origin.is_scaled,
+        "score": SCORES[origin.score].short,
         "head": origin.head,
         "lengths": _numbers(np.linalg.norm(origin.parts, axis=1)),
         "otherLength": None if origin.other_part is None else _number(float(np.linalg.norm(origin.other_part))),

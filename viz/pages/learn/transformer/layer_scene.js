@@ -5,13 +5,15 @@ import { closest, consume, isCombination, reachByTab } from "../../../pictures/s
 import { _, said } from "../../../pictures/shared/messages.js";
 import { button, contextOf, element, mixStops, tokenElement } from "../../../pictures/shared/picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
+import { exactNumber, roughNumber } from "./row_pictures.js";
 
 /** @import { Part } from "./path_chart.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /**
- * A step: its vector, in groups of `group` (0 for none).
+ * A step: its vector, in groups of `group` (0 for none), with its norm and the size of its largest number.
  * @typedef {{
  *   kind: string, title: string, formula: string, text: string, count: number, group: number, values: number[],
+ *   length: number, bound: number,
  *   bars: { label: string, value: number }[],
  * }} Step
  * @typedef {{ stage: number, stages: string[], parts: Part[], rows: Step[] }} PathData
@@ -225,9 +227,7 @@ export class LayerScene {
 
   /** @param {Step} step */
   strip(step) {
-    const numbers = step.values;
-    const length = Math.hypot(...numbers);
-    const bound = Math.max(...numbers.map(Math.abs));
+    const { length, bound } = step;
     const canvas = element("canvas", { className: "strip", width: step.count, height: 1 });
     canvas.setAttribute("role", "img");
     canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
@@ -243,14 +243,13 @@ export class LayerScene {
   }
 
   /** A cell a number, one pixel high; the browser stretches it. @param {HTMLCanvasElement} canvas @param {Step} step */
-  paint(canvas, { count, group, values }) {
-    const bound = Math.max(...values.map(Math.abs)) || 1;
+  paint(canvas, { count, group, values, bound }) {
     const gap = group && count / group > 1 ? 1 : 0;
     const scale = Math.max(1, Math.floor((canvas.clientWidth * devicePixelRatio) / count));
     canvas.width = count * scale;
     const context = contextOf(canvas);
     values.forEach((value, i) => {
-      context.fillStyle = `rgb(${mixStops(this.data.signed.stops, 0.5 + value / bound / 2)})`;
+      context.fillStyle = `rgb(${mixStops(this.data.signed.stops, 0.5 + value / (bound || 1) / 2)})`;
       const isEdge = gap && i && i % group === 0;
       context.fillRect(i * scale, 0, scale, 1);
       if (isEdge) context.clearRect(i * scale, 0, Math.max(1, Math.floor(scale / 3)), 1);
@@ -316,14 +315,15 @@ export class LayerScene {
   }
 
   /** @param {PointerEvent} event @param {HTMLCanvasElement} canvas @param {Step} step */
-  tellNumber(event, canvas, { title, count, group, values }) {
+  tellNumber(event, canvas, { title, count, group, values, bound }) {
     const { left, width } = canvas.getBoundingClientRect();
     const at = Math.min(count - 1, Math.max(0, Math.floor(((event.clientX - left) / width) * count)));
     const where =
       group && group < count
         ? _("H{head}, component {dimension}", { head: Math.floor(at / group) + 1, dimension: (at % group) + 1 })
         : _("component {number}", { number: at + 1 });
-    const value = element("div", "tooltip-value", values[at].toPrecision(5).replace("-", "−"));
+    const number = this.walk.kept ? roughNumber(values[at], bound) : exactNumber(values[at]);
+    const value = element("div", "tooltip-value", number);
     this.walk.tooltip.showContent(event, title, element("div", "tooltip-pair", where), value);
   }
 }

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
 from jaxtyping import Float
 
-from viz.pictures.payload import LOCAL, rounded
+from viz.pictures import payload
+from viz.pictures.payload import LOCAL, Text, rounded
 from viz.text import numbers
 from viz.text.messages import _, said
 from viz.text.numbers import decimal
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 #: So many hidden units, and so many candidates, are named.
 MOST_NAMED: Final = 8
 NAMES: Final = {"self": said("Self-attention"), "cross": said("Cross-attention"), "feed_forward": said("Feed-forward")}
+#: What the stream begins with → what it is called.
+_BEGIN_NAMES: Final = {"embedding": said("Embedding"), "position": said("Position")}
 ADDS: Final = {
     "self": said("What self-attention adds"),
     "cross": said("What cross-attention adds"),
@@ -30,6 +33,26 @@ AFTER_SUM: Final = said("{norm} after the sum (§3.1)")
 AFTER_LAST: Final = said("{norm} after the last layer")
 #: What a part of the chart is coloured as.
 KINDS: Final = ("embedding", "position", "self", "cross", "feed_forward", "norm")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is added to the stream of the token that is followed.
+
+    Attributes:
+        stage: at which it is: 0 for the input, then the layers.
+        kind: what it is coloured as.
+        length: its norm.
+        share: of the sum; None without a residual connection.
+        stream: the norm of the stream after it.
+    """
+
+    stage: int
+    kind: str
+    label: Text
+    length: Annotated[float, rounded(3)]
+    share: Annotated[float, rounded(4)] | None
+    stream: Annotated[float, rounded(3)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +84,50 @@ class Row:
     bars: tuple[Bar, ...] = ()
 
     def derived(self) -> dict[str, object]:
-        """How many numbers the vector has."""
-        return {"count": 0 if self.values is None else len(self.values)}
+        """How many numbers the vector has, its norm, and the size of the largest."""
+        values = np.zeros(0) if self.values is None else self.values
+        largest = float(np.abs(values).max(initial=0.0))
+        return {"count": len(values), "length": float(f"{_length(values):.6g}"), "bound": float(f"{largest:.6g}")}
+
+
+def path_story(path: "TokenPath", stage: int) -> dict[str, Any]:
+    """What every part adds to the token, and the steps of the open stage with their vectors."""
+    shown = rows(path, stage)
+    return {
+        "stage": stage,
+        "stages": stage_names(path),
+        "parts": [payload.encoded(part) for part in parts(path)],
+        "rows": [
+            {
+                **payload.encoded(row),
+                "values": [] if row.values is None else [float(f"{value:.6g}") for value in row.values.tolist()],
+            }
+            for row in shown
+        ],
+    }
+
+
+def parts(path: "TokenPath") -> list[Part]:
+    """What the token begins with, and what every sub-layer adds to it."""
+    begin = _length(path.begin)
+    vectors = {"embedding": path.embedding, "position": path.positional}
+    from_input = [
+        Part(0, kind, _BEGIN_NAMES[kind], _length(vector), None, begin)
+        for kind, vector in vectors.items()
+        if vector is not None
+    ]
+    return (from_input or [Part(0, "embedding", said("Embedding layer"), begin, None, begin)]) + [
+        Part(
+            stage=number,
+            kind=addition.kind,
+            label=NAMES[addition.kind],
+            length=_length(addition.added),
+            share=addition.share if addition.has_skip else None,
+            stream=_length(addition.after),
+        )
+        for number, layer in enumerate(path.layers, start=1)
+        for addition in layer
+    ]
 
 
 def rows(path: "TokenPath", stage: int) -> list[Row]:

@@ -35,6 +35,12 @@ export function exactNumber(value) {
   return (size !== 0 && size < 1e-4 ? value.toExponential(2) : value.toPrecision(5)).replace("-", "−");
 }
 
+/** A number that is known to a 63rd of its vector's largest one. @param {number} value @param {number} bound */
+export function roughNumber(value, bound) {
+  const digits = clamp(0, Math.ceil(-Math.log10(bound / 63 || 1)), 6);
+  return `≈ ${value.toFixed(digits)}`.replace("-", "−");
+}
+
 /** A weight in two decimals; one that is not zero never reads as zero, nor one below 1 as 1. @param {number} weight */
 export function shortWeight(weight) {
   if (weight === 0) return "0";
@@ -201,8 +207,9 @@ export class Picture {
   /**
    * Numbers as cells side by side across the whole width, coloured by sign and size, written where there is room.
    * @param {number} top @param {number} height @param {number[]} values @param {number} bound @param {InkedScale} scale
+   * @param {boolean} [isRough] whether they are known to two digits only
    */
-  strip(top, height, values, bound, scale) {
+  strip(top, height, values, bound, scale, isRough = false) {
     const width = (this.columns.stripEnd - GUTTER) / values.length;
     values.forEach((value, i) => {
       const { fill, ink } = signedColour(scale, value, bound);
@@ -210,9 +217,12 @@ export class Picture {
       const box = { x, y: top, width: width - (width > 6 ? 0.5 : 0), height, fill, class: "cell" };
       this.add("rect", {
         ...box,
-        "data-note": _("component {number}: {value}", { number: i + 1, value: exactNumber(value) }),
+        "data-note": _("component {number}: {value}", {
+          number: i + 1,
+          value: isRough ? roughNumber(value, bound) : exactNumber(value),
+        }),
       });
-      if (width < NARROWEST_NUMBERED || height < 30) return;
+      if (isRough || width < NARROWEST_NUMBERED || height < 30) return;
       const [middle, line] = [x + width / 2, top + height / 2];
       const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
       const look = { style: `fill:${ink}`, "text-anchor": "middle", ...turned };

@@ -22,8 +22,8 @@ import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, si
  *   otherLength: number | null, allLength: number, changed: string,
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],
- *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string,
- * }} RowData what `head_story.story` tells, with the colours of the picture
+ *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string, isRough?: boolean,
+ * }} RowData what `head_story.story` tells, with the colours of the picture; `isRough`: `part` is known to two digits
  */
 
 const BARS = 92;
@@ -252,7 +252,7 @@ export class StepPictures {
   part() {
     const { part, lengths, otherLength, allLength, head, signed, realColour, otherColour } = this.data;
     const picture = this.begin(46 + (lengths.length + 1) * LINE, 6);
-    picture.strip(0, 26, part, largestSize(part), signed);
+    picture.strip(0, 26, part, largestSize(part), signed, this.data.isRough);
     const left = GUTTER + 14;
     const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
     const widthOf = (/** @type {number} */ length) =>

@@ -13,6 +13,7 @@ import { button, clamp, element, Tooltip, tokenElement } from "../../../pictures
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { CellScene, NumberScene } from "./cell_scene.js";
 import { HeadScene } from "./head_scene.js";
+import { KeptWalk } from "./kept_walk.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene } from "./model_scene.js";
@@ -58,6 +59,7 @@ const NEAR = 60;
 /** @extends {PlayerView<Place, WalkHeader>} */
 export class Walk extends PlayerView {
   /** @type {ModelColumns} */ columns;
+  /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
   /** What the scene was drawn of. */ drawn = "";
   /** @type {ModelScene | null} */ model = null;
@@ -104,8 +106,9 @@ export class Walk extends PlayerView {
   }
 
   /** @param {Uint8Array<ArrayBuffer>[]} unpacked */
-  build([bytes]) {
+  build([bytes, ...kept]) {
     this.columns = new ModelColumns(this.header, new Float32Array(bytes.buffer));
+    this.kept = kept.length ? new KeptWalk(this.columns, kept) : null;
     this.transport = new Transport(this.count, {
       goTo: (step) => this.goTo(step),
       moveBy: (count) => this.goTo(this.state.step + count),
@@ -214,6 +217,7 @@ export class Walk extends PlayerView {
   draw() {
     if (!this.columns || !this.state) return;
     const { state } = this;
+    if (this.kept && !this.isHere) Object.assign(this.header, this.kept.tell(state));
     state.step = clamp(0, state.step, this.count - 1);
     this.transport.draw(state.step);
     this.lines.value = state.lines;
@@ -388,7 +392,10 @@ export class Walk extends PlayerView {
       cell: _("One weight. Click a product to see its two numbers."),
       number: _("Two vectors, and the product of one component of each. Click another row of the table."),
     };
-    return this.state.end ? _("What goes in and what comes out.") : hints[this.state.depth];
+    const { end, depth } = this.state;
+    const needsModel = _("Switching it off needs the model: open the sentence in Headlight.");
+    if (this.kept && depth === "head") return `${hints.head} ${needsModel}`;
+    return end ? _("What goes in and what comes out.") : hints[depth];
   }
 
   /** @param {number} number of a stop, from 1 */
@@ -396,7 +403,10 @@ export class Walk extends PlayerView {
     const stop = this.header.stops[number - 1];
     if (!stop) return;
     const { depth, end, dimension } = stop;
-    this.go({ depth, end, stop: number, ...(dimension === null ? {} : { dimension }) });
+    // What the stops of a file say is said of the place where it begins.
+    const { site, layer, head, row, key } = this.header.command;
+    const begin = this.kept ? { site, layer, head, row, key } : {};
+    this.go({ ...begin, depth, end, stop: number, ...(dimension === null ? {} : { dimension }) });
   }
 
   /** The step of the row that the stop is about; -1 for none. */

@@ -23,6 +23,7 @@ from tests.viz.reading import traced
 from tests.viz.sent import charts, sent_to
 from viz.access import models, traces
 from viz.pages.learn.transformer import data, walk
+from viz.pages.learn.transformer.walk_payload import WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
@@ -253,7 +254,7 @@ def test_without_the_division_it_opens_on_the_row_that_changes_most_unless_a_row
 
 def test_moving_in_the_picture_chooses_no_head_and_no_token_that_was_only_proposed(app: AppTest) -> None:
     proposed = header_of(opened(app, "learn"))["at"]
-    place = walk.WalkState(**proposed)
+    place = WalkState(**proposed)
     before = app.session_state["selection"].common
     taken: dict[str, object] = {}
     with pytest.MonkeyPatch.context() as patch:

@@ -1,0 +1,283 @@
+"""What the picture of the Transformer is told: the model with its sentence once, and of the place where a person is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import exp
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import numpy as np
+from jaxtyping import UInt8
+
+from model.errors import TraceError
+from viz import theme
+from viz.access import attention
+from viz.pages.learn.transformer import data, stops
+from viz.pages.learn.transformer.head_story import Origin, story
+from viz.pages.learn.transformer.layer_story import path_story
+from viz.pictures import payload
+from viz.pictures.component import Component
+from viz.pictures.payload import Token, Tokens, rounded
+from viz.selection.learn import Depth, Lines, PathEnd, WalkEdit
+from viz.text.messages import _
+from viz.text.sites import DECODER, ENCODER, SITES, Site
+from viz.text.token_text import display_tokens
+from viz.theme import DIVERGING_INKS, HEAD_COLOURS, SEQUENTIAL_INKS, Inks
+from viz.ui.controls import plain
+
+if TYPE_CHECKING:
+    from model import Reader, Trace
+    from model.analysis.residual_stream.additions import Stack, TokenPath
+    from model.analysis.residual_stream.streams import Moved
+
+_FOLDER: Final = "pages/learn/transformer"
+COMPONENT: Final = Component(f"{_FOLDER}/walk.js", f"{_FOLDER}/walk.css")
+#: What a part is coloured as → its colour.
+COLOURS: Final = {
+    "embedding": theme.HEAD_COLOURS[7],
+    "position": theme.HEAD_COLOURS[5],
+    "self": theme.HEAD_COLOURS[0],
+    "cross": theme.HEAD_COLOURS[1],
+    "feed_forward": theme.HEAD_COLOURS[2],
+    "norm": theme.HEAD_COLOURS[6],
+}
+CANDIDATES: Final = 5
+#: More than any model or film has: bounds of what the browser may say.
+MOST: Final = 1_000_000
+
+
+@dataclass(frozen=True)
+class WalkState:
+    """Where a person is; layers, heads, rows, keys and dimensions from 0.
+
+    Attributes:
+        step: where the film of the model stands.
+        depth: how far they have zoomed in.
+        end: at the depth of a layer, the input or the output of the stack instead.
+        site, layer, head: the head that is open, or the layer.
+        row: the token that is followed, a row of the site.
+        key: one of its keys.
+        dimension: one component of query and key.
+        stop: of the way, counted from 1; 0 for whoever goes where they like.
+        lines: which head the lines of the model are of.
+        edit: what is done to the open head.
+    """
+
+    step: Annotated[int, range(MOST)]
+    depth: Depth
+    end: PathEnd
+    site: Site
+    layer: Annotated[int, range(1_000)]
+    head: Annotated[int, range(10_000)]
+    row: Annotated[int, range(MOST)]
+    key: Annotated[int, range(MOST)]
+    dimension: Annotated[int, range(100_000)]
+    stop: Annotated[int, range(100)]
+    lines: Lines
+    edit: WalkEdit
+
+    @property
+    def stack(self) -> "Stack":
+        """Whose token is followed."""
+        return "encoder" if self.site == ENCODER else "decoder"
+
+    def fits(self, trace: "Trace") -> bool:
+        """Whether the trace has this head, this row and this key."""
+        if self.site not in trace.sites:
+            return False
+        queries, keys = map(len, trace.axis_tokens(self.site))
+        layers, heads = trace.shapes[self.site]
+        return self.layer < layers and self.head < heads and self.row < queries and self.key < keys
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStack:
+    """The columns of a stack.
+
+    Attributes:
+        name: encoder or decoder.
+        layers: as many as attend.
+        first: the position of the first token that is shown; `total` are all.
+        tokens: what is read at the bottom of each column.
+        prompt: so many of all tokens were not written by the model but given.
+    """
+
+    name: Literal["encoder", "decoder"]
+    layers: int
+    first: int
+    total: int
+    tokens: Tokens
+    prompt: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalkSite:
+    """An attention whose weights follow in the payload, between the columns that are shown."""
+
+    site: Site
+    layers: int
+    heads: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalkCandidate:
+    """A token that could have been written."""
+
+    token: Token
+    probability: Annotated[float, rounded(5)]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WalkPicture:
+    """The model with the sentence in it.
+
+    Attributes:
+        stacks, sites: what it has.
+        written: of each column of the decoder, the candidates for the next token; none for a prompt's.
+        has_lengths: whether the lengths of the residual stream follow the weights, stack by stack, [level, token].
+        numbers: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
+    """
+
+    stacks: Sequence[WalkStack]
+    sites: Sequence[WalkSite]
+    written: Sequence[Sequence[WalkCandidate]]
+    has_lengths: bool
+    numbers: UInt8[np.ndarray, "byte"]
+    colours: Mapping[str, str]
+    signed: Inks = DIVERGING_INKS
+    sequential: Inks = SEQUENTIAL_INKS
+    real_colour: str = HEAD_COLOURS[0]
+    other_colour: str = HEAD_COLOURS[1]
+
+    @classmethod
+    def of(cls, trace: "Trace", reader: "Reader", place: WalkState) -> "WalkPicture":
+        """The picture of a trace; of a long text, of the columns around what is followed."""
+        seen = data.windows(trace, place.site, place.row, place.key)
+        columns = tuple((stack, window.start, window.stop) for stack, window in seen.items())
+        numbers, has_lengths = data.numbers_between(trace, reader, columns)
+        steps = dict(enumerate(trace.steps, start=trace.rows_before))
+        rows = range(seen["decoder"].start, seen["decoder"].stop) if "decoder" in seen else ()
+        return cls(
+            stacks=[
+                WalkStack(
+                    name=stack,
+                    layers=data.layers_of(trace, stack),
+                    first=window.start,
+                    total=len(data.tokens_of(trace, stack)),
+                    tokens=data.tokens_of(trace, stack)[window],
+                    prompt=trace.rows_before if stack == "decoder" else len(trace.source_tokens),
+                )
+                for stack, window in seen.items()
+            ],
+            sites=[WalkSite(site, *trace.shapes[site]) for site in SITES if site in trace.sites],
+            written=[
+                [WalkCandidate(each.token, exp(each.log_prob)) for each in steps[row].candidates[:CANDIDATES]]
+                if row in steps
+                else []
+                for row in rows
+            ],
+            has_lengths=has_lengths,
+            numbers=numbers,
+            colours=COLOURS,
+        )
+
+
+def lacks_scores(reader: "Reader") -> str:
+    """Why no score of a model is known; "" where they are."""
+    return str(reader.abilities.lacks.get("scores") or reader.abilities.lacks.get("norms") or "")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Told:
+    """What is said of a place: the way of its token, the numbers of its row, and the stops of the walk."""
+
+    place: WalkState
+    path: "TokenPath | None"
+    no_path: str
+    origin: Origin | None
+    no_origin: str
+    stops: Sequence[stops.Stop]
+    proof: "tuple[float, float, str] | None"
+    changes: "Moved | None"
+    can_edit: bool
+
+    @classmethod
+    def of(
+        cls, trace: "Trace", reader: "Reader", place: WalkState, *, scaled: bool = True, masked: bool = True
+    ) -> "Told":
+        """What is said of a place of a trace; of its row also what it would be without scaling or mask."""
+        path, no_path = None, data.why_not(reader)
+        if not no_path:
+            try:
+                path = data.token_path(trace, reader, place.stack, place.row)
+            except TraceError as error:
+                no_path = error.message
+        no_origin = lacks_scores(reader)
+        origin = None if no_origin else origin_of(trace, reader, place, scaled=scaled, masked=masked)
+        proof = None
+        if place.depth == "layer" and path is not None:
+            proof = path.deviation, path.tolerance, _("the contributions add up to what the model computed")
+        elif place.depth != "model" and origin is not None and trace.knows_outputs(place.site):
+            check = attention.output_check(trace, place.site, place.layer)
+            proof = check.deviation, check.tolerance, _("weights · values = the model's own head output")
+        changes, can_edit = None, not no_path and "edits" not in reader.abilities.lacks
+        if place.edit and can_edit:
+            key = place.key if place.edit == "point" else None
+            # Rows before this one may not see the key.
+            since = place.row if place.edit == "point" and place.site == DECODER else 0
+            changes = data.changes(trace, reader, place.site, place.layer, place.head, key, since)
+        way = stops.of(trace, place.site, path, origin)
+        return cls(place, path, no_path, origin, no_origin, way, proof, changes, can_edit)
+
+    def packed(self) -> dict[str, object]:
+        """As `walk.js` reads it."""
+        return {
+            "at": payload.encoded(self.place),
+            "path": None if self.path is None else path_story(self.path, self.stage),
+            "noPath": plain(_(self.no_path)),
+            "row": None if self.origin is None else story(self.origin),
+            "noRow": plain(_(self.no_origin)),
+            "stops": [payload.encoded(stop) for stop in self.stops],
+            "canEdit": self.can_edit,
+            "changed": self._changed(),
+        }
+
+    def _changed(self) -> dict[str, object] | None:
+        """What the edit changes: by stack, level by level, the share of each token; and what would be written."""
+        if self.changes is None:
+            return None
+        streams = {stack: np.round(moved.numpy(), 4).tolist() for stack, moved in self.changes.shares.items()}
+        return {"streams": streams, "written": display_tokens(self.changes.written)}
+
+    @property
+    def stage(self) -> int:
+        """The stage of the path that is open: 0 for the input, then the layers, then the output."""
+        assert self.path is not None
+        if self.place.end:
+            return 0 if self.place.end == "input" else len(self.path.layers) + 1
+        return min(self.place.layer, len(self.path.layers) - 1) + 1
+
+
+def origin_of(
+    trace: "Trace", reader: "Reader", place: WalkState, *, scaled: bool = True, masked: bool = True
+) -> Origin:
+    """The row of the open head, from q and k to its part of the output; with scaling or mask left out, beside that."""
+    site, layer, head, row = place.site, place.layer, place.head, place.row
+    derived = partial(attention.derived_row, trace, site, layer, head, row)
+    real, other = derived(scaled=True, masked=True), None
+    if not (scaled and masked):
+        other = derived(scaled=scaled, masked=masked)
+    return Origin(
+        row_name=trace.row_names(site)[row],
+        key_tokens=trace.axis_names(site)[1],
+        real=real,
+        other=other,
+        followed=place.key,
+        site=site,
+        head=head,
+        added=attention.added_to_scores(trace, site, layer, head, row, place.key),
+        score=trace.attention(site, layer).score.name,
+        has_projection=reader.abilities.has("output projection"),
+        parts=attention.head_parts(trace, reader, site, layer, row),
+        other_part=None if other is None else attention.head_part(other, reader, site, layer, head),
+    )
