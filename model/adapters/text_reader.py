@@ -126,14 +126,14 @@ class TextReader(TextTracer):
         logits = self.place_logits(choice.place, copies, edits)
         return (logits[:, choice.right] - logits[:, choice.wrong])[:, None]
 
-    def trace_place(self, place: TokenPlace, token: int) -> Trace:
-        """A trace of what is read at a place where this token is said."""
+    def trace_place(self, place: TokenPlace, token: int, edits: Edits | None = None) -> Trace:
+        """A trace of what is read at a place where this token is said; with edits of heads, for this run alone."""
         if self.abilities.kind == "encoder":
-            return self.trace_source("", Encoded(place.source, self.pieces.tokens(place.source)), False, None)
+            return self.trace_source("", Encoded(place.source, self.pieces.tokens(place.source)), False, edits)
         if self.abilities.kind == "decoder":
-            return self.trace_rows("", place.target, ())
+            return self.trace_rows("", place.target, (), edits=edits)
         begin, *written = place.target
-        return self.trace_rows("", place.source, [*written, token], begin=begin)
+        return self.trace_rows("", place.source, [*written, token], begin=begin, edits=edits)
 
     def tapped(self, rows: Mapping[Stack, int | None]) -> AbstractContextManager[list[LayerCall]]:
         """What the layers of these stacks do while the block runs; arguments of `stream_taps.tapped`."""

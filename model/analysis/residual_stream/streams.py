@@ -15,6 +15,7 @@ from model.nn.hooks import STREAM
 from model.reader import Reader
 from model.trace.trace import Trace
 from model.translator import Translator
+from model.word_choice import TokenPlace
 
 Streams = Mapping[Stack, Float[Tensor, "level token d_model"]]
 
@@ -27,10 +28,12 @@ class Moved:
         shares: by stack, the norm of the change of each stream divided by the norm of the stream, at the input (level
             0) and after each layer.
         written: the most probable next token of every step; none where that is unknown.
+        trace: the run with the change, whose weights can be compared.
     """
 
     shares: Mapping[Stack, Float[Tensor, "level token"]]
     written: tuple[str, ...]
+    trace: Trace
 
 
 def streams(reader: Reader, trace: Trace) -> Streams | None:
@@ -57,19 +60,25 @@ def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> M
     Raises:
         EditError: the edit names what does not exist, or the heads of this model cannot be edited.
     """
-    after, written = _run(reader, trace, edit)
+    after, changed = _run(reader, trace, edit)
     if after is None:
         return None
+    if isinstance(reader, TextReader):
+        place = TokenPlace(trace.source_ids, trace.target_ids, 0)
+        changed = reader.trace_place(place, (*trace.source_ids, *trace.target_ids)[-1], (edit,))
+    assert changed is not None, "our models tell the trace of a run with its streams"
+    # Of a library model a run tells its streams, not what it would say.
+    written = () if isinstance(reader, TextReader) else (step.candidates[0].token for step in changed.steps)
     shares = {
         stack: (after[stack] - own).norm(dim=-1) / own.norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)
         for stack, own in before.items()
     }
-    return Moved(shares, written)
+    return Moved(shares, tuple(written), changed)
 
 
 @torch.inference_mode()
-def _run(reader: Reader, trace: Trace, edit: HeadEdit | None) -> tuple[Streams | None, tuple[str, ...]]:
-    """The streams, and the most probable token of each step, where they are known."""
+def _run(reader: Reader, trace: Trace, edit: HeadEdit | None) -> tuple[Streams | None, Trace | None]:
+    """The streams, where they are known, and of our models the trace of the run."""
     stacks: list[Stack] = ["encoder"] if trace.source_tokens else []
     stacks += ["decoder"] if trace.target_tokens else []
     edits = trace.edits if edit is None else (edit,)
@@ -80,15 +89,15 @@ def _run(reader: Reader, trace: Trace, edit: HeadEdit | None) -> tuple[Streams |
         for stack in stacks:
             outputs = (run.recorded(f"{stack}.layers.{layer}.hook_output") for layer in range(run.count(stack)))
             found[stack] = torch.stack([run.begin(stack), *outputs])
-        return found, tuple(step.candidates[0].token for step in run.trace.steps)
+        return found, run.trace
     if not isinstance(reader, TextReader):
-        return None, ()
+        return None, None
     output = reader.run_again(trace, with_states=True, edits=edits)
     for stack in stacks:
         states = getattr(output, f"{stack}_hidden_states", None) or getattr(output, "hidden_states", None)
         layers = [layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)]
         # Some layers do not attend, or the model's states are others: then levels could not be told.
         if states is None or not layers or len(states) != max(layers) + 1:
-            return None, ()
+            return None, None
         found[stack] = torch.stack([of_level[0].float().cpu() for of_level in states])
-    return found, ()
+    return found, None

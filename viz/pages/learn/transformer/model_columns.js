@@ -6,7 +6,10 @@ import { _ } from "../../../pictures/shared/messages.js";
 
 /** @import { Place, Stack, WalkHeader } from "./walk.js" */
 /** What is computed in one step of the film: a level of a stack, of one row or (-1) of all that are given; or an output. @typedef {{ stack: Stack["name"], level: number, row: number, isOutput: boolean }} Stage */
-/** A weight with the head that has it; -1 for the mean of all. @typedef {{ weight: number, head: number }} Line */
+/** A weight with the head that has it; -1 for the mean of all. Under a change `before` is what it was. @typedef {{ weight: number, head: number, before?: number }} Line */
+
+/** The parts in which the weights of a change travel. */
+const WEIGHT_PARTS = 10_000;
 
 export class ModelColumns {
   /** @param {WalkHeader} header @param {Float32Array} numbers */
@@ -72,23 +75,35 @@ export class ModelColumns {
     return this.lengths.get(name)?.[level * tokens.length + column];
   }
 
-  /** What a row takes from a key in a layer, both as columns; of the head that lines are of. @param {string} site @param {number} layer @param {number} row @param {number} key @param {Place} place @returns {Line} */
-  line(site, layer, row, key, { lines, ...open }) {
+  /**
+   * What a row takes from a key in a layer, both as columns, of the head that lines are of: under a change, of several
+   * heads the one that changes most.
+   * @param {string} site @param {number} layer @param {number} row @param {number} key @param {Place} place
+   * @param {WalkHeader["changed"]} [changed] @returns {Line}
+   */
+  line(site, layer, row, key, { lines, ...open }, changed) {
     const found = this.sites.get(site);
     if (!found) return { weight: 0, head: -1 };
     const { heads, rows, keys, weights } = found;
-    const at = (/** @type {number} */ head) =>
-      weights[((layer * heads + head) * rows.tokens.length + row) * keys.tokens.length + key];
+    const after = changed?.weights[site];
+    const index = (/** @type {number} */ head) =>
+      ((layer * heads + head) * rows.tokens.length + row) * keys.tokens.length + key;
+    const at = (/** @type {number} */ head) => (after ? after[index(head)] / WEIGHT_PARTS : weights[index(head)]);
+    const told = (/** @type {number} */ head) =>
+      after ? { weight: at(head), head, before: weights[index(head)] } : { weight: at(head), head };
     if (lines === "chosen") {
       const isOpen = open.site === site && open.layer === layer;
-      return { weight: isOpen ? at(open.head) : 0, head: open.head };
+      return isOpen ? told(open.head) : { weight: 0, head: open.head };
     }
-    let [sum, best] = [0, 0];
+    let [sum, before, best, most] = [0, 0, 0, -1];
     for (let head = 0; head < heads; head++) {
       sum += at(head);
-      if (at(head) > at(best)) best = head;
+      before += weights[index(head)];
+      const size = after ? Math.abs(at(head) - weights[index(head)]) : at(head);
+      if (size > most) [best, most] = [head, size];
     }
-    return lines === "mean" ? { weight: sum / heads, head: -1 } : { weight: at(best), head: best };
+    if (lines !== "mean") return told(best);
+    return { weight: sum / heads, head: -1, ...(after ? { before: before / heads } : {}) };
   }
 
   /** One head of a layer as rows of weights, for a tile. @param {string} site @param {number} layer @param {number} head */

@@ -13,7 +13,8 @@ import { lineName } from "./model_columns.js";
 /** @import { Place, Stack } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
 /** A column at a level: after so many layers. @typedef {{ stack: Stack, level: number, column: number }} Node */
-/** @typedef {{ site: string, layer: number, row: number, key: number, weight: number, head: number }} Edge row and key as columns */
+/** @import { Line } from "./model_columns.js" */
+/** @typedef {Line & { site: string, layer: number, row: number, key: number }} Edge row and key as columns */
 
 const [TOKEN_ROOM, OUTPUT_ROOM] = [84, 74];
 /** Room left of the columns and right of each stack; on a narrow page. */
@@ -25,6 +26,8 @@ const TIGHT_BELOW = 600;
 const WIDEST_COLUMN_ROOM = 46;
 /** Of a row that nobody looks at, lines at least this strong are drawn, so many at most. */
 const [FAINT_WEIGHT, FAINT_LINES, SHOWN_WEIGHT] = [0.25, 2, 0.02];
+/** Under a change, lines that differ by so much are drawn in all columns; in the one that is looked at, by so much. */
+export const [MUCH, ANY] = [0.05, 0.005];
 
 export class ModelScene {
   /** Of the columns: where each stack begins. @type {Map<string, number>} */ starts = new Map();
@@ -138,16 +141,18 @@ export class ModelScene {
     );
     for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
     for (const [site, { layers, rows, keys }] of this.columns.sites) {
-      if (site === "decoder.cross") continue;
+      // Those of cross-attention would cover the others, but where a change is looked at.
+      if (site === "decoder.cross" && !this.changed) continue;
       for (let layer = 0; layer < layers; layer++) {
         rows.tokens.forEach((_token, row) => {
-          const found = keys.tokens.map((_key, key) => ({
-            key,
-            ...this.columns.line(site, layer, row, key, this.walk.state),
-          }));
-          const strong = found.filter(({ weight }) => weight >= FAINT_WEIGHT).sort((a, b) => b.weight - a.weight);
-          for (const line of strong.slice(0, FAINT_LINES))
-            this.addLine({ site, layer, row, ...line }, this.lines, "faint");
+          const found = keys.tokens.map((_key, key) => ({ key, ...this.lineOf(site, layer, row, key) }));
+          const shown = this.changed
+            ? found.filter((line) => difference(line) >= MUCH)
+            : found
+                .filter(({ weight }) => weight >= FAINT_WEIGHT)
+                .sort((a, b) => b.weight - a.weight)
+                .slice(0, FAINT_LINES);
+          for (const line of shown) this.addLine({ site, layer, row, ...line }, this.lines, "faint");
         });
       }
     }
@@ -276,6 +281,11 @@ export class ModelScene {
     });
   }
 
+  /** @param {string} site @param {number} layer @param {number} row @param {number} key */
+  lineOf(site, layer, row, key) {
+    return this.columns.line(site, layer, row, key, this.walk.state, this.changed);
+  }
+
   /** How far an edit moves the stream of a column, as a share of its norm. @param {Stack} stack @param {number} level @param {number} column */
   moved(stack, level, column) {
     return this.changed?.streams[stack.name]?.[level]?.[stack.first + column] ?? 0;
@@ -292,13 +302,14 @@ export class ModelScene {
     const d = isCross
       ? `M${from.x} ${from.y}C${middle} ${from.y} ${middle} ${y} ${x} ${y}`
       : `M${from.x} ${from.y}C${from.x} ${(from.y + y) / 2} ${x} ${(from.y + y) / 2} ${x} ${y}`;
-    const kind = isCross ? "cross" : "self";
+    const differs = difference(edge);
+    const kind = differs >= ANY ? "changed" : isCross ? "cross" : "self";
     const line = svg("path", {
       d,
       class: `model-line ${kind} ${className}`,
       "data-edge": this.edges.length,
       pathLength: 1,
-      style: `stroke-width:${0.4 + weight * 4};--weight:${weight}`,
+      style: `stroke-width:${0.4 + Math.max(weight, differs) * 4};--weight:${Math.max(weight, differs)}`,
     });
     this.edges.push(edge);
     group.append(line);
@@ -336,8 +347,8 @@ export class ModelScene {
         const born = this.columns.bornAt(stack, layer + 1, stack.first + column);
         if (!isEnd && born > step) continue;
         keys.tokens.forEach((_token, key) => {
-          const line = this.columns.line(site, layer, column, key, this.walk.state);
-          if (line.weight >= SHOWN_WEIGHT)
+          const line = this.lineOf(site, layer, column, key);
+          if (line.weight >= SHOWN_WEIGHT || difference(line) >= ANY)
             this.addLine({ site, layer, row: column, key, ...line }, this.top, born === step ? "strong now" : "strong");
         });
       }
@@ -419,7 +430,8 @@ export class ModelScene {
       if (!closest(event, "[data-node]")) this.walk.tooltip.hide();
       return;
     }
-    const { site, layer, row, key, weight, head } = this.edges[Number(line.dataset.edge)];
+    const edge = this.edges[Number(line.dataset.edge)];
+    const { site, layer, row, key, weight, head, before = weight } = edge;
     const { rows, keys } = /** @type {any} */ (this.columns.sites.get(site));
     const pair = element(
       "div",
@@ -432,7 +444,11 @@ export class ModelScene {
       event,
       lineName(layer, head),
       pair,
-      element("div", "tooltip-value", weight.toFixed(4)),
+      element(
+        "div",
+        "tooltip-value",
+        difference(edge) >= ANY ? `${before.toFixed(4)} → ${weight.toFixed(4)}` : weight.toFixed(4),
+      ),
     );
   }
 
@@ -485,6 +501,9 @@ export class ModelScene {
     return true;
   }
 }
+
+/** By how much a change makes a line another one. @param {Line} line */
+const difference = ({ weight, before = weight }) => Math.abs(weight - before);
 
 /** A token where there is little room; the sign that begins a word says nothing where each has its column. @param {string} token */
 function shortened(token) {

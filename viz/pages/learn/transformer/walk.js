@@ -16,7 +16,7 @@ import { HeadScene } from "./head_scene.js";
 import { KeptWalk } from "./kept_walk.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
-import { ModelScene } from "./model_scene.js";
+import { ModelScene, MUCH } from "./model_scene.js";
 import { Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
@@ -39,7 +39,7 @@ import { Zoom } from "./zoom.js";
  *   colours: Record<string, string>, signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string,
  *   name: string, digest: string, command: Command<Place>,
  *   at: Place, path: PathData | null, noPath: string, row: RowData | null, noRow: string, stops: Stop[],
- *   canEdit: boolean, changed: { streams: Record<string, number[][]>, written: string[] } | null,
+ *   canEdit: boolean, changed: { streams: Record<string, number[][]>, written: string[], weights: Record<string, number[]> } | null,
  * }} WalkHeader `at` is the place that path and row are of
  * @typedef {{ element: HTMLElement, draw(): void, tell?(event: PointerEvent): void }} Scene
  */
@@ -322,7 +322,7 @@ export class Walk extends PlayerView {
       ? _("Ctrl + wheel zooms.")
       : _("Ctrl + wheel zooms; after a click into the picture, the wheel alone.");
     const words = element("p", {}, ...title, now ? now.text : this.hint());
-    if (!now) words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
+    if (!now && !this.state.edit) words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
     const back = button({ className: "button small", disabled: stop < 2 }, () => this.walkTo(stop - 1), _("Back"));
     const on = button("button small next", () => this.walkTo(stop + 1), stop ? _("Next") : _("Walk through it"));
     on.disabled = stop >= stops.length;
@@ -380,7 +380,13 @@ export class Walk extends PlayerView {
       edit === "off"
         ? _("{head} is switched off.", { head: name })
         : _("{head} is pointed at “{token}”.", { head: name, token: this.columns.keyToken(site, key) });
-    return `${done} ${changed ? _("Columns are coloured by how far their vectors move; words that would change are above. The model reads the same tokens as before.") : _("What that changes is unknown for this model.")}`;
+    const told = changed
+      ? _(
+          "Columns are coloured by how far their vectors move; lines are weights that change by {much} or more. Point at a column for all of its lines. Words that would change are above; the model reads the same tokens.",
+          { much: MUCH },
+        )
+      : _("What that changes is unknown for this model.");
+    return `${done} ${told}`;
   }
 
   hint() {

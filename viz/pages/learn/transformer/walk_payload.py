@@ -42,6 +42,8 @@ COLOURS: Final = {
     "norm": theme.HEAD_COLOURS[6],
 }
 CANDIDATES: Final = 5
+#: Of a change, weights travel in such parts: as many decimals as are shown.
+WEIGHT_PARTS: Final = 10_000
 #: More than any model or film has: bounds of what the browser may say.
 MOST: Final = 1_000_000
 
@@ -243,11 +245,19 @@ class Told:
         }
 
     def _changed(self) -> dict[str, object] | None:
-        """What the edit changes: by stack, level by level, the share of each token; and what would be written."""
+        """What the edit changes: by stack and level, the share of each token; all weights; what would be written."""
         if self.changes is None:
             return None
+        seen = data.windows(self.changes.trace, self.place.site, self.place.row, self.place.key)
+        weights = data.weights_between(self.changes.trace, seen)
         streams = {stack: np.round(moved.numpy(), 4).tolist() for stack, moved in self.changes.shares.items()}
-        return {"streams": streams, "written": display_tokens(self.changes.written)}
+        return {
+            "streams": streams,
+            "written": display_tokens(self.changes.written),
+            "weights": {
+                site: np.rint(of_site * WEIGHT_PARTS).astype(int).ravel().tolist() for site, of_site in weights.items()
+            },
+        }
 
     @property
     def stage(self) -> int:

@@ -299,6 +299,9 @@ def test_a_head_that_is_switched_off_moves_what_is_computed_after_it_and_nothing
     written = [step.token_id for step in trace.steps]
     again = translator.trace_tokens(trace.text, written, edits=(SwitchOff("decoder.cross", 1, 0),))
     assert header["changed"]["written"] == display_tokens([step.candidates[0].token for step in again.steps])
+    for site, parts in header["changed"]["weights"].items():
+        layers = [again.weights(site, layer).numpy().ravel() for layer in range(again.layers_of(site))]
+        np.testing.assert_allclose(np.array(parts) / 10_000, np.concatenate(layers), atol=6e-5)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2", "t5"])
@@ -309,6 +312,20 @@ def test_a_head_of_a_library_model_is_pointed_at_a_key(any_model: AppTest, name:
     moved = np.array(header["changed"]["streams"][stack])
     assert not moved[0].any()
     assert moved[-1].any()
+    # The head that is pointed gives its key all of its weight, from the row on that is looked at.
+    site, row = header["at"]["site"], header["at"]["row"]
+    rows, keys = (
+        next(each for each in header["stacks"] if each["name"] == name)
+        for name in (stack, "encoder" if site != "decoder.self" and len(header["stacks"]) > 1 else stack)
+    )
+    shape = (
+        *next((each["layers"], each["heads"]) for each in header["sites"] if each["site"] == site),
+        len(rows["tokens"]),
+        len(keys["tokens"]),
+    )
+    pointed = np.array(header["changed"]["weights"][site]).reshape(shape)[0, 0]
+    assert pointed[row, 0] == 10_000
+    assert pointed[row].sum() == 10_000
 
 
 # ---- the way, and what is sent back ----
