@@ -51,7 +51,7 @@ def run() -> None:
     page_style()
     follow(pages, page)
     begin_story(page)
-    show_proof = sidebar(names)
+    complete_sidebar = sidebar(names)
     say_missing(names)
     story = st.container(key="story")
     with frame.page_run():
@@ -61,7 +61,7 @@ def run() -> None:
             from viz.pages.learn.story import bar
 
             bar.show(story)
-        show_proof()
+    complete_sidebar()
     state.end()
     address_code.draw()
     memory.freeze_kept()

@@ -1,11 +1,16 @@
 """What is known of a loaded model before it reads anything (name, size, vocabulary, abilities), and where it runs."""
 
+import copy
+from dataclasses import replace
+from typing import Self
+
 import torch
 from torch import nn
 
 from model.config import ModelConfig
 from model.decoding.beam import Penalty
 from model.errors import DeviceError
+from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES
@@ -36,6 +41,16 @@ class Loaded:
         """Names this content on this device with this number type."""
         weight = next(self.model.parameters())
         return f"{self.digest}/{weight.device}/{weight.dtype}"
+
+    @property
+    def offered(self) -> Offered:
+        """The languages that may be chosen; none."""
+        return NOTHING_OFFERED
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """As `model.reader.Reader` says."""
+        self.offered.with_choice(reads, writes)
+        return self
 
     @property
     def device(self) -> torch.device:
@@ -69,6 +84,25 @@ class LoadedTranslator(Loaded):
     ) -> None:
         super().__init__(model, name=name, digest=digest, languages=languages)
         self.tokenizer = tokenizer
+
+    @property
+    def key(self) -> str:
+        """Names this content on this device with this number type, as it reads: in the language that is chosen."""
+        return "/".join((super().key, *filter(None, self.tokenizer.offered.chosen)))
+
+    @property
+    def offered(self) -> Offered:
+        """The languages that may be chosen, of a multilingual MarianMT model."""
+        return self.tokenizer.offered
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """As `model.reader.Reader` says."""
+        offered = replace(self.offered, chosen=self.offered.with_choice(reads, writes))
+        made = copy.copy(self)
+        made.tokenizer = copy.copy(self.tokenizer)
+        made.tokenizer.offered = offered
+        made.languages = self.languages[0], html_language(writes) or self.languages[1]
+        return made
 
     @property
     def config(self) -> ModelConfig:

@@ -11,8 +11,7 @@ from model.adapters.pickled_weights import write_safetensors
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries, named_folder
-from model.marian.files import CONFIG, SOURCE, TARGET, TARGET_VOCABULARY, TOKENIZER_SETTINGS, VOCABULARY, file_bytes
-from model.marian.loading import is_opus_mt
+from model.marian.files import CONFIG, SOURCE, TARGET, TOKENIZER_SETTINGS, VOCABULARY, file_bytes, is_opus_mt
 from model.messages import said
 from model.nn.transformer import Transformer
 from model.reader import Reader, Writer
@@ -75,7 +74,7 @@ def _readable(folder: Path) -> Iterator[Path]:
     with TemporaryDirectory(prefix="headlight-weights-", ignore_cleanup_errors=True) as made:
         copy = Path(made) / folder.name
         copy.mkdir()
-        for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TARGET_VOCABULARY, TOKENIZER_SETTINGS):
+        for name in (CONFIG, SOURCE, TARGET, VOCABULARY, TOKENIZER_SETTINGS):
             if (folder / name).exists():
                 (copy / name).write_bytes(file_bytes(folder, name))
         write_safetensors(folder, copy)

@@ -4,7 +4,7 @@ Our own `Translator` is such, and the adapters of other models.
 """
 
 from collections.abc import Collection, Sequence
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol, Self, runtime_checkable
 
 import torch
 from jaxtyping import Float
@@ -17,6 +17,7 @@ from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone
 from model.decoding.session import Session
+from model.languages import Offered
 from model.nn.edit_hooks import Edits
 from model.trace.steps import Spread, Vocabulary
 from model.trace.trace import Trace
@@ -51,6 +52,17 @@ class Reader(Protocol):
     @property
     def abilities(self) -> Abilities:
         """What the model has and lacks."""
+
+    @property
+    def offered(self) -> Offered:
+        """The languages that may be chosen."""
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """The same model, with the same weights, in these of its languages; "" leaves the one that is chosen.
+
+        Raises:
+            InputTextError: a code is none of those offered.
+        """
 
     def all_tokens(self) -> tuple[str, ...]:
         """Every token of the vocabulary, in the order of their ids; none of a model of pictures."""

@@ -21,8 +21,8 @@ from model.errors import ConfigError, InputTextError, TokenError
 from model.folder_files import named_folder
 from model.input_text import checked_ids
 from model.loaded import LoadedTranslator, choose_device, choose_dtype
-from model.marian.files import languages
-from model.marian.loading import is_marian, load_marian
+from model.marian.files import is_marian, languages
+from model.marian.loading import load_marian
 from model.messages import said
 from model.nn.edit_hooks import Edits, edit_functions
 from model.nn.encoder_decoder import EncoderDecoder

@@ -12,6 +12,7 @@ from model.checked import Malformed
 from model.config import ModelConfig
 from model.errors import CheckpointError, ConfigError, TokenError
 from model.folder_files import read_file
+from model.languages import NOTHING_OFFERED, Offered
 from model.unspaced import byte_piece, spelled_byte
 
 #: Characters that may replace a few others. Unicode's longest compatibility decomposition, that of U+FDFA, has 18.
@@ -96,7 +97,12 @@ class Tokenizer:
     A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its bytes, "<0xF0>" …,
     of which one that is a whole character is spelled as that character: "(".
     Text that looks like a special token ("</s>") is read as ordinary characters.
+
+    Attributes:
+        offered: the languages that may be chosen: none of its one pair.
     """
+
+    offered: Offered = NOTHING_OFFERED
 
     def __init__(self, serialized: bytes) -> None:
         """Take the content of a SentencePiece model file.

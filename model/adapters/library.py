@@ -170,6 +170,12 @@ def vocab_size(model: Any) -> int:
     return int(embeddings(model).weight.size(0))
 
 
+def words(model: Any) -> int:
+    """How many tokens a model that says words can say."""
+    head: Any = model.get_output_embeddings()
+    return int(head.weight.size(0))
+
+
 def can_write(model: Any) -> bool:
     """Whether the library's `generate` runs this model."""
     return bool(model.can_generate())

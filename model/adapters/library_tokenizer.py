@@ -5,14 +5,17 @@ that is no whole character is "<0xF0>"; special tokens stay as their model write
 exports need to know one spelling only.
 """
 
+import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from threading import Lock
-from typing import Any, Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, Self
 
 from model.errors import HeadlightError, InputTextError, TokenError
+from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.trace.axes import LINE_END, WORD_BEGIN
 from model.unspaced import BLANKS, spelled_byte
 
@@ -26,6 +29,11 @@ _JOINED: Final[tuple[tuple[tuple[str, str], str, Spelling], ...]] = (
 _SIGNS: Final[dict[str, Spelling]] = {WORD_BEGIN: "metaspace", "Ġ": "bytes", "##": "wordpiece"}
 
 
+#: A text with many common words, from which it shows by which vocabulary ids are spelled.
+_TRIED: Final = "The animal didn't cross the street because it was too tired. 1, 2 and 3."
+NO_NAMES: Final[Mapping[int, str]] = MappingProxyType({})
+
+
 @dataclass(frozen=True)
 class Encoded:
     """A text as token ids, and these as tokens; `names` has them as WordPiece writes them, and is empty of others."""
@@ -36,29 +44,72 @@ class Encoded:
 
 
 class LibraryTokenizer:
-    """A tokenizer of `transformers`, with tokens spelled as everywhere here. Safe to share between threads."""
+    """A tokenizer of `transformers`, with tokens spelled as everywhere here. Safe to share between threads.
+
+    Attributes:
+        offered: the languages that it lets one choose.
+        spoken: the codes of those that are chosen; "" where nothing is.
+    """
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
         # Some tokenizers are set to the source's or the target's language, and back, in every call (mBART, NLLB).
         self._calling = Lock()
+        self.offered = _offered(tokenizer)
+        self.spoken = self.offered.chosen
         added = {int(number): token for number, token in tokenizer.added_tokens_decoder.items()}
         special = {number for number, token in added.items() if token.special} | set(tokenizer.all_special_ids)
         self.special_ids = frozenset(special)
         self.special_tokens = frozenset(str(tokenizer.convert_ids_to_tokens(number)) for number in special)
         self._verbatim = {number: str(token.content) for number, token in added.items()}
         vocabulary: dict[str, int] = tokenizer.get_vocab()
+        self._of_source = _names_of_source(tokenizer, vocabulary)
         self._spelling = _spelling_of(tokenizer, vocabulary)
         self.byte_ids = frozenset(_byte_ids(tokenizer, vocabulary, self._spelling) - self._verbatim.keys())
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """The same tokenizer for these of its languages; "" leaves the one that is chosen.
+
+        Raises:
+            InputTextError: a code is none of those offered.
+        """
+        made = copy.copy(self)
+        made.spoken = self.offered.with_choice(reads, writes)
+        made.__dict__.pop("language_id", None)
+        return made
+
+    @cached_property
+    def language_id(self) -> int | None:
+        """The token by which a target says its language; None where languages are not chosen."""
+        if not self.offered.writes:
+            return None
+        # What an empty target has beside the tokens that begin and end it.
+        plain = {self.tokenizer.bos_token_id, self.tokenizer.eos_token_id, self.tokenizer.pad_token_id}
+        ids = [token_id for token_id in self.encode("", is_target=True).ids if token_id not in plain]
+        return ids[0] if len(ids) == 1 else None
+
+    def language_of(self, token_id: int | None) -> str:
+        """The code of the language that a token stands for; "" of any other token."""
+        # M2M100 writes "__fr__" for "fr".
+        token = "" if token_id is None else str(self.tokenizer.convert_ids_to_tokens(token_id)).strip("_")
+        return token if token in self.offered.writes else ""
+
+    def beginning_with(self, token_ids: Sequence[int | None]) -> Self:
+        """The same tokenizer for a model whose settings begin a target so: the first that is a language is written."""
+        writes = next(filter(None, map(self.language_of, token_ids)), "")
+        if not writes:
+            return self
+        made = self.speaking(writes=writes)
+        made.offered = replace(self.offered, chosen=made.spoken)
+        return made
 
     def encode(self, text: str, *, is_target: bool = False, with_special: bool = True) -> Encoded:
         """Token ids of a text, with the special tokens that the model expects."""
         text = text.encode("utf-8", errors="replace").decode("utf-8")
-        options = {"add_special_tokens": with_special, "return_offsets_mapping": self._has_offsets, "verbose": False}
-        with self._calling, _failures_said():
-            encoding = self.tokenizer(**{"text_target" if is_target else "text": text}, **options)
+        options = {"return_offsets_mapping": self._has_offsets}
+        encoding = self._called(text, with_special, is_target=is_target, **options)
         ids = tuple(map(int, encoding["input_ids"]))
-        tokens = list(self.tokens(ids))
+        tokens = list(self.tokens(ids) if is_target else self.source_tokens(ids))
         if self._spelling in ("wordpiece", "words") and self._has_offsets:
             offsets = encoding["offset_mapping"]
             for i in range(1, len(ids)):
@@ -76,16 +127,33 @@ class LibraryTokenizer:
         if not self._has_offsets:
             return None
         text = text.encode("utf-8", errors="replace").decode("utf-8")
-        with self._calling, _failures_said():
-            options = {"add_special_tokens": with_special, "return_offsets_mapping": True, "verbose": False}
-            offsets = self.tokenizer(text, **options)["offset_mapping"]
+        offsets = self._called(text, with_special, return_offsets_mapping=True)["offset_mapping"]
         return [(int(begin), int(end)) for begin, end in offsets]
 
-    def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
-        """The tokens of ids, whatever text they come from."""
+    def _called(self, text: str, with_special: bool, *, is_target: bool = False, **options: bool) -> Any:
+        """What the tokenizer makes of a text in the languages that are chosen."""
+        given = {"text_target" if is_target else "text": text}
+        with self._calling, _failures_said():
+            if self.offered is not NOTHING_OFFERED:
+                self.tokenizer.src_lang, self.tokenizer.tgt_lang = self.spoken
+            return self.tokenizer(**given, add_special_tokens=with_special, verbose=False, **options)
+
+    def source_tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
+        """The tokens of a source's ids, which some tokenizers number by a vocabulary of their own."""
+        return self.tokens(token_ids, self._of_source)
+
+    @property
+    def has_two_vocabularies(self) -> bool:
+        """Whether a source's ids are others than a target's."""
+        return bool(self._of_source)
+
+    def tokens(self, token_ids: Sequence[int], names: Mapping[int, str] = NO_NAMES) -> tuple[str, ...]:
+        """The tokens of ids, whatever text they come from; by these names instead of the tokenizer's where there are
+        any.
+        """
         spelled: list[str] = []
         for number in map(int, token_ids):
-            token = self._spell(number)
+            token = self._spell(number, names)
             after_line = bool(spelled) and spelled[-1].endswith(LINE_END)
             begins = token.startswith((WORD_BEGIN, LINE_END)) or number in self._verbatim
             spelled.append(WORD_BEGIN + token if after_line and not begins else token)
@@ -108,15 +176,6 @@ class LibraryTokenizer:
         """The text of token ids; special tokens leave no trace."""
         with _failures_said():
             return str(self.tokenizer.decode(list(token_ids), skip_special_tokens=True))
-
-    def has_one_vocabulary(self, token_ids: Sequence[int]) -> bool:
-        """Whether these ids of a source are spelled by the vocabulary that they were found in.
-
-        Some tokenizers number a source by one vocabulary, and spell ids by another, that of the target.
-        """
-        known = [token_id for token_id in token_ids if token_id not in self.special_ids]
-        tokens = self.tokenizer.convert_ids_to_tokens(known)
-        return bool(self.tokenizer.convert_tokens_to_ids(tokens) == known)
 
     @property
     def chat_template(self) -> object:
@@ -141,10 +200,10 @@ class LibraryTokenizer:
     def _has_offsets(self) -> bool:
         return bool(self.tokenizer.is_fast)
 
-    def _spell(self, number: int) -> str:
+    def _spell(self, number: int, names: Mapping[int, str] = NO_NAMES) -> str:
         if number in self._verbatim:
             return self._verbatim[number]
-        piece = self.tokenizer.convert_ids_to_tokens(number)
+        piece = names.get(number) if names else _piece(self.tokenizer, number)
         if piece is None:
             # Some models have more rows of embeddings than their tokenizer has pieces.
             return f"<id {number}>"
@@ -158,6 +217,27 @@ class LibraryTokenizer:
             return str(piece).translate(BLANKS)
         goes_on = self._spelling == "wordpiece" and piece.startswith("##")
         return str(piece).removeprefix("##") if goes_on else WORD_BEGIN + str(piece)
+
+
+#: What is written until somebody chooses, where the files do not say: first of these that a tokenizer has.
+_WRITTEN: Final = ("de", "en")
+
+
+def _offered(tokenizer: Any) -> Offered:
+    """The languages that a tokenizer marks texts with; nothing where it marks none."""
+    if not hasattr(tokenizer, "set_src_lang_special_tokens"):
+        return NOTHING_OFFERED
+    # Some have a table of codes, the others only the special tokens that are codes.
+    codes = tuple(map(str, getattr(tokenizer, "lang_code_to_id", ()))) or tuple(
+        code for code in map(str, tokenizer.extra_special_tokens) if html_language(code)
+    )
+    reads = str(tokenizer.src_lang)
+    if reads not in codes:
+        return NOTHING_OFFERED
+    others = [code for code in codes if code != reads]
+    wanted = [code for language in _WRITTEN for code in others if html_language(code) == language]
+    writes = tokenizer.tgt_lang if tokenizer.tgt_lang in codes else [*wanted, *others, reads][0]
+    return Offered(codes, codes, (reads, str(writes)))
 
 
 @contextmanager
@@ -193,6 +273,27 @@ def _spelling_of(tokenizer: Any, vocabulary: Mapping[str, int]) -> Spelling:
     counts = {sign: sum(piece.startswith(sign) for piece in vocabulary) for sign in _SIGNS}
     most = max(counts, key=lambda sign: counts[sign])
     return _SIGNS[most] if counts[most] else "words"
+
+
+def _names_of_source(tokenizer: Any, vocabulary: Mapping[str, int]) -> Mapping[int, str]:
+    """Id → piece of a source, of a tokenizer that spells ids by another vocabulary, that of the target; else nothing.
+
+    It is asked on a text: its ids are those of its vocabulary's pieces, but it spells them otherwise.
+    """
+    with _failures_said():
+        ids = list(map(int, tokenizer(_TRIED, verbose=False)["input_ids"]))
+    names = {number: piece for piece, number in vocabulary.items()}
+    if not all(number in names for number in ids) or all(names[i] == _piece(tokenizer, i) for i in ids):
+        return NO_NAMES
+    return names
+
+
+def _piece(tokenizer: Any, number: int) -> str | None:
+    try:
+        piece = tokenizer.convert_ids_to_tokens(number)
+    except (IndexError, KeyError):  # As one does that asks a SentencePiece model for a piece that it lacks.
+        return None
+    return None if piece is None else str(piece)
 
 
 def _byte_ids(tokenizer: Any, vocabulary: Mapping[str, int], spelling: Spelling) -> set[int]:

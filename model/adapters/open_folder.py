@@ -91,12 +91,6 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> R
             looking.check_patches(pixels)
         return looking
     source = pieces.encode(PROBE_TEXT).ids
-    if not pieces.has_one_vocabulary(source):
-        raise CheckpointError(
-            "The tokenizer in {name} has one vocabulary for the source and another for the target, so source tokens "
-            "would have wrong names.",
-            name=folder.name,
-        )
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
     if not abilities.generates:
         return TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)

@@ -62,7 +62,8 @@ class Probe:
         source = [token for token in token_ids if 0 <= token < size][:most]
         if len(source) < FEWEST_TOKENS:
             source = [(7 + 11 * position) % size for position in range(13)]
-        return cls(tuple(source), tuple(source[:-1]) if model_class.has_two_stacks else ())
+        words = library.words(model) if model_class.has_two_stacks and library.has_words(model) else size
+        return cls(tuple(source), tuple(token % words for token in source[:-1]) if model_class.has_two_stacks else ())
 
     def arguments(self, model: nn.Module) -> dict[str, Any]:
         """What the model is called with."""

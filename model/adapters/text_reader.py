@@ -84,7 +84,8 @@ class TextReader(TextTracer):
         ids = self.source(text).ids
         if self.abilities.kind == "decoder":
             return TokenPlace((), ids, len(ids) - 1)
-        return TokenPlace(ids, (self.begin_before(ids),), 0)
+        read = self.first_target(ids)
+        return TokenPlace(ids, read, len(read) - 1)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two texts differ that the model may write.

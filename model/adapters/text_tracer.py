@@ -1,23 +1,25 @@
 """Read text with Hugging Face models through the same `Trace`."""
 
+import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.abilities import Abilities
+from model.adapters import library
 from model.adapters.base_reader import BaseReader
 from model.adapters.capture import head_edits
 from model.adapters.generate_call import most_steps, write_greedily
 from model.adapters.layout import OUTPUTS, Layout, weights_of
-from model.adapters.library import has_words
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
+from model.languages import Offered, html_language
 from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
@@ -63,7 +65,26 @@ class TextTracer(BaseReader):
         digest: str,
     ) -> None:
         super().__init__(model, layout, abilities, name=name, digest=digest)
-        self.pieces = pieces
+        begins = (self._stated("forced_bos_token_id"), self._stated("decoder_start_token_id"))
+        self.pieces = pieces = pieces.beginning_with(begins)
+        self.languages = (html_language(pieces.spoken[0]), html_language(pieces.spoken[1]))
+
+    @property
+    def key(self) -> str:
+        """Names this content, as it reads: in the languages that are chosen."""
+        return "/".join((super().key, *filter(None, self.pieces.spoken)))
+
+    @property
+    def offered(self) -> Offered:
+        """The languages that may be chosen."""
+        return self.pieces.offered
+
+    def speaking(self, reads: str = "", writes: str = "") -> Self:
+        """As `model.reader.Reader` says."""
+        made = copy.copy(self)
+        made.pieces = self.pieces.speaking(reads, writes)
+        made.languages = (html_language(made.pieces.spoken[0]), html_language(made.pieces.spoken[1]))
+        return made
 
     def trace(
         self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
@@ -87,7 +108,7 @@ class TextTracer(BaseReader):
                 return self._read_only(text, target, source, keep, edits)
             case "decoder":
                 more = Encoded((), ()) if target is None else self.pieces.encode(target, with_special=False)
-                self._check_known(more)
+                self._check_known(more, self.vocab_size)
                 return self.trace_rows(text, source.ids, more.ids, keep_outputs=keep, edits=edits)
             case _:
                 if target is None:
@@ -151,7 +172,7 @@ class TextTracer(BaseReader):
             text=text,
             translation=self.pieces.decode(emitted),
             source_ids=encoder_ids,
-            source_tokens=self.pieces.tokens(encoder_ids),
+            source_tokens=self.pieces.source_tokens(encoder_ids),
             target_ids=tuple(rows),
             target_tokens=self.pieces.tokens(rows),
             predicted_ids=tuple(predicted),
@@ -179,9 +200,23 @@ class TextTracer(BaseReader):
 
     @property
     def start_options(self) -> Mapping[str, Any]:
-        """Options of `generate` that give the decoder's first token where the model does not say it (mBART)."""
-        needs_one = self.abilities.kind == "encoder-decoder" and self._begin is None
-        return {"decoder_start_token_id": self.config.eos_token_id} if needs_one else {}
+        """Options of `generate` that give the decoder's first token: the language that is chosen, or what ends a text
+        where the model does not say it.
+
+        Some models begin with the language (mBART), the others with a token of their own and write the language first.
+        """
+        if self.abilities.kind != "encoder-decoder":
+            return {}
+        if (language := self.pieces.language_id) is None:
+            return (
+                {"decoder_start_token_id": self.config.eos_token_id}
+                if self._stated("decoder_start_token_id") is None
+                else {}
+            )
+        if not self._begins_with_language:
+            return {"forced_bos_token_id": language}
+        again = {} if self._stated("forced_bos_token_id") is None else {"forced_bos_token_id": language}
+        return {"decoder_start_token_id": language, **again}
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -200,20 +235,33 @@ class TextTracer(BaseReader):
 
     @property
     def vocab_size(self) -> int:
-        """Token ids that the model knows."""
-        return int(self.config.vocab_size)
+        """Token ids that the model knows, and may write."""
+        return library.words(self.model) if self.pieces.has_two_vocabularies else int(self.config.vocab_size)
+
+    def _stated(self, setting: str) -> int | None:
+        """A token that the model's settings name."""
+        settings = getattr(self.model, "generation_config", None)
+        stated = (getattr(holder, setting, None) for holder in (self.config, settings))
+        return next((int(token) for token in stated if token is not None), None)
 
     @property
-    def _begin(self) -> int | None:
-        """The token with which the decoder begins, as far as the model says."""
-        settings = getattr(self.model, "generation_config", None)
-        starts = (getattr(holder, "decoder_start_token_id", None) for holder in (self.config, settings))
-        return next((int(start) for start in starts if start is not None), None)
+    def _begins_with_language(self) -> bool:
+        """Whether the decoder's first token is that of a language, of a model that lets one choose it."""
+        begin = self._stated("decoder_start_token_id")
+        return begin is None or bool(self.pieces.language_of(begin))
 
     def begin_before(self, emitted: Sequence[int]) -> int:
         """The token that the decoder reads before these."""
+        language, begin = self.pieces.language_id, self._stated("decoder_start_token_id")
+        if language is not None and self._begins_with_language:
+            return language
         # Without a word of the model, a target begins with the token that ends it, as mBART's do with the language.
-        return int(emitted[-1]) if self._begin is None else self._begin
+        return int(emitted[-1]) if begin is None else begin
+
+    def first_target(self, source_ids: Sequence[int]) -> tuple[int, ...]:
+        """What the decoder of an encoder–decoder reads before the first token that it chooses."""
+        forced = self.start_options.get("forced_bos_token_id", self._stated("forced_bos_token_id"))
+        return (self.begin_before(source_ids), *([] if forced is None else [forced]))
 
     def _read_only(
         self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
@@ -259,7 +307,7 @@ class TextTracer(BaseReader):
         if not self.abilities.knows_inputs:
             given["output_attentions"] = True
         # What comes after each token of a long text nobody asks for, and it may take as long as all the rest.
-        has_logits = bool(target_ids) and has_words(self.model)
+        has_logits = bool(target_ids) and library.has_words(self.model)
         wants_logits = has_logits and (bool(source_ids) or len(target_ids) <= LONGEST_WITH_STEPS)
         with listen(record={CALL, OUTPUTS} if keep_outputs else {CALL}, edits=functions) as recorded:
             output = (self.model if wants_logits else self.model.base_model)(**given)  # type: ignore[operator]
@@ -286,7 +334,8 @@ class TextTracer(BaseReader):
             why = said(", because its relative positions need RAM for each pair of tokens") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
-        self._check_known(encoded)
+        is_other = self.pieces.has_two_vocabularies and not is_target
+        self._check_known(encoded, library.vocab_size(self.model) if is_other else self.vocab_size)
         if self.pieces.special_ids.issuperset(encoded.ids):
             own = self.pieces.encode(text, is_target=is_target, with_special=False).tokens
             if not own:
@@ -298,15 +347,15 @@ class TextTracer(BaseReader):
             )
         return encoded
 
-    def _check_known(self, encoded: Encoded) -> None:
+    def _check_known(self, encoded: Encoded, size: int) -> None:
         """Make sure that the model has an embedding for every token: tokens are sometimes added to a tokenizer only."""
         for number, token in zip(encoded.ids, encoded.tokens, strict=True):
-            if number >= self.vocab_size:
+            if number >= size:
                 raise InputTextError(
                     "The tokenizer gives “{token}” the id {number:,}, but the ids of this model end at "
                     "{vocab_size:,}. Remove it from the text, or save the model again after "
                     "`model.resize_token_embeddings(len(tokenizer))`.",
                     token=token,
                     number=number,
-                    vocab_size=self.vocab_size - 1,
+                    vocab_size=size - 1,
                 )

@@ -39,6 +39,9 @@ def wrong_with(tokenizer: Any) -> str:
         token_ids = tokenizer(text, verbose=False)["input_ids"]
         if len(token_ids) > MOST_FOR_A_BYTE * len(text.encode()) + MOST_BESIDE:
             return f"it makes {len(token_ids):,} tokens of {len(text):,} characters"
+        if getattr(tokenizer, "separate_vocabs", False):
+            # Only ids of a target are of the vocabulary by which ids are spelled.
+            token_ids = tokenizer(text_target=text, verbose=False)["input_ids"]
         tokenizer.convert_ids_to_tokens(token_ids)
         tokenizer.decode(token_ids[:2_000], skip_special_tokens=True)
     return ""

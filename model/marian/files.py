@@ -5,8 +5,7 @@ the folder itself, or where the hub's cache that the folder belongs to keeps its
 """
 
 import hashlib
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +14,7 @@ from model import checked
 from model.checked import Malformed
 from model.errors import CheckpointError
 from model.folder_files import named_file, open_file, read_as_model, read_file
+from model.languages import html_language
 from model.messages import said
 
 CONFIG, WEIGHTS, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -31,8 +31,6 @@ LARGEST: Mapping[str, int] = {
     WEIGHTS: 16 << 30,
 }
 MAX_SHARDS: Final = 100
-#: The codes of three letters that matter here (ISO 639-2 and -3), with those that HTML prefers.
-TWO_LETTERS: Mapping[str, str] = {"eng": "en", "deu": "de", "ger": "de", "zho": "zh", "chi": "zh", "cmn": "zh"}
 
 
 def digest(folder: Path) -> str:
@@ -67,19 +65,40 @@ def weight_files(folder: Path) -> list[str]:
     return files
 
 
+def is_marian(folder: Path) -> bool:
+    """Whether a folder says that it holds a MarianMT model in Hugging Face's form, whatever else is wrong with it."""
+    try:
+        return bool(json_file(folder, CONFIG).get("model_type") == "marian")
+    except CheckpointError:
+        return False
+
+
+def is_opus_mt(folder: Path) -> bool:
+    """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of, and with one
+    vocabulary: ours has a single table of pieces.
+    """
+    return (folder / SOURCE).exists() and is_marian(folder) and not has_two_vocabularies(folder)
+
+
+def has_two_vocabularies(folder: Path) -> bool:
+    """Whether a MarianMT folder numbers the pieces of a source otherwise than those of a target."""
+    settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
+    return settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists()
+
+
 def languages(folder: Path) -> tuple[str, str]:
     """What a folder says that its model reads and writes, as HTML names languages; "" where it does not say."""
     try:
         settings = json_file(folder, TOKENIZER_SETTINGS)
     except CheckpointError:
         return "", ""
-    source, target = (settings.get(name) for name in ("source_lang", "target_lang"))
-    return _language(source), _language(target)
+    source, target = (html_language(str(settings.get(name))) for name in ("source_lang", "target_lang"))
+    return source, target
 
 
-def _language(code: object) -> str:
-    is_code = isinstance(code, str) and re.fullmatch("[a-z]{2,3}", code)
-    return TWO_LETTERS.get(str(code), str(code)) if is_code else ""
+def targets(vocabulary: Iterable[str]) -> tuple[str, ...]:
+    """The codes of the languages that a multilingual model can be told to write, by its pieces such as ">>deu<<"."""
+    return tuple(piece[2:-2] for piece in vocabulary if piece.startswith(">>") and piece.endswith("<<"))
 
 
 def json_file(folder: Path, name: str) -> dict[str, Any]:

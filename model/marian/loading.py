@@ -22,11 +22,10 @@ from model.marian.files import (
     CONFIG,
     SOURCE,
     TARGET,
-    TARGET_VOCABULARY,
-    TOKENIZER_SETTINGS,
     VOCABULARY,
     digest,
     file_bytes,
+    has_two_vocabularies,
     json_file,
     named_weights,
     weight_files,
@@ -61,19 +60,6 @@ SUBLAYERS: Mapping[str, str] = {
 }
 
 
-def is_marian(folder: Path) -> bool:
-    """Whether a folder says that it holds a MarianMT model in Hugging Face's form, whatever else is wrong with it."""
-    try:
-        return bool(json_file(folder, CONFIG).get("model_type") == "marian")
-    except CheckpointError:
-        return False
-
-
-def is_opus_mt(folder: Path) -> bool:
-    """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of."""
-    return is_marian(folder) and (folder / SOURCE).exists()
-
-
 def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
     """Read and check a MarianMT folder; the model comes in evaluation mode and never writes <pad>.
 
@@ -83,7 +69,12 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     Raises:
         CheckpointError: a file is missing, damaged, too large or outside of the folder, or does not fit the others.
     """
-    _check_vocabularies(folder)
+    if has_two_vocabularies(folder):
+        raise CheckpointError(
+            "{name} has separate vocabularies for the source and the target, so it is opened as a model of "
+            "transformers: `headlight.open(folder)`.",
+            name=folder.name,
+        )
     tokenizer = MarianTokenizer(*(file_bytes(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))
     config = read_config(folder, tokenizer.unk_id)
     tokenizer.check(config)
@@ -94,19 +85,6 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     with torch.no_grad():
         model.projection.bias[config.pad_id] = -torch.inf
     return Checkpoint(model.to(device=device, dtype=dtype).eval(), tokenizer, digest(folder))
-
-
-def _check_vocabularies(folder: Path) -> None:
-    """Refuse separate vocabularies of source and target; our tokenizer has a single table of pieces."""
-    settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
-    if settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists():
-        raise CheckpointError(
-            "{name} has separate vocabularies for the source and the target ({target_vocabulary}). Headlight reads "
-            "MarianMT models with one vocabulary for both ({vocabulary}); choose such a model for these languages.",
-            name=folder.name,
-            target_vocabulary=TARGET_VOCABULARY,
-            vocabulary=VOCABULARY,
-        )
 
 
 def read_config(folder: Path, unk_id: int) -> TransformerConfig:

@@ -8,6 +8,8 @@ from model import checked
 from model.checked import Malformed
 from model.config import ModelConfig
 from model.errors import CheckpointError, TokenError
+from model.languages import Offered, check_code
+from model.marian.files import targets
 from model.messages import said
 from model.tokenizer import Tokenizer, check_normalizer, visible_spans, without_surrogates
 from model.unspaced import byte_piece, spelled_byte
@@ -19,8 +21,9 @@ LARGEST_ID = 1_000_000
 class MarianTokenizer(Tokenizer):
     """The tokenizer of a MarianMT folder; it does all that ours does, mostly without byte fallback.
 
-    A multilingual model is told its target language by a token in front, ">>deu<< The cat sleeps."; `languages` lists
-    them. Text that looks like a special token ("</s>") is read as ordinary characters.
+    A multilingual model is told its target language by a token in front, ">>deu<< The cat sleeps."; `offered` lists
+    them, and the one that is chosen comes in front of every text that has none. Text that looks like a special token
+    ("</s>") is read as ordinary characters.
 
     Args:
         source, target: contents of source.spm and target.spm.
@@ -40,7 +43,7 @@ class MarianTokenizer(Tokenizer):
         cutters = (self._source, self._target)
         bytes_there = {one.id_to_piece(i) for one in cutters for i in range(one.get_piece_size()) if one.is_byte(i)}
         self.byte_ids = frozenset(self._ids[piece] for piece in bytes_there & self._ids.keys())
-        self.languages = tuple(piece for piece in self._ids if piece.startswith(">>") and piece.endswith("<<"))
+        self.offered = Offered(writes=targets(self._ids))
 
     @property
     def vocab_size(self) -> int:
@@ -48,10 +51,23 @@ class MarianTokenizer(Tokenizer):
         return self._size
 
     def encode(self, text: str) -> list[int]:
-        """Token ids of a text, without special tokens but with that of a language in front."""
-        language, rest = _split_language(without_surrogates(text))
+        """Token ids of a text, without special tokens but with that of a language in front.
+
+        Raises:
+            InputTextError: the text asks for a language that the model does not know.
+        """
+        language, rest = self._split(without_surrogates(text))
         pieces = ([language] if language else []) + list(self._source.encode(rest, out_type=str))
         return [self._ids.get(piece, self.unk_id) for piece in pieces]
+
+    def _split(self, text: str) -> tuple[str, str]:
+        """The token of a language, in front of a text or chosen ("" if there is none), and the text behind it."""
+        end = text.find("<<") if text.startswith(">>") else -1
+        if end < 0:
+            return (f">>{self.offered.chosen[1]}<<" if self.offered.chosen[1] else ""), text
+        if self.offered.writes:
+            check_code(text[2:end], self.offered.writes)
+        return text[: end + 2], text[end + 2 :]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids of many texts, as `encode`."""
@@ -66,10 +82,11 @@ class MarianTokenizer(Tokenizer):
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """The characters [begin, end) of the text behind each token id that `encode` gives, without white space."""
         clean = without_surrogates(text)
-        language, rest = _split_language(clean)
+        language, rest = self._split(clean)
         spans = self._source.encode(rest, return_type="offset_mapping")["offsets"]
-        shifted = [(begin + len(language), end + len(language)) for begin, end in spans]
-        return ([(0, len(language))] if language else []) + visible_spans(clean, shifted)
+        before = len(clean) - len(rest)
+        shifted = [(begin + before, end + before) for begin, end in spans]
+        return ([(0, before)] if language else []) + visible_spans(clean, shifted)
 
     def decode(self, token_ids: Sequence[int]) -> str:
         """The text of token ids; <pad> and </s> leave no trace, <unk> is shown as "⁇"."""
@@ -143,9 +160,3 @@ def _vocabulary(content: bytes) -> dict[str, int]:
     except (Malformed, UnicodeDecodeError) as error:
         raise CheckpointError("vocab.json cannot be used: {error}.", error=error) from error
     return ids
-
-
-def _split_language(text: str) -> tuple[str, str]:
-    """A language token in front of a text (empty if there is none), and the text behind it."""
-    end = text.find("<<") if text.startswith(">>") else -1
-    return (text[: end + 2], text[end + 2 :]) if end >= 0 else ("", text)

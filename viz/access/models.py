@@ -12,6 +12,7 @@ from model import later
 from model.checked import Scalar
 from model.errors import CheckpointError, HeadlightError
 from model.folder_files import entries
+from model.languages import NOTHING_OFFERED, Offered, html_language
 from model.marian import files as marian_files
 from model.thread_settings import share_heaps, sleep_while_waiting
 from model.training_record import LANGUAGES, MANIFEST, read_training
@@ -20,7 +21,7 @@ from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.server.caches import BoundedCache, cached, share_of_memory
 from viz.text.language import NAMES
-from viz.text.messages import Message, said
+from viz.text.messages import Message, language, said
 
 if TYPE_CHECKING:
     from model import Reader, Translator
@@ -40,10 +41,10 @@ ReaderKey = tuple[str, Stamp, str]
 #: Weights of so many bytes are loaded before anybody asks for them.
 LARGEST_UNASKED: Final = 1 << 28
 
-_REFUSED, _NOT_OPENED = said("cannot be opened"), said("made when it is opened")
+_REFUSED, NOT_OPENED = said("cannot be opened"), said("made when it is opened")
 MAX_VERDICTS: Final = 256
-#: Folder of a model → its files when it was opened last, and how exactly it is shown.
-_VERDICTS: Final[dict[str, tuple[Stamp, Message]]] = {}
+#: Folder of a model → its files when it was opened last, how exactly it is shown, and the languages that it offers.
+_VERDICTS: Final[dict[str, tuple[Stamp, Message, Offered]]] = {}
 
 # Whoever comes to the model through this layer has this module first, and torch after it.
 sleep_while_waiting()
@@ -57,11 +58,12 @@ def has_gpu() -> bool:
 
 
 def reader(choice: ModelChoice) -> "Reader":
-    """The chosen model on the chosen device, loaded once for all viewers.
+    """The chosen model on the chosen device in the chosen languages, loaded once for all viewers.
 
     Raises:
         CheckpointError: there is no such model, it is damaged, or too large for the memory that there is.
         DeviceError: the device asked for does not exist here.
+        InputTextError: it does not know a language that an address asks for.
     """
     key = path, stamp, device = _key(choice)
     try:
@@ -75,27 +77,49 @@ def reader(choice: ModelChoice) -> "Reader":
         _remember_verdict(path, stamp, _REFUSED)
         raise
     if (proof := loaded.abilities.proof) is not None:
-        _remember_verdict(path, stamp, proof.verdict)
-    return loaded
+        _remember_verdict(path, stamp, proof.verdict, loaded.offered)
+    known = loaded.offered
+    return loaded.speaking(choice.reads if known.reads else "", choice.writes if known.writes else "")
 
 
 def verdict(choice: ModelChoice) -> Message | None:
     """How exactly the chosen model is shown; None of one that Headlight runs itself, whose weights are its own."""
     try:
         path = folder(choice)
-        if (path / MANIFEST).is_file() or (path / marian_files.SOURCE).is_file():
+        if (path / MANIFEST).is_file() or marian_files.is_opus_mt(path):
             return None
         known = _VERDICTS.get(str(path))
-        return known[1] if known is not None and known[0] == _stamp(path) else _NOT_OPENED
+        return known[1] if known is not None and known[0] == _stamp(path) else NOT_OPENED
     except CheckpointError:
         return None
 
 
-def _remember_verdict(path: str, stamp: Stamp, verdict: Message) -> None:
+def offered(choice: ModelChoice) -> Offered:
+    """The languages that the chosen model lets one choose; nothing before it was opened, but of a MarianMT model."""
+    try:
+        path = folder(choice)
+        stamp = _stamp(path)
+        if marian_files.is_opus_mt(path):
+            return _targets(str(path), stamp)
+        known = _VERDICTS.get(str(path))
+        return known[2] if known is not None and known[0] == stamp else NOTHING_OFFERED
+    except CheckpointError:
+        return NOTHING_OFFERED
+
+
+@cached(max_entries=MAX_MODELS)
+def _targets(path: str, stamp: Stamp) -> Offered:
+    try:
+        return Offered(writes=marian_files.targets(marian_files.json_file(Path(path), marian_files.VOCABULARY)))
+    except CheckpointError:
+        return NOTHING_OFFERED
+
+
+def _remember_verdict(path: str, stamp: Stamp, verdict: Message, offered: Offered = NOTHING_OFFERED) -> None:
     _VERDICTS.pop(path, None)
     while len(_VERDICTS) >= MAX_VERDICTS:
         _VERDICTS.pop(next(iter(_VERDICTS)), None)
-    _VERDICTS[path] = stamp, verdict
+    _VERDICTS[path] = stamp, verdict, offered
 
 
 def bytes_to_load(choice: ModelChoice) -> int:
@@ -198,10 +222,16 @@ def kind(choice: ModelChoice) -> "Kind | None":
 def languages(choice: ModelChoice) -> tuple[str, str]:
     """What the chosen model reads and writes, as HTML names languages, before anything is loaded; "" if unknown.
 
-    Where its files do not say what it reads, a person may have.
+    What a person chose of many counts; and where its files do not say what it reads, what a person said.
     """
     source, target = languages_of_files(choice)
-    return source or (choice.reads if choice.reads in NAMES else ""), target
+    known = offered(choice)
+    reads, writes = choice.reads or known.chosen[0], choice.writes or known.chosen[1]
+    if reads in known.reads:
+        source = html_language(reads)
+    elif not source and choice.reads in NAMES:
+        source = choice.reads
+    return source, html_language(writes) if writes in known.writes else target
 
 
 def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
@@ -211,6 +241,21 @@ def languages_of_files(choice: ModelChoice) -> tuple[str, str]:
         return LANGUAGES if (path / MANIFEST).is_file() else marian_files.languages(path)
     except (CheckpointError, OSError):
         return "", ""
+
+
+def language_name(code: str) -> str:
+    """A language by its code in whatever vocabulary, for whoever looks: "French (fra_Latn)", "法语 (fra_Latn)".
+
+    By Unicode's CLDR; of a language that it does not name, the code.
+    """
+    from babel import Locale
+
+    name, _, script = html_language(code).partition("-")
+    names = Locale.parse(language())
+    named = names.languages.get(name)
+    if named is None:
+        return code
+    return f"{named}, {names.scripts[script]} ({code})" if script in names.scripts else f"{named} ({code})"
 
 
 def is_english_german(choice: ModelChoice) -> bool:

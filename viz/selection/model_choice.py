@@ -6,6 +6,8 @@ from typing import Annotated, Final, Literal, get_args
 from viz.selection.fields import MaxLength, ResetBy, SessionOnly
 
 Device = Literal["auto", "cpu", "cuda"]
+#: Characters of a language's code: "zho_Hans", "pt_BR".
+LONGEST_CODE: Final = 12
 DEVICES: Final[tuple[Device, ...]] = get_args(Device)
 
 
@@ -17,12 +19,15 @@ class ModelChoice:
         checkpoint: its name in the catalogue; "" is the first of the list.
         device: where it computes; "auto" is the graphics card where there is one.
         folder: where it is on disk, if only this session has it on its list; "" else. An address never says it.
-        reads: the language that it reads, by its code, if its files do not say and a person did; "" else.
+        reads: the language that it reads, by its code, if a person said it: one of many, or one that its files do not
+            tell; "" else.
+        writes: the code of the language that it writes, if it lets one choose and a person did; "" else.
         chat: whether a model that has a chat template reads the text as a chat.
     """
 
     checkpoint: str = ""
     device: Device = "auto"
     folder: Annotated[str, SessionOnly()] = ""
-    reads: Annotated[str, MaxLength(3), ResetBy("checkpoint")] = ""
+    reads: Annotated[str, MaxLength(LONGEST_CODE), ResetBy("checkpoint")] = ""
+    writes: Annotated[str, MaxLength(LONGEST_CODE), ResetBy("checkpoint")] = ""
     chat: bool = True

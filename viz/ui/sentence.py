@@ -76,8 +76,19 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
     """What makes the translation doubtful, below the sentence."""
     for caution in cautions(lines_of(trace)[0]):
         head.caption(caution)
-    if why := chats.why_no_roles(trace, state.current().model):
+    choice = state.current().model
+    if why := chats.why_no_roles(trace, choice):
         head.caption(plain(why))
+    offered = models.offered(choice)
+    if len(offered.writes) > 1 and not (choice.writes or offered.chosen[1] or trace.text.startswith(">>")):
+        head.caption(
+            _(
+                ":material/warning: This model writes {count:,} languages, and the text names none: choose one on the "
+                "left, or begin the text with >>{code}<<.",
+                count=len(offered.writes),
+                code=offered.writes[0],
+            )
+        )
 
 
 def cautions(source: Line) -> list[str]:

@@ -1,23 +1,24 @@
 """What every page has on its left: the model, what it reads, examples, the device."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.errors import HeadlightError
 from viz.access import models, pictures
 from viz.selection import catalogue, state
 from viz.selection.examples import ALL_EXAMPLES, CHAT_EXAMPLE, Example, examples_in
-from viz.selection.model_choice import DEVICES
+from viz.selection.model_choice import DEVICES, ModelChoice
 from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
 from viz.ui import controls, uploads
 from viz.ui.add_model import add_model
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 DEVICE_LABELS: Final = {"auto": said("Automatic"), "cpu": said("CPU"), "cuda": said("GPU")}
 #: The label of the field, its placeholder, and the label of the button.
@@ -34,11 +35,11 @@ _OTHER: Final = said("Every attention head of a Transformer.")
 _SENTENCES_SHOWN, _SENTENCE_LENGTH = 4, 70
 
 
-def sidebar(checkpoints: Sequence[str]) -> Callable[[], None]:
+def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
     """The sentence, good examples, the checkpoint and the device; the same on every page.
 
     Returns:
-        what says again how exactly the model is shown, once the page has opened it.
+        What is to be called after the page: it says what is known of a model only when it is opened.
     """
     with st.sidebar:
         st.header(_("Headlight"), anchor=False)
@@ -54,21 +55,58 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], None]:
             on_change=state.take,
             args=("checkpoint",),
         )
-        proof = st.empty()
-        _verdict(proof)
+        about = st.empty()
+        is_known = _about_model(about)
         add_model()
         _sentences()
         with st.popover(messages.in_every_language(said("Settings")), icon=":material/settings:", key="settings"):
             _app_language()
-            _language()
+            read = st.container()
+            if is_known:
+                _language(read)
             _device()
-    return partial(_verdict, proof)
+
+    def complete() -> None:
+        if not is_known:
+            _about_model(about)
+            _language(read)
+
+    return complete
 
 
-def _verdict(room: DeltaGenerator) -> None:
-    """How exactly the chosen model is shown, of one that Headlight does not run itself."""
-    if (verdict := models.verdict(state.current().model)) is not None:
-        room.caption(_("Proof: {verdict}", verdict=verdict))
+def _about_model(place: "DeltaGenerator") -> bool:
+    """How exactly the chosen model is shown, of one that Headlight does not run itself, and its languages.
+
+    Returns:
+        Whether that is all that there is to say; what is known of a model only when it is opened, is said after the
+        page that opens it.
+    """
+    choice = state.current().model
+    verdict = models.verdict(choice)
+    with place.container():
+        if verdict is not None:
+            st.caption(_("Proof: {verdict}", verdict=verdict))
+        _offered_languages(choice)
+    return verdict != models.NOT_OPENED
+
+
+def _offered_languages(choice: ModelChoice) -> None:
+    """Between which languages a model translates that knows several."""
+    offered = models.offered(choice)
+    shown = {"reads": choice.reads or offered.chosen[0], "writes": choice.writes or offered.chosen[1]}
+    for field, label, codes in (
+        ("reads", said("From"), offered.reads),
+        ("writes", said("Into"), offered.writes if len(offered.writes) > 1 else ()),
+    ):
+        if not codes:
+            continue
+        labels = dict(sorted(((code, models.language_name(code)) for code in codes), key=lambda named: named[1]))
+        if not shown[field]:
+            labels = {"": _("What the text says: >>{code}<<", code=codes[0]), **labels}
+        if shown[field] not in labels:
+            # An address asked for it; the page says that the model does not know it.
+            labels = {shown[field]: shown[field], **labels}
+        controls.dropdown(field, _(label), labels, shown=shown[field])
 
 
 def _fields() -> tuple[Message, Message, Message]:
@@ -85,16 +123,17 @@ def _app_language() -> None:
     controls.segmented("language", label, messages.languages(), shown=state.language())
 
 
-def _language() -> None:
+def _language(place: "DeltaGenerator") -> None:
     """Which language is read, where the model's files do not say."""
     chosen = state.current().model
-    if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0]:
+    if models.kind(chosen) in (None, "image") or models.languages_of_files(chosen)[0] or models.offered(chosen).reads:
         return
     names = ((code, _(name)) for code, name in NAMES.items())
     labels = {"": _("Not given")} | dict(sorted(names, key=lambda named: named[1]))
     help_text = _("Its files do not give it. Examples, the sets that ship and suggested texts depend on it.")
     shown = chosen.reads if chosen.reads in labels else ""
-    controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)
+    with place:
+        controls.dropdown("reads", _("Language"), labels, shown=shown, help_text=help_text)
 
 
 def _device() -> None:

@@ -94,10 +94,12 @@ def of_reader(imports: Imports, *lines: str) -> Snippet:
 
 
 def opened(choice: ModelChoice) -> str:
-    """The call that opens a model."""
-    if choice.device == "auto":
-        return line("headlight.open({})", source(choice))
-    return line("headlight.open({}, device={})", source(choice), choice.device)
+    """The call that opens a model, in the languages that are chosen."""
+    device = "" if choice.device == "auto" else line(", device={}", choice.device)
+    known = models.offered(choice)
+    named = {"reads": choice.reads if known.reads else "", "writes": choice.writes if known.writes else ""}
+    spoken = ", ".join(f"{name}={code!r}" for name, code in named.items() if code)
+    return line("headlight.open({}", source(choice)) + f"{device}){f'.speaking({spoken})' if spoken else ''}"
 
 
 def source(choice: ModelChoice) -> str:

@@ -64,14 +64,8 @@ def write_marian(
         "decoder_start_token_id": vocabulary["<pad>"],
     }  # fmt: skip
     torch.manual_seed(3)
-    model = MarianMTModel(MarianConfig(**{**shape, **settings})).eval()
-    # As varied as a trained model's: biases, gains, the output's bias; and translations that end at several lengths.
+    model = _varied(MarianMTModel(MarianConfig(**{**shape, **settings})).eval())
     with torch.no_grad():
-        for parameter in model.parameters():
-            if parameter.dim() == 1:
-                parameter.add_(torch.randn_like(parameter) * 0.1)
-        model.model.decoder.layers[-1].final_layer_norm.weight.normal_()
-        model.final_logits_bias.normal_(std=0.5)
         model.final_logits_bias[0, 0] += 2.0
     pad = vocabulary["<pad>"]
     model.generation_config = GenerationConfig(
@@ -79,6 +73,45 @@ def write_marian(
         num_beams=1, pad_token_id=pad, renormalize_logits=True,
     )  # fmt: skip
     model.save_pretrained(folder, max_shard_size=max_shard_size)
+    tokenizer.save_pretrained(folder)
+    return model
+
+
+def _varied(model: MarianMTModel) -> MarianMTModel:
+    """As varied as a trained model: biases, gains, the output's bias; and translations that end at several lengths."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.1)
+        model.model.decoder.layers[-1].final_layer_norm.weight.normal_()
+        model.final_logits_bias.normal_(std=0.5)
+    return model
+
+
+def write_separate(folder: Path) -> MarianMTModel:
+    """A folder like those of Helsinki-NLP that have one vocabulary for the source and another for the target."""
+    folder.mkdir(parents=True)
+    sizes = {}
+    for name, language, file in (("source", "eng", "vocab.json"), ("target", "deu", "target_vocab.json")):
+        (folder / f"{name}.spm").write_bytes(train(LINES[language]))
+        cutter = spm.SentencePieceProcessor(model_file=str(folder / f"{name}.spm"))
+        pieces = sorted(cutter.id_to_piece(i) for i in range(3, cutter.get_piece_size()))
+        order = ["</s>", "<unk>", "<pad>", *pieces]
+        (folder / file).write_text(json.dumps({piece: i for i, piece in enumerate(order)}), encoding="utf-8")
+        sizes[name] = len(order)
+    tokenizer = TheirTokenizer.from_pretrained(
+        folder, source_lang="eng", target_lang="deu", separate_vocabs=True,
+        target_vocab_file=str(folder / "target_vocab.json"),
+    )  # fmt: skip
+    torch.manual_seed(6)
+    config = MarianConfig(
+        vocab_size=sizes["source"], decoder_vocab_size=sizes["target"], share_encoder_decoder_embeddings=False,
+        d_model=32, encoder_layers=2, decoder_layers=2, encoder_ffn_dim=64, decoder_ffn_dim=64, init_std=0.1,
+        encoder_attention_heads=4, decoder_attention_heads=4, max_position_embeddings=128, pad_token_id=2,
+        eos_token_id=0, forced_eos_token_id=0, decoder_start_token_id=2,
+    )  # fmt: skip
+    model = _varied(MarianMTModel(config).eval())
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return model
 

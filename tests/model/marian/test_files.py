@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers.models.marian.tokenization_marian import MarianTokenizer as TheirTokenizer
 
 from model import Translator
 from model.adapters.inspect_folder import folder_with_model
 from model.errors import CheckpointError
-from model.marian.loading import is_marian
-from model.opening import open_reader
-from tests.model.marian.marian_folders import TEXTS, changed
+from model.marian.files import is_marian
+from model.opening import as_writer, open_reader
+from tests.model.marian.marian_folders import TEXTS, changed, write_separate
 from tests.model.marian.pairs import Pair
 
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
@@ -103,19 +104,29 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], 
         open_reader(snapshot, device="cpu")
 
 
-def test_two_vocabularies_are_refused(pairs: dict[str, Pair], tmp_path: Path) -> None:
-    folder = changed(pairs["separate"].folder, tmp_path / "m", "tokenizer_config.json", separate_vocabs=True)
-    with pytest.raises(
-        CheckpointError, match=r"separate vocabularies for the source and the target.*one vocabulary for both"
-    ):
-        open_reader(folder, device="cpu")
-    folder = changed(pairs["separate"].folder, tmp_path / "n", "tokenizer_config.json", separate_vocabs=False)
-    assert isinstance(open_reader(folder, device="cpu"), Translator)
-    (folder / "target_vocab.json").write_text((folder / "vocab.json").read_text(encoding="utf-8"), encoding="utf-8")
-    with pytest.raises(
-        CheckpointError, match=r"separate vocabularies for the source and the target.*one vocabulary for both"
-    ):
-        open_reader(folder, device="cpu")
+def test_a_model_with_two_vocabularies_is_proven_and_writes_what_the_library_writes(tmp_path: Path) -> None:
+    theirs = write_separate(tmp_path / "two")
+    assert theirs.config.vocab_size != theirs.config.decoder_vocab_size
+    opened = as_writer(open_reader(tmp_path / "two", device="cpu"))
+    assert opened.abilities.proof is not None
+    assert opened.abilities.proof.is_exact
+    tokenizer = TheirTokenizer.from_pretrained(tmp_path / "two")
+    given = tokenizer(TEXTS[0], return_tensors="pt")
+    with torch.inference_mode():
+        # The last one is the end that its settings force where the limit is.
+        expected = theirs.generate(**given, max_new_tokens=8, do_sample=False, num_beams=1)[0].tolist()[:-1]
+    assert len(set(expected)) > 3
+    session = opened.decode(TEXTS[0])
+    while len(session.target_ids) < len(expected):
+        session.step()
+    trace = session.trace()
+    assert [*trace.target_ids, session.target_ids[-1]] == expected
+    # The source is named by its vocabulary, what is written by the other.
+    assert "".join(trace.source_tokens[:-1]).replace("▁", " ").strip() == TEXTS[0]
+    assert list(trace.target_tokens[1:]) == tokenizer.convert_ids_to_tokens(expected)[1:-1]
+    assert opened.vocab_size == theirs.config.decoder_vocab_size
+    with pytest.raises(CheckpointError, match="separate vocabularies"):
+        Translator.load(tmp_path / "two", device="cpu")
 
 
 @pytest.mark.parametrize("file", ["../../etc/passwd", "/etc/passwd", "weights.bin", "missing.safetensors", 7])

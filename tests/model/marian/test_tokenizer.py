@@ -9,7 +9,7 @@ from tests.model.marian.pairs import Pair
 pytestmark = pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
 
 
-@pytest.mark.parametrize("text", [*TEXTS, ">>deu<< The dog.", ">>xyz<< The dog.", "  two   spaces ", "Tom 😀 עברית"])
+@pytest.mark.parametrize("text", [*TEXTS, ">>deu<< The dog.", "  two   spaces ", "Tom 😀 עברית"])
 def test_token_ids_and_texts_equal_those_of_transformers(pairs: dict[str, Pair], text: str) -> None:
     ours, theirs = pairs["swish"].ours.tokenizer, pairs["swish"].their_tokenizer
     ids = theirs(text).input_ids
@@ -18,6 +18,22 @@ def test_token_ids_and_texts_equal_those_of_transformers(pairs: dict[str, Pair],
     target = theirs(text_target="Das Tier, zu müde").input_ids
     assert [*ours.encode_target("Das Tier, zu müde"), 0] == target
     assert ours.decode(target) == theirs.decode(target, skip_special_tokens=True)
+
+
+def test_the_chosen_target_comes_in_front_of_every_text_that_names_none(pairs: dict[str, Pair]) -> None:
+    ours = pairs["swish"].ours
+    assert ours.offered.writes == ("deu", "nld")
+    dutch = ours.speaking(writes="nld")
+    assert dutch.source_ids("The dog.") == ours.source_ids(">>nld<<The dog.") != ours.source_ids("The dog.")
+    assert dutch.source_ids(">>deu<<The dog.") == ours.source_ids(">>deu<<The dog.")
+    assert dutch.tokenizer.offsets("The dog.") == [(0, 0), *ours.tokenizer.offsets("The dog.")]
+    assert (dutch.languages, ours.languages) == (("en", "nl"), ("en", "de"))
+    assert dutch.key != ours.key
+
+
+def test_an_unknown_target_is_one_sentence(pairs: dict[str, Pair]) -> None:
+    with pytest.raises(InputTextError, match=r"does not know the language 'xyz'. Choose one of its 2: deu, nld\."):
+        pairs["swish"].ours.translate(">>xyz<< The dog.")
 
 
 def test_special_tokens_in_a_text_are_ordinary_characters(pairs: dict[str, Pair]) -> None:
