@@ -6,8 +6,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from model.adapters.folder_check import pickled_files, refuse_gguf
-from model.adapters.pickled_weights import write_safetensors
+from model.adapters.folder_check import gguf_file, pickled_files
+from model.adapters.other_weights import write_safetensors
 from model.checkpoint import MANIFEST
 from model.errors import CheckpointError, InputTextError, SessionError
 from model.folder_files import entries, named_folder
@@ -28,7 +28,8 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     """Open a folder with a model in it, whichever kind it is.
 
     Args:
-        folder: a checkpoint of Headlight's own, a MarianMT (OPUS-MT) model, or any folder as `transformers` saves it.
+        folder: a checkpoint of Headlight's own, a MarianMT (OPUS-MT) model, any folder as `transformers` saves it, or a
+            GGUF file or a folder with one.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
 
@@ -42,9 +43,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     if (path / MANIFEST).is_file() or is_opus_mt(path):
         # MarianMT has our own architecture: what works for our checkpoints works for it.
         return open_translator(path, device, dtype)
-    if path.is_file():
-        refuse_gguf(path)
-    if not path.is_dir():
+    if not path.is_dir() and gguf_file(path) is None:
         raise CheckpointError("There is no folder {path}.", path=path)
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder

@@ -42,7 +42,7 @@ def test_every_module_says_what_it_is_and_unpickles_nothing() -> None:
         tree = ast.parse(text)
         packages = {module.partition(".")[0] for module in imported_modules(tree)}
         # Torch's reader of plain tensors runs in a process of its own, with limits.
-        unpickles = "torch.load" in text and path.name != "pickled_weights_process.py"
+        unpickles = "torch.load" in text and path.name != "weights_process.py"
         if not ast.get_docstring(tree) or packages & PICKLING or unpickles:
             wrong.append(name_of(path))
         assert text.count("torch.load(") == text.count("weights_only=True")

@@ -165,30 +165,28 @@ def _readable(path: Path) -> Iterator[None]:
         ) from error
 
 
-def refuse_gguf(path: Path) -> None:
-    """Say of a GGUF file, or a folder with nothing else, what can be opened instead.
+def gguf_file(path: Path) -> Path | None:
+    """The GGUF file that a path names, or that a folder has instead of other weights; None where there is none.
 
     Raises:
-        CheckpointError: it is one.
+        CheckpointError: the folder has several.
     """
-    folder = path.parent if path.is_file() else path
-    if (folder / CONFIG).is_file():
-        return
-    with _readable(folder):
-        gguf = next((file for file in ([path] if path.is_file() else entries(path)) if _begins(file, _GGUF)), None)
-    if gguf is None:
-        return
-    raise CheckpointError(
-        "{name} is a GGUF file for llama.cpp and cannot be opened here. Open the folder of the model it was made "
-        "from, with a config.json and safetensors.",
-        name=gguf.name,
-    )
+    with _readable(path):
+        if not path.is_dir():
+            return path if _begins(path, _GGUF) else None
+        if (path / WEIGHTS).is_file() or (path / INDEX).is_file() or pickled_files(path):
+            return None
+        found = [file for file in entries(path) if _begins(file, _GGUF)]
+    if len(found) > 1:
+        raise CheckpointError(
+            "{name} has {count} GGUF files; give a folder with one of them.", name=path.name, count=len(found)
+        )
+    return found[0] if found else None
 
 
 def _checked(path: Path) -> Folder:
     if not path.is_dir():
         raise CheckpointError("There is no folder {path}.", path=path)
-    refuse_gguf(path)
     if (adapter := read_adapter(path)) is not None:
         _check_inside(path)
         if (adapter.base / ADAPTER_SETTINGS).exists():

@@ -6,15 +6,25 @@ from typing import Any, Final
 from urllib.request import url2pathname
 
 from model.abilities import Kind
-from model.adapters.folder_check import CONFIG, LARGEST_CONFIG, check_folder, check_tokenizer_files
+from model.adapters.folder_check import (
+    CONFIG,
+    LARGEST_CONFIG,
+    LARGEST_WEIGHTS,
+    check_folder,
+    check_tokenizer_files,
+    gguf_file,
+)
 from model.adapters.peft_adapter import read_adapter
 from model.adapters.tokenizer_trial import CHAT_TEMPLATE, LARGEST, TOKENIZER_SETTINGS
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError
-from model.folder_files import entries, read_file
+from model.folder_files import entries, open_file, read_file
 from model.messages import said
 from model.training_record import MANIFEST
 
+#: A GGUF file's key of a chat template, and the bytes from its beginning in which it stands, behind the vocabulary.
+TEMPLATE_KEY: Final = b"tokenizer.chat_template"
+GGUF_HEADER: Final = 32 << 20
 #: No path of a file system is longer.
 MAX_PATH: Final = 4_096
 #: So much of a path is repeated in a message.
@@ -33,7 +43,7 @@ def folder_with_model(typed: str, allowed: Sequence[Path] | None = None) -> Path
             says what works.
     """
     path = _folder(typed, allowed)
-    if (path / MANIFEST).is_file():
+    if (path / MANIFEST).is_file() or gguf_file(path) is not None:
         return path
     folder = check_folder(path)
     if allowed is not None and folder.adapter is not None:
@@ -51,6 +61,8 @@ def kind_in(path: Path) -> Kind | None:
     try:
         if (path / MANIFEST).is_file():
             return "encoder-decoder"
+        if gguf_file(path) is not None:
+            return "decoder"
         adapter = read_adapter(path)
         content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
         return _kind_of(parsed(content.decode("utf-8")))
@@ -75,6 +87,9 @@ def has_chat_template(path: Path) -> bool:
     if kind_in(path) != "decoder":
         return False
     try:
+        if (gguf := gguf_file(path)) is not None:
+            with open_file(gguf.parent, gguf.name, LARGEST_WEIGHTS) as file:
+                return TEMPLATE_KEY in file.read(GGUF_HEADER)
         adapter = read_adapter(path)
         return any(map(_names_template, [path] if adapter is None else [path, adapter.base]))
     except (OSError, CheckpointError):

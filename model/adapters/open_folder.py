@@ -12,12 +12,12 @@ from model.abilities import Abilities, View
 from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
 from model.adapters.decoder_lens import final_norm
-from model.adapters.folder_check import CONFIG, Folder, check_folder, check_tokenizer_files
+from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
+from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
-from model.adapters.pickled_weights import readable_weights
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
 from model.adapters.proof import EAGER, MOST_TOKENS, Explored, Probe, explore_model, found_again, without_layout
 from model.adapters.text_reader import TextReader
@@ -43,7 +43,7 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     """Open a folder as `transformers` saves it.
 
     Args:
-        path: of the folder.
+        path: of the folder, or of a GGUF file.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
 
@@ -53,7 +53,7 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     """
     chosen = choose_device(device)
     number_type = choose_dtype(dtype, chosen)
-    with readable_weights(check_folder(path)) as folder:
+    with readable_folder(path) as folder:
         return _opened(folder, chosen, number_type)
 
 

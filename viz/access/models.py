@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from model.sequence_translator import SequenceTranslator
     from model.word_choice import Chooser
 
+#: How files with weights end.
+WEIGHTS: Final = (".safetensors", ".bin", ".gguf", ".GGUF")
 #: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
 MAX_MODELS: Final = 24
 MAX_VOCABULARIES: Final = 8
@@ -354,7 +356,8 @@ def _key(choice: ModelChoice) -> ReaderKey:
 
 
 def _weights_bytes(stamp: Stamp) -> int:
-    return sum(size for name, size, _ in stamp if name.endswith((".safetensors", ".bin")))
+    # Most numbers of a GGUF file have 4 bits, and 32 when they are read.
+    return sum(size * (8 if name.lower().endswith(".gguf") else 1) for name, size, _ in stamp if name.endswith(WEIGHTS))
 
 
 def _stamp(folder: Path) -> Stamp:

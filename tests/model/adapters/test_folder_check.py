@@ -11,7 +11,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.adapters import pickled_weights, pickled_weights_process
+from model.adapters import other_weights, weights_process
 from model.adapters.folder_check import check_folder
 from model.adapters.text_reader import TextReader
 from model.opening import open_reader
@@ -31,16 +31,17 @@ def test_a_folder_without_a_model_says_what_is_expected(tmp_path: Path) -> None:
     refused(tmp_path, "no config.json.*save_pretrained")
 
 
-def test_gguf_is_refused_with_the_sentence_what_to_open_instead(tmp_path: Path, bert: Path) -> None:
+def test_a_damaged_gguf_file_is_refused_with_the_sentence_what_to_open_instead(tmp_path: Path, bert: Path) -> None:
     (tmp_path / "no.gguf").write_bytes(b"none" + bytes(60))
     refused(tmp_path, "no config.json")
     file = tmp_path / "animals.Q4_K_M.GGUF"
     file.write_bytes(b"GGUF" + bytes(60))
-    for path in (tmp_path, file):
-        refused(path, "animals.Q4_K_M.GGUF is a GGUF file.*llama.cpp.*Open the folder")
+    refused(file, "animals.Q4_K_M.GGUF is a GGUF file that transformers cannot read here.*Open the folder")
     # Beside a model that can be opened it is no matter.
     shutil.copy(file, bert / file.name)
     assert open_reader(bert).abilities.shapes
+    shutil.copy(file, tmp_path / "plants.gguf")
+    refused(tmp_path, "has 2 GGUF files")
 
 
 class Evil:
@@ -57,7 +58,7 @@ def test_pickled_weights_are_read_as_plain_tensors_or_not_at_all(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A process of its own takes seconds; a MarianMT model is read by one (`test_files`).
-    monkeypatch.setattr(pickled_weights, "answer_of", lambda _, files, **__: pickled_weights_process.answer_to(*files))
+    monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: weights_process.answer_to(*files))
     expected = open_reader(bert).trace("the animal").weights("encoder.self", 1)
     weights = bert / "model.safetensors"
     tensors = load_file(weights)

@@ -1,10 +1,35 @@
-"""The program that `pickled_weights` runs: torch's own reader of plain tensors, under limits."""
+"""The program that `other_weights` runs under limits: torch's own reader of plain tensors, or transformers' of GGUF."""
 
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from model.adapters.limited_process import first_words, limit
+
+
+def convert_gguf(target: Path, files: list[Path]) -> str:
+    """Write a file as a folder of transformers."""
+    import torch
+    import transformers
+
+    (file,) = files
+    with TemporaryDirectory() as alone:
+        # So that the library reads nothing that lies beside it.
+        (Path(alone) / file.name).symlink_to(file)
+        options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
+        config = transformers.AutoConfig.from_pretrained(alone, **options)
+        writes_about = bool(config.is_encoder_decoder)
+        auto: Any = transformers.AutoModelForSeq2SeqLM if writes_about else transformers.AutoModelForCausalLM
+        model = auto.from_pretrained(alone, **options, dtype=torch.float32)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(alone, **options)
+    # The library read plain numbers, but marks the model as quantized, which it then does not save.
+    model.hf_quantizer, model.is_quantized = None, False
+    del model.config.quantization_config
+    model.save_pretrained(target)
+    tokenizer.save_pretrained(target)
+    return ""
 
 
 def convert(target: Path, files: list[Path]) -> str:
@@ -29,10 +54,10 @@ def convert(target: Path, files: list[Path]) -> str:
     return ""
 
 
-def answer_to(target: str, *files: str) -> dict[str, str]:
-    """What is wrong with the files, whatever they do."""
+def answer_to(kind: str, target: str, *files: str) -> dict[str, str]:
+    """What is wrong with the files, "pickled" or "gguf", whatever they do."""
     try:
-        return {"wrong": convert(Path(target), [Path(file) for file in files])}
+        return {"wrong": (convert if kind == "pickled" else convert_gguf)(Path(target), [Path(file) for file in files])}
     except BaseException as error:
         return {"wrong": first_words(error)}
 

@@ -1,0 +1,96 @@
+"""Write weights that are no safetensors as such, in a process of its own: those that torch pickled, and GGUF."""
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
+from model.adapters.limited_process import answer_of
+from model.errors import CheckpointError
+from model.folder_files import named_file
+from model.messages import said
+
+#: Seconds of computing, and by the clock, and bytes of memory beside those of the weights, that it may take.
+SECONDS: Final = 600
+PATIENCE: Final = 900
+MEMORY: Final = 8 << 30
+#: Bytes of memory for each of a file: pickled weights are copied; those of GGUF may be numbers of 2 bits.
+FOR_A_BYTE: Final = {"pickled": 3, "gguf": 36}
+
+
+@contextmanager
+def readable_folder(path: Path) -> Iterator[Folder]:
+    """A folder, checked, with safetensors for as long as the block lasts, whatever its weights are.
+
+    Args:
+        path: of a folder, or of a GGUF file.
+
+    Raises:
+        CheckpointError: as `check_folder`; or its weights cannot be read.
+    """
+    gguf = gguf_file(path)
+    if gguf is None and not pickled_files((folder := check_folder(path)).path):
+        yield folder
+        return
+    with TemporaryDirectory(prefix="headlight-weights-", ignore_cleanup_errors=True) as made:
+        if gguf is None:
+            write_safetensors(folder.path, Path(made))
+            yield folder.with_weights_in(Path(made))
+        else:
+            target = Path(made) / (path.stem if path.is_file() else path.name)
+            target.mkdir()
+            _write_gguf(gguf, target)
+            yield check_folder(target)
+
+
+def write_safetensors(folder: Path, target: Path) -> None:
+    """Write the pickled weights of a folder into another one.
+
+    Raises:
+        CheckpointError: they hold anything but plain tensors, or take too much time or memory.
+    """
+    pickled = pickled_files(folder)
+    if wrong := _wrong_with("pickled", pickled, target):
+        raise CheckpointError(
+            "{pickled} in {name} cannot be read as plain tensors ({wrong}), and pickle can run any program when it is "
+            "opened. Where you trust it, load the model and call `model.save_pretrained(folder)`.",
+            name=folder.name,
+            pickled=pickled[0].name,
+            wrong=wrong,
+        )
+
+
+def _write_gguf(file: Path, target: Path) -> None:
+    """Write what is in a GGUF file as a folder of transformers, its numbers as float32.
+
+    Raises:
+        CheckpointError: transformers cannot read it, or it takes too much time or memory.
+    """
+    if wrong := _wrong_with("gguf", [file], target):
+        raise CheckpointError(
+            "{name} is a GGUF file that transformers cannot read here ({wrong}). Open the folder of the model it was "
+            "made from, with a config.json and safetensors.",
+            name=file.name,
+            wrong=wrong,
+        )
+
+
+def _wrong_with(kind: str, files: Sequence[Path], target: Path) -> str:
+    """Write what is in these files of one folder into another; why that cannot be, or ""."""
+    with ExitStack() as stack:
+        held = [stack.enter_context(named_file(file.parent, file.name, LARGEST_WEIGHTS)) for file in files]
+        memory = MEMORY + FOR_A_BYTE[kind] * sum(file.stat().st_size for file in held)
+        try:
+            answer = answer_of(
+                f"{__package__}.weights_process",
+                [kind, str(target), *map(str, held)],
+                seconds=SECONDS,
+                memory=memory,
+                patience=PATIENCE,
+            )
+        except subprocess.TimeoutExpired:
+            answer = None
+    return said("it takes too much time or memory") if answer is None else str(answer.get("wrong", ""))

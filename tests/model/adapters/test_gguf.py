@@ -1,0 +1,73 @@
+"""A GGUF file, written here as llama.cpp's own package writes them, opens as the model that it was made from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from model.abilities import Proof
+from model.opening import as_writer, open_reader
+from tests.model.adapters import zoo
+
+gguf = pytest.importorskip("gguf")
+
+TEXT = "The animal was tired"
+
+
+def _write(file: Path, model: Any) -> None:
+    """Write a Qwen 2 with numbers of 8 bits, and put into the model what these numbers are."""
+    config = model.config
+    writer = gguf.GGUFWriter(str(file), "qwen2")
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    writer.add_rope_freq_base(10_000.0)
+    writer.add_vocab_size(config.vocab_size)
+    tokenizer = zoo._bytes()
+    vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
+    vocabulary += [f"<unused{number}>" for number in range(config.vocab_size - len(vocabulary))]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_token_list(vocabulary)
+    writer.add_token_types([3 if token.startswith("<|") else 1 for token in vocabulary])
+    merges = json.loads(tokenizer._tokenizer.to_str())["model"]["merges"]
+    writer.add_token_merges([" ".join(pair) for pair in merges])
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.QWEN2, config.num_hidden_layers)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            stored = names.get_name(name, try_suffixes=(".weight", ".bias"))
+            if weight.dim() == 1:
+                writer.add_tensor(stored, weight.numpy())
+                continue
+            eight = gguf.quants.quantize(weight.numpy(), gguf.GGMLQuantizationType.Q8_0)
+            writer.add_tensor(stored, eight, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+            weight.copy_(torch.from_numpy(gguf.quants.dequantize(eight, gguf.GGMLQuantizationType.Q8_0)))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+
+
+def test_a_gguf_file_opens_as_the_model_that_it_was_made_from(tmp_path: Path) -> None:
+    changes = {"intermediate_size": 64, "head_dim": 8, "tie_word_embeddings": False}
+    theirs: Any = zoo.tiny("qwen2", changes=changes)
+    _write(tmp_path / "tiny.Q8_0.gguf", theirs)
+    opened = as_writer(open_reader(tmp_path, "cpu"))
+    assert opened.name == tmp_path.name
+    assert isinstance(opened.abilities.proof, Proof)
+    assert opened.abilities.proof.is_exact
+    trace = opened.trace(TEXT)
+    assert "".join(trace.target_tokens).replace("▁", " ").strip() == TEXT
+    ids = torch.tensor([trace.target_ids])
+    with torch.inference_mode():
+        expected = theirs(ids, output_attentions=True)
+    for layer, weights in enumerate(expected.attentions):
+        torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
+    assert trace.predicted_ids[-1] == int(expected.logits[0, -1].argmax())
