@@ -241,6 +241,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """
         return spread(trace, self.model)
 
+    def labels(self, text: str) -> tuple[str, ...]:
+        """None: it says words."""
+        return ()
+
+    def asked(self, text: str) -> str:
+        """The same text."""
+        return text
+
     def place(self, text: str) -> TokenPlace:
         """Where the model says the first token of a translation.
 

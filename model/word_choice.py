@@ -17,6 +17,8 @@ from model.trace.steps import Vocabulary
 
 OutputsEdit = Callable[[str, int, Float[Tensor, "batch head row d_v"]], Float[Tensor, "batch head row d_v"]]
 """Site, layer and what its heads put out → what they put out instead, before W_O."""
+#: How a person writes a masked word, whatever the model's own sign is.
+MASK: Final = "[MASK]"
 NO_EDITS: Final[Mapping[str, Edit]] = MappingProxyType({})
 SiteAndLayer = tuple[str, int]
 
@@ -100,7 +102,7 @@ def tokens_read(choice: Choice) -> int:
 
 @runtime_checkable
 class Chooser(Reader, Protocol):
-    """A `Reader` that says tokens, unless its abilities lack "word choice".
+    """A `Reader` that says tokens, or labels, unless its abilities lack "word choice".
 
     Attributes:
         pads: whether it reads several choices side by side, padded; else one at a time.
@@ -110,14 +112,29 @@ class Chooser(Reader, Protocol):
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """What tells tokens by their ids."""
+        """What tells the tokens, or labels, that it says by their ids."""
 
     @property
     def vocab_size(self) -> int:
         """Token ids that the model knows."""
 
+    def labels(self, text: str) -> tuple[str, ...]:
+        """What a classifier may say about a text, in the order of the ids; none of a model that says words.
+
+        Raises:
+            InputTextError: the text is blank or too long.
+        """
+
+    def asked(self, text: str) -> str:
+        """A text as it is where a word is asked for: of an encoder with its last word masked, unless one is.
+
+        Raises:
+            InputTextError: there is no word to mask.
+        """
+
     def place(self, text: str) -> TokenPlace:
-        """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes.
+        """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes; of a
+        classifier where it says a label.
 
         Raises:
             InputTextError: the text is blank or too long, or an encoder's has not one [MASK].

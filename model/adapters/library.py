@@ -146,6 +146,21 @@ def has_words(model: Any) -> bool:
     return isinstance(head, nn.Module)
 
 
+def says_labels(model: Any) -> bool:
+    """Whether a model's class is one of those of the library that say labels."""
+    known = (made for auto in _MAPS["labels"] for made in _classes(auto, type(model.config)))
+    return any(type(model) is made for made in known)
+
+
+def end_by_no_padding(model: Any) -> None:
+    """Let a model that reads the label of a text from its last token that is no padding take the very last one, where
+    it does not know a token of padding; no text of ours is padded.
+    """
+    config = model.config.get_text_config()
+    if config.pad_token_id is None:
+        config.pad_token_id = vocab_size(model)
+
+
 def embeddings(model: Any) -> nn.Embedding:
     """The table of a model's tokens.
 

@@ -92,6 +92,11 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> R
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
+    if library.says_labels(model) and abilities.has("word choice"):
+        from model.adapters.label_reader import LabelReader
+
+        library.end_by_no_padding(model)
+        return LabelReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
     if not abilities.generates:
         return TextReader(model, pieces, layout, abilities, name=folder.name, digest=digest)
     return proven_writer(TextWriter(model, pieces, layout, abilities, name=folder.name, digest=digest))
@@ -205,6 +210,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
     }
     says_words = library.has_words(model)
+    says_labels = library.says_labels(model) and kind in ("encoder", "decoder")
     if kind != "decoder" or not found.proof.is_exact or not says_words or final_norm(model) is None:
         lacks["logit lens"] = said(
             "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
@@ -213,15 +219,17 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         lacks["circuits"] = why_none
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
+        if says_labels:
+            no_head = said("This model ({name}) says labels and generates no text.", name=name)
         lacks |= {"decoding": no_head, "beam": no_head, "circuits": no_head, "cost": no_head}
     if kind in ("encoder", "image"):
         only_reads = said("This model ({name}) only reads, so there is nothing to decode.", name=name)
         lacks |= {"decoding": only_reads, "beam": only_reads}
     if kind == "image":
         lacks["word choice"] = said("This model ({name}) is a vision model: it has no text output.", name=name)
-    elif not says_words and kind == "decoder":
+    elif not says_words and kind == "decoder" and not says_labels:
         lacks["word choice"] = lacks["decoding"]
-    elif not says_words:
+    elif not says_words and not says_labels:
         lacks["word choice"] = said(
             "This model ({name}) was saved without the layer that predicts masked words, so there is no word whose "
             "probability a head could change. Save the original with that layer: "

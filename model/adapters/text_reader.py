@@ -1,9 +1,8 @@
 """Ask a Hugging Face model that reads text which word it would say, and change its attention there."""
 
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Final
+from typing import Any
 
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -19,22 +18,28 @@ from model.nn.edit_hooks import Edits
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import Edit, listen
 from model.trace.trace import Trace
-from model.word_choice import NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
-
-#: How a person writes a masked word, whatever the model's own sign is.
-MASK: Final = re.compile(r"\[MASK\]|<mask>")
+from model.word_choice import MASK, NO_EDITS, Choice, TokenPlace, WordChoice, first_difference
 
 
-def with_mask(text: str, pieces: LibraryTokenizer) -> str:
-    """A text with the tokenizer's own sign in place of its one [MASK] or <mask>.
+def mask_of(pieces: LibraryTokenizer) -> str:
+    """The tokenizer's own sign of a masked word.
 
     Raises:
-        InputTextError: the tokenizer has none, or the text has not one.
+        InputTextError: it has none.
     """
     own = pieces.tokenizer.mask_token
     if own is None:
         raise InputTextError("The tokenizer of this model has no mask token, so no masked word can be predicted.")
-    text = MASK.sub(lambda _: str(own), text)
+    return str(own)
+
+
+def with_mask(text: str, pieces: LibraryTokenizer) -> str:
+    """A text with the tokenizer's own sign of its one masked word, which a person may write as [MASK].
+
+    Raises:
+        InputTextError: the tokenizer has none, or the text has not one.
+    """
+    text = text.replace(MASK, own := mask_of(pieces))
     if (count := text.count(own)) != 1:
         raise InputTextError("Expected a text with one [MASK] instead of a word, got {count}.", count=count)
     return text
@@ -72,6 +77,20 @@ class TextReader(TextTracer):
 
     pads = False
 
+    def labels(self, text: str) -> tuple[str, ...]:
+        """None: it says words."""
+        return ()
+
+    def asked(self, text: str) -> str:
+        """As `model.word_choice.Chooser` says."""
+        if self.abilities.kind != "encoder" or MASK in text or (own := mask_of(self.pieces)) in text:
+            return text
+        end = len(text.rstrip(" .,;:!?…。！？"))
+        start = text.rfind(" ", 0, end) + 1
+        if start >= end:
+            raise InputTextError("Expected a text with a word to mask, got {text!r}.", text=text[:40])
+        return f"{text[:start]}{own}{text[end:]}"
+
     def place(self, text: str) -> TokenPlace:
         """Where the model says a token for this text: in place of [MASK], after it, or first of its translation.
 
@@ -96,7 +115,8 @@ class TextReader(TextTracer):
         """
         if self.abilities.kind == "encoder":
             place = self.place(text)
-            filled = [self.source(word.join(MASK.split(text))).ids for word in (right, wrong)]
+            parts = with_mask(text, self.pieces).split(mask_of(self.pieces))
+            filled = [self.source(word.join(parts)).ids for word in (right, wrong)]
             return masked_choice(place, filled, (right, wrong), self.special_ids)
         if self.abilities.kind == "decoder":
             row, before, *chosen = first_difference(*(self.source(f"{text}{word}").ids for word in (right, wrong)))
@@ -115,8 +135,13 @@ class TextReader(TextTracer):
             # The logits of every other row would be most of the memory.
             given["logits_to_keep"], row = 1, 0
         with listen(edits=edits):
-            logits: Tensor = self.model(**given).logits[:, row]
-        return logits.float()
+            output = self.model(**given)
+        return self.logits_at(output, row).float()
+
+    def logits_at(self, output: Any, row: int) -> Float[Tensor, "copy vocab"]:
+        """What the model puts out at a row."""
+        logits: Tensor = output.logits[:, row]
+        return logits
 
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS

@@ -334,8 +334,7 @@ class TextTracer(BaseReader):
             why = said(", because its relative positions need RAM for each pair of tokens") if is_of_pairs else ""
             assert limit is not None
             raise too_long(text, what, limit, None if encoded is None else len(encoded.ids), why)
-        is_other = self.pieces.has_two_vocabularies and not is_target
-        self._check_known(encoded, library.vocab_size(self.model) if is_other else self.vocab_size)
+        self._check_known(encoded, self.vocab_size if is_target else library.vocab_size(self.model))
         if self.pieces.special_ids.issuperset(encoded.ids):
             own = self.pieces.encode(text, is_target=is_target, with_special=False).tokens
             if not own:

@@ -31,6 +31,7 @@ class Common:
         key_token: the key that is looked at; None leaves that to the page.
         step: which token of what the model writes is looked at.
         step_chosen: whether a person chose the step; else the page proposes the one most worth seeing.
+        label: which of a classifier's labels is asked about; None for what it says.
         measure: what the numbers of an open head are.
         whole_words: whether the pieces of a word are joined.
         special_tokens: whether special tokens are shown.
@@ -55,6 +56,7 @@ class Common:
     key_token: Annotated[int | None, ResetBy("text", "picture_digest", "site", "checkpoint", "chat")] = None
     step: Annotated[int, Proposed("step_chosen"), ResetBy("text", "checkpoint", "chat")] = 0
     step_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "checkpoint", "chat")] = False
+    label: Annotated[int | None, ResetBy("text", "checkpoint")] = None
     measure: Measure = "weights"
     whole_words: Annotated[bool, Param("words")] = False
     special_tokens: Annotated[bool, Param("special")] = True

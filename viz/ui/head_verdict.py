@@ -6,13 +6,17 @@ Every page that states what a head does to a choice states it by this sentence, 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from viz.access import head_verdict as access
+from viz.selection import state
 from viz.text.head_links import NamedHead
-from viz.text.messages import Message, said
+from viz.text.messages import Message, _, said
 from viz.text.numbers import signed
 from viz.text.token_text import spoken
+from viz.ui import controls
 
 if TYPE_CHECKING:
     from model.analysis.interventions.head_verdict import Dependence, Intervention
+    from model.word_choice import Chooser
     from viz.access.head_verdict import Stated
 
 _VERDICTS: "Final[dict[Dependence, str]]" = {
@@ -98,3 +102,17 @@ def sentence(stated: "Stated") -> Message:
         pointed=pointed,
         swapped=swapped,
     )
+
+
+def asked_label(reader: "Chooser", text: str) -> tuple[int, ...]:
+    """The label of a classifier that is asked about, by its id, chosen from a list; nothing of a model of words.
+
+    Until a person chooses one it is what the model says.
+
+    Raises:
+        HeadlightError: the model cannot read the text.
+    """
+    if not (names := reader.labels(text)):
+        return ()
+    shown = state.position("label", len(names), access.said_label(reader, text))
+    return (controls.dropdown("label", _("Label"), dict(enumerate(names)), shown=shown, width=190),)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from model.analysis.interventions.patching import ChoicePair
 from model.errors import InputTextError
-from model.word_choice import Chooser, WordChoice
+from model.word_choice import MASK, Chooser, WordChoice
 
 #: {x} and {y} are two people, and {giver} one of them.
 FRAMES: Final = (
@@ -64,7 +64,6 @@ def indirect_object_pairs() -> tuple[AskedPair, ...]:
     return tuple(pairs)
 
 
-MASK: Final = "[MASK]"
 #: Of so many likeliest tokens one is the second choice.
 CANDIDATES: Final = 10
 
@@ -112,19 +111,20 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
     """What a model says after a text, against what it says in its place after another one.
 
     Of a decoder that is the next token, of an encoder–decoder one that it writes, of an encoder the masked one ([MASK]
-    in each text; the last word, where there is none). Where it says the same in both, or there is no other text, its
-    second choice in A is the wrong word.
+    in each text; the last word, where there is none), of a classifier a label. Where it says the same in both, or there
+    is no other text, its second choice in A is the wrong word.
 
     Args:
         reader: the model.
         a: the text.
         b: the other text; "" for none: the pair then holds A twice.
-        written: token ids that were written after A, the last of which is asked about; by default the first.
+        written: token ids that were written after A, the last of which is asked about; by default the first. Of a
+            classifier the id of the label that is asked about.
 
     Raises:
         InputTextError: a text is blank or too long, or has several masks.
     """
-    texts = (a, b or a) if reader.abilities.kind != "encoder" else (masked(a), masked(b or a))
+    texts = (reader.asked(a), reader.asked(b or a))
     begun = [reader.place(text) for text in texts]
     before = tuple(written[:-1])
     places = [replace(place, target=(*place.target, *before), row=place.row + len(before)) for place in begun]
@@ -143,21 +143,6 @@ def _runner_up(reader: Chooser, logits: Float[Tensor, "vocab"], token: int) -> i
     others = [i for i in likeliest if i != token]
     said, *names = reader.vocabulary.tokens([token, *others])
     return next((i for i, name in zip(others, names, strict=True) if name.casefold() != said.casefold()), others[0])
-
-
-def masked(text: str) -> str:
-    """A text with one word masked: as it is if a person masked one, else the last word.
-
-    Raises:
-        InputTextError: there is no word.
-    """
-    if MASK in text or "<mask>" in text:
-        return text
-    end = len(text.rstrip(" .,;:!?…。！？"))
-    start = text.rfind(" ", 0, end) + 1
-    if start >= end:
-        raise InputTextError("Expected a text with a word to mask, got {text!r}.", text=text[:40])
-    return f"{text[:start]}{MASK}{text[end:]}"
 
 
 def spelled(reader: Chooser, choice: WordChoice) -> tuple[str, str]:

@@ -132,7 +132,9 @@ def _own(reader: "Chooser", row: "DeltaGenerator") -> tuple[Question, "Trace | N
     )
     other = "" if other == text else other
     if not reader.abilities.generates:
-        return access.own_question(reader, text, other), None
+        with row:
+            label = head_verdict.asked_label(reader, text)
+        return access.own_question(reader, text, other, label), None
     trace = _written(text, "cause-written-a")
     link = finding.of(trace).link
     step = None if link is None else link.step

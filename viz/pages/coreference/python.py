@@ -117,6 +117,8 @@ def _own_question() -> tuple[Question, str]:
     if reader.abilities.generates:
         steps = traces.written(models.writer(model), text).steps
         written = tuple(each.token_id for each in steps[: state.current().common.step + 1])
+    elif (label := state.current().common.label) is not None and label < len(reader.labels(text)):
+        written = (label,)
     asked = head_verdict.own_question(reader, text, other, written)
     return asked, line("pair = own_pair(reader, {}, {}, {}).pair", text, other, written)
 

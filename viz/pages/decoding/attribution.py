@@ -13,6 +13,7 @@ from viz.text.sites import file_name
 from viz.text.token_text import display_token
 from viz.ui import attribution as pictures
 from viz.ui import controls, frame
+from viz.ui.head_verdict import asked_label
 
 if TYPE_CHECKING:
     from model import Trace
@@ -43,9 +44,11 @@ def show(trace: "Trace") -> None:
 
 @frame.fragment
 def show_masked() -> None:
-    """The same of an encoder, which writes nothing: of the word that it says in place of [MASK], else of the last."""
-    reader = models.chooser(state.current().model)
-    asked = head_verdict.own_question(reader, state.current().common.text, "")
+    """The same of an encoder, which writes nothing: of the word that it says in place of [MASK], else of the last; of a
+    classifier of a label.
+    """
+    reader, text = models.chooser(state.current().model), state.current().common.text
+    asked = head_verdict.own_question(reader, text, "", asked_label(reader, text))
     choice = pictures.choice_in_words(*asked.tokens)
     name = file_name("attribution", sentence=asked.texts[0])
     pictures.show(attribution.explaining(reader, asked), choice, key="attribution", name=name)

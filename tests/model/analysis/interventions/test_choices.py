@@ -1,5 +1,6 @@
 """Heads switched off, patched and followed in any model that says words: against runs of the library's own model."""
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -21,7 +22,7 @@ from model.analysis.interventions.head_effects import (
     remove_heads,
 )
 from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
-from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, masked, own_pair
+from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError, InputTextError
 from model.nn.edits import SwitchOff
@@ -304,15 +305,31 @@ def test_a_masked_word_stands_for_one_token() -> None:
         reader.word_choice("Tom saw a [MASK].", "tom", "tom")
     with pytest.raises(InputTextError, match="“犬” is not in this model's vocabulary"):
         reader.word_choice("Tom saw a [MASK].", "tom", "犬")
-    assert reader.place("Tom saw a <mask>.") == reader.place("Tom saw a [MASK].")
 
 
 def test_without_a_mask_the_last_word_is_masked() -> None:
-    assert masked("The animal was too tired.") == "The animal was too [MASK]."
-    assert masked("A <mask> was tired.") == "A <mask> was tired."
-    assert masked("tired") == "[MASK]"
+    reader = reader_of("bert")
+    assert reader.asked("The animal was too tired.") == "The animal was too [MASK]."
+    assert reader.asked("A [MASK] was tired.") == "A [MASK] was tired."
+    assert reader.asked("tired") == "[MASK]"
     with pytest.raises(InputTextError, match="a word to mask"):
-        masked(" ... ")
+        reader.asked(" ... ")
+    assert reader_of("gpt2").asked("The animal") == "The animal"
+
+
+def test_a_model_whose_sign_of_a_mask_is_its_own_is_asked_by_it() -> None:
+    reader = reader_of("bert")
+    own = copy.copy(reader)
+    own.pieces = copy.copy(reader.pieces)
+    own.pieces.tokenizer = copy.deepcopy(reader.pieces.tokenizer)
+    own.pieces.tokenizer.add_special_tokens({"mask_token": "[tired]"})
+    mask = own.pieces.tokenizer.mask_token_id
+    texts = ("Tom saw a [tired] dog.", "Tom saw a [MASK] dog.")
+    assert [own.asked(text) for text in texts] == list(texts)
+    assert {own.place(text).source[own.place(text).row] for text in texts} == {mask}
+    assert own.asked("The animal was tired.") == "The animal was [tired]."
+    choices = [own.word_choice(text, "street", "tom") for text in texts]
+    assert choices[0] == choices[1]
 
 
 def test_the_words_of_a_decoder_begin_where_its_tokens_differ() -> None:

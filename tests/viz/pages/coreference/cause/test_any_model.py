@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+import transformers
 from streamlit.testing.v1 import AppTest
 
 from model.analysis.interventions.word_pairs import own_pair
 from model.opening import as_chooser, open_reader
-from tests.model.adapters.zoo import save_model
+from tests.model.adapters.zoo import CONFIGS, save_model, save_tokenizer
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, run_page
 from tests.viz.pages.any_model import opened
@@ -62,6 +64,24 @@ def test_a_masked_word_is_asked_of_an_encoder_that_can_say_it(
     assert app.session_state["long-work/attribution"].wait(60)
     healthy(run_page(app, "decoding"))
     assert charts(app)[0]["layout"]["yaxis"]["ticktext"][-1] == "ALTI"
+
+
+def test_a_classifier_is_asked_which_words_its_label_comes_from(
+    app: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = transformers.AutoConfig.for_model("bert", **CONFIGS["bert"], id2label={0: "good", 1: "bad", 2: "neither"})
+    torch.manual_seed(4)
+    transformers.AutoModelForSequenceClassification.from_config(config).save_pretrained(tmp_path / "labels")
+    save_tokenizer(tmp_path / "labels", "wordpiece")
+    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
+    assert len(maps_of(app, "labels")) == 3
+    assert app.selectbox(key="label").options == ["good", "bad", "neither"]
+    app.query_params["label"] = "2"
+    maps_of(app, "labels")
+    assert any("“neither” rather than" in one.value for one in app.markdown)
+    app.query_params["tab"] = "Inside"
+    healthy(run_page(app, "decoding"))
+    assert app.selectbox(key="label").value == 2
 
 
 def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
