@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from model.adapters.image_reader import ImageReader
 
 
-def open_reader(folder: str | Path, device: str | None = None, dtype: str = "float32") -> Reader:
+def open_reader(
+    folder: str | Path, device: str | None = None, dtype: str = "float32", *, verdicts: Path | None = None
+) -> Reader:
     """Open a folder with a model in it, whichever kind it is.
 
     Args:
@@ -32,6 +34,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
             GGUF file or a folder with one.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
+        verdicts: folder in which it is kept what was proven of a model of transformers; None to prove it again.
 
     Raises:
         CheckpointError: the folder holds no model, or one that cannot be opened; the message says what works.
@@ -48,7 +51,7 @@ def open_reader(folder: str | Path, device: str | None = None, dtype: str = "flo
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder
 
-    return open_folder(path, device=device, dtype=dtype)
+    return open_folder(path, device=device, dtype=dtype, verdicts=verdicts)
 
 
 def open_translator(folder: Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:

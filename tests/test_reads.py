@@ -31,7 +31,11 @@ FOLDERS: Final = {
 COPIES: Final = {
     "model/adapters/config_limits.py": {"(folder / name).read_text", "path.read_bytes"},
     "model/adapters/tokenizer_trial_process.py": {"AutoTokenizer.from_pretrained"},
-}
+    # A folder of our own with a link to the one file that was checked and is held.
+    "model/adapters/weights_process.py": {
+        "auto.from_pretrained", "transformers.AutoConfig.from_pretrained", "transformers.AutoTokenizer.from_pretrained",
+    },
+}  # fmt: skip
 #: Files that a person names, in a command or a session, or that a run of theirs left.
 NAMED: Final = {
     "model/__main__.py": {"table.read_text"},

@@ -1,6 +1,7 @@
 """Open a folder that `transformers` wrote, as a reader or writer."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -14,6 +15,7 @@ from model.adapters.config_limits import check_picture_sizes, check_token_ids, c
 from model.adapters.decoder_lens import final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
+from model.adapters.kept_verdicts import keep_verdict, load_verdict
 from model.adapters.layout import Layout, longest_text
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.other_weights import readable_folder
@@ -39,13 +41,16 @@ MOST_MISSING: Final = 3
 library.register(capture.attend, capture.causal_or_padding)
 
 
-def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32") -> Reader:
+def open_folder(
+    path: Path, *, device: str | None = None, dtype: str = "float32", verdicts: Path | None = None
+) -> Reader:
     """Open a folder as `transformers` saves it.
 
     Args:
         path: of the folder, or of a GGUF file.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
+        verdicts: folder in which verdicts are kept; None to prove it again in every process.
 
     Raises:
         CheckpointError: it holds no model, or one that cannot be opened; the message says what works.
@@ -54,10 +59,10 @@ def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32"
     chosen = choose_device(device)
     number_type = choose_dtype(dtype, chosen)
     with readable_folder(path) as folder:
-        return _opened(folder, chosen, number_type)
+        return _opened(folder, chosen, number_type, verdicts)
 
 
-def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> Reader:
+def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype, verdicts: Path | None) -> Reader:
     check_token_ids(folder.config, CONFIG)
     config = library.make_config(folder.config)
     check_values(folder.config, has_table=not library.turns(config))
@@ -77,6 +82,12 @@ def _opened(folder: Folder, chosen: torch.device, number_type: torch.dtype) -> R
     if placement is None:
         model = model.to(chosen)
     digest = folder.digest()
+    with _kept(verdicts, _key(model, digest)):
+        return _proven(folder, model, pieces, digest, config)
+
+
+def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest: str, config: Any) -> Reader:
+    """The model as what it is proven to be."""
     if pieces is None:
         # Only who looks at pictures needs what reads them.
         from model.adapters.image_reader import ImageReader
@@ -144,6 +155,21 @@ def _remember(known: dict[tuple[str, ...], T], key: tuple[str, ...], value: T) -
     return value
 
 
+@contextmanager
+def _kept(verdicts: Path | None, key: tuple[str, ...]) -> Iterator[None]:
+    """What was proven exact before, in any process, is known in the block; what is proven in it is kept."""
+    if verdicts is None or key in _PROVEN:
+        yield
+        return
+    if (kept := load_verdict(verdicts, key)) is not None:
+        _remember(_PROVEN, key, kept[0])
+        _remember(_WRITES, key, (kept[1], ""))
+    yield
+    found, (caches, wrong) = _PROVEN[key], _WRITES.get(key, (True, ""))
+    if found.proof.is_exact and not wrong and (kept is None or found.proof is not kept[0].proof):
+        keep_verdict(verdicts, key, found, caches)
+
+
 def _key(model: nn.Module, digest: str) -> tuple[str, ...]:
     return digest, device_of(model).type, str(next(model.parameters()).dtype)
 
@@ -163,7 +189,10 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
     with library.settings_of_model():
         probe = probe or Probe.of_text(model)
         known = _PROVEN.get(key)
-        found = explore_model(model, probe) if known is None else found_again(model, probe, known)
+        found = None if known is None else _again(model, probe, known)
+        if found is None:
+            _WRITES.pop(key, None)
+            found = explore_model(model, probe)
     _remember(_PROVEN, key, without_layout(found))
     config: Any = model.config
     name = library.name_of(config)
@@ -190,6 +219,15 @@ def explore(model: nn.Module, probe: Probe | None = None, digest: str = "") -> t
         proof=found.proof,
     )
     return found.layout, abilities
+
+
+def _again(model: nn.Module, probe: Probe, known: Explored) -> Explored | None:
+    """What was found of the same content before; None where this model attends elsewhere than that says."""
+    try:
+        found = found_again(model, probe, known)
+    except CheckpointError:
+        return None
+    return None if found.proof.is_exact and found.layout.heads != known.heads else found
 
 
 def _max_length(found: Explored, config: Any) -> int | None:

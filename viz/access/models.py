@@ -19,6 +19,7 @@ from model.training_record import LANGUAGES, MANIFEST, read_training
 from viz.access import traces
 from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
+from viz.server import limits
 from viz.server.caches import BoundedCache, cached, share_of_memory
 from viz.text.language import NAMES
 from viz.text.messages import Message, language, said
@@ -71,7 +72,7 @@ def reader(choice: ModelChoice) -> "Reader":
     try:
         loaded = _readers(device).get_or_make(
             key,
-            lambda: later.opening.open_reader(Path(path), device=device),
+            lambda: later.opening.open_reader(Path(path), device=device, verdicts=limits.cache_folder("verdicts")),
             lambda loaded: loaded.num_bytes,
             expected=_weights_bytes(stamp),
         )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from threading import BoundedSemaphore, local
 from time import thread_time
 from typing import Final
@@ -180,3 +181,18 @@ def release() -> None:
     if getattr(_THREAD, "has_slot", False):
         _THREAD.has_slot = False
         _SLOTS.release()
+
+
+def cache_folder(name: str) -> Path | None:
+    """`headlight/NAME` in the person's cache, where what took long to compute is kept; None if there is none, or many
+    share it.
+    """
+    if not rules().keeps_files:
+        return None
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        # The XDG specification: a relative path is to be ignored.
+        root = named if named.is_absolute() else Path.home() / ".cache"
+    except RuntimeError:
+        return None
+    return root / "headlight" / name

@@ -4,7 +4,6 @@ An atlas is named by the digests of the model and of what it read, so one of som
 """
 
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -240,16 +239,8 @@ def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
 
 
 def cache_folder() -> Path | None:
-    """Where atlases are kept: `headlight/atlases` in the person's cache; None if there is none, or many share it."""
-    if not limits.rules().keeps_files:
-        return None
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    try:
-        # The XDG specification: a relative path is to be ignored.
-        root = named if named.is_absolute() else Path.home() / ".cache"
-    except RuntimeError:
-        return None
-    return root / "headlight" / "atlases"
+    """Where atlases are kept; None as of `limits.cache_folder`."""
+    return limits.cache_folder("atlases")
 
 
 def reads_english(languages: tuple[str, str]) -> bool:
