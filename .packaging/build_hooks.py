@@ -2,13 +2,13 @@
 
 In the repository they are top-level packages, so that the app runs from a clone. Installed under those names they
 would hide a person's own `model.py`, so the build writes `headlight.model` and `headlight.viz` wherever they are
-imported, and `headlight` for `python -m model` wherever a text gives that command. Nothing else changes, and no line
-moves.
+imported, and `headlight` wherever a text gives a command of ours. Nothing else changes, and no line moves.
 """
 
 import re
 import shutil
 import tempfile
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,14 +19,16 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 CONTENT: Final = ("model", "viz", "app.py", "checkpoints", ".streamlit")
 LEFT_OUT: Final = ("__pycache__", "*.pyc")
 IMPORT: Final = re.compile(r"^(\s*)(from|import) (model|viz)(?=[. ])", re.MULTILINE)
-COMMAND: Final = "python -m model"
+#: As texts of the repository give a command, and as the package has it.
+COMMANDS: Final = {"python -m model": "headlight", "python -m viz.gallery": "headlight gallery"}
 #: Files whose text gives the command: the sources, the Chinese for it, the READMEs of what ships.
 TEXTS: Final = {".py", ".js", ".po", ".md", ".toml"}
 
 
 def packaged(text: str) -> str:
     """A file's text as the package has it."""
-    return IMPORT.sub(r"\1\2 headlight.\3", text).replace(COMMAND, "headlight")
+    text = IMPORT.sub(r"\1\2 headlight.\3", text)
+    return reduce(lambda changed, command: changed.replace(*command), COMMANDS.items(), text)
 
 
 def write_package(root: Path, target: Path) -> None:

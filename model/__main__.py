@@ -340,7 +340,11 @@ def run_grow(arguments: argparse.Namespace) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = build_parser().parse_args(argv)
+    return executed(build_parser().parse_args(argv), "python -m model")
+
+
+def executed(arguments: argparse.Namespace, program: str) -> int:
+    """Run `arguments.execute` and return the exit code; an error is a line that begins with the program's name."""
     try:
         arguments.execute(arguments)
     except Exception as error:
@@ -350,7 +354,7 @@ def main(argv: list[str] | None = None) -> int:
             told = DataError("{file} cannot be used: {reason}.", file=file, reason=plain_reason(error))
         if told is None:
             raise
-        print(f"python -m model: {' '.join(str(told).split())}", file=sys.stderr)
+        print(f"{program}: {' '.join(str(told).split())}", file=sys.stderr)
         return 2
     return 0
 

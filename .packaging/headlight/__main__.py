@@ -1,4 +1,7 @@
-"""The command `headlight`: alone it opens the app in the browser; `headlight translate …` and the like need none."""
+"""The command `headlight`: alone it opens the app in the browser; `headlight translate …` and the like need none.
+
+`headlight gallery` writes the app's pictures as a site without a server.
+"""
 
 import os
 import sys
@@ -13,6 +16,10 @@ def main() -> None:
     arguments = sys.argv[1:]
     if not arguments or arguments[0] == "app":
         run_app(arguments[1:])
+    elif arguments[0] == "gallery":
+        from headlight.viz.gallery.__main__ import main as write_gallery
+
+        sys.exit(write_gallery(arguments[1:]))
     else:
         from headlight.model.__main__ import main as run_command
 

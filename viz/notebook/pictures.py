@@ -1,28 +1,20 @@
 """What a notebook can show: a grid of all heads with the open one below, heads as lines, a film."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viz.gallery.drawings import MOST_LINES, drawn_lines, film_of, lines_data, stacked
 from viz.notebook.widget import Picture, checked_text
-from viz.pages.attention.opened_head import lines_component
-from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
-from viz.pages.decoding.film import component as film_player
-from viz.pages.decoding.film.component import PlayerState
-from viz.pages.decoding.film.data import film as film_data
-from viz.pictures import payload
-from viz.pictures.offline import Drawing, Part, all_heads
-from viz.pictures.player.exchange import Command
+from viz.pages.attention.opened_head.lines_component import LinesView
+from viz.pictures.offline import all_heads
 from viz.text import sites
 
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
-
-#: Heads beyond which lines of one layer cannot be told apart.
-MOST_LINES: Final = 64
 
 
 def heads(
@@ -86,21 +78,9 @@ def lines(
     on = set(() if shown is None else shown) or {0}
     if not on.issubset(range(len(values))):
         raise ValueError(f"Expected some of heads 0 to {len(values) - 1}, got {list(on)}.")
-    data = LinesData(
-        values=values,
-        top=1.0,
-        query_tokens=queries,
-        key_tokens=keys,
-        head_names=tuple(sites.head_label(number, head) for head in range(len(values))),
-        number="weight",
-        title=title,
-        file_name="lines",
-    )
+    data = lines_data(values, queries, keys, number, title)
     view = LinesView(tuple(sorted(map(int, on))))
-    digest = payload.digest(data)
-    packed = payload.pack(data, digest=digest, command=Command(1, view, digest).packed())
-    part = Part(lines_component.COMPONENT, packed)
-    return Picture(Drawing([part], len(values), f"{title}, layer {number + 1}: heads as lines between tokens"))
+    return Picture(drawn_lines(data, view, f"{title}, layer {number + 1}: heads as lines between tokens"))
 
 
 def film(trace: "Trace", writer: "Writer") -> Picture:
@@ -115,18 +95,11 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
     """
     if not trace.steps:
         raise ValueError("Expected a trace of what a model wrote; this one only read. `model.trace(text)` writes.")
-    data = film_data(trace, writer)
-    shown = {"name": "film", "note": "", "head_names": ((), ())}
-    command = Command(1, PlayerState(0), data.digest)
-    packed = payload.pack(data, **shown, digest=data.digest, command=command.packed())
-    # Nothing is written instead here: that takes the page.
-    hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
-    part = Part(film_player.COMPONENT, packed, hides=hides)
-    return Picture(Drawing([part], data.heads, f"Film of {len(data.steps)} steps: {trace.text}"))
+    return Picture(film_of(trace, writer))
 
 
 def _is_trace(given: object) -> bool:
-    return hasattr(given, "axis_tokens")
+    return hasattr(given, "axis_names")
 
 
 def _weights(
@@ -146,11 +119,8 @@ def _weights(
         site = site or trace.sites[0]
         if site not in trace.sites:
             raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")
-        stacked = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
-        if len({of_layer.shape for of_layer in stacked}) > 1:
-            raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
         rows, columns = trace.axis_names(site)
-        return np.stack(stacked), tuple(rows), tuple(columns), sites.label(site)
+        return stacked(trace, site), tuple(rows), tuple(columns), sites.label(site)
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)

@@ -22,6 +22,7 @@ from jaxtyping import Float
 
 from viz.pictures import payload
 from viz.pictures.component import Component
+from viz.pictures.focus import AXES, FocusHead
 from viz.pictures.head_grid import component as head_grid
 from viz.pictures.head_grid.component import Grid, HeadChoice
 from viz.pictures.matrix_picture import component as matrix_picture
@@ -118,6 +119,7 @@ def all_heads(
     opened: tuple[int, int],
     *,
     only_opened: bool = False,
+    site: str = "",
 ) -> Drawing:
     """Every head as a tile, and the open one large below; a click opens another one.
 
@@ -127,10 +129,11 @@ def all_heads(
         title: what the attention is called.
         opened: layer and head that are open, from 0.
         only_opened: leave out the exact weights of the other heads, which then cannot be opened.
+        site: which attention it is, so that what is pointed at in one picture is marked in all; "" for any other.
     """
     layers, heads = weights.shape[:2]
     drawn = {
-        (layer, head): _matrix(weights[layer, head], queries, keys, f"{title}, {sites.head_label(layer, head)}")
+        (layer, head): _matrix(weights[layer, head], queries, keys, title, site, sites.head_label(layer, head))
         for layer, head in ([opened] if only_opened else np.ndindex(layers, heads))
     }
     grid = drawn_grid(weights, queries, keys, title, opened)
@@ -175,7 +178,15 @@ def grid_of(
     return tiles, frame, Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
 
 
-def _matrix(weights: Float[np.ndarray, "query key"], queries: Sequence[str], keys: Sequence[str], title: str) -> bytes:
+def _matrix(
+    weights: Float[np.ndarray, "query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    title: str,
+    site: str,
+    name: str,
+) -> bytes:
+    title = f"{title}, {name}"
     data = MatrixData(
         values=weights,
         row_tokens=queries,
@@ -186,6 +197,7 @@ def _matrix(weights: Float[np.ndarray, "query key"], queries: Sequence[str], key
         row_name=_("query"),
         column_name=_("key"),
         file_name="head",
+        focus=FocusHead(site, name, *AXES[site]) if site else None,
     )
     return payload.pack(data, **matrix_picture.choices(Kept()))
 
@@ -213,7 +225,9 @@ def _without_ends(text: str) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def text_page(title: str, body: str, style: str = "", drawings: Sequence[Drawing] = ()) -> str:
+def text_page(
+    title: str, body: str, style: str = "", drawings: Sequence[Drawing] = (), files: Sequence[str] = ()
+) -> str:
     """A page of text in the colours that the reader's system prefers.
 
     Args:
@@ -221,10 +235,12 @@ def text_page(title: str, body: str, style: str = "", drawings: Sequence[Drawing
         body: as HTML, in which everything of people is escaped; pictures go into its elements `#picture-0`, …
         style: a style sheet besides that of all pages.
         drawings: the pictures.
+        files: of pictures that are in files beside the page: addresses of scripts.
     """
     dark = f"@media (prefers-color-scheme: dark) {{ {root_style('dark')} }}"
     sheet = f"{root_style('light')}{dark}{_STYLE}{style}"
-    return offline_page(title=title, style=sheet, body=body, modules=[_drawing_script(drawings)] if drawings else [])
+    modules = [_drawing_script(drawings)] if drawings else []
+    return offline_page(title=title, style=sheet, body=body, modules=modules, files=files)
 
 
 def _drawing_script(drawings: Sequence[Drawing]) -> str:
@@ -257,6 +273,7 @@ def offline_page(
     script: str = "",
     entry: str = "",
     modules: Sequence[str] = (),
+    files: Sequence[str] = (),
 ) -> str:
     """The page, in the language in which it is made. Pictures may only be part of the page itself.
 
@@ -269,16 +286,17 @@ def offline_page(
         entry: module of ours (its path in `viz`) that exports nothing and finds the texts of this language; it runs
             after `script`.
         modules: texts of modules, which may import others that they hold themselves.
+        files: addresses of scripts that come with the page, which may import others likewise; they run last.
     """
     script += _of_module(entry) if entry else ""
     after = [script] if script else []
     for source in (*libraries, *after, *modules):
         assert not _ENDS_ITS_ELEMENT.search(source), "a script must not be able to end its element"
     assert "</style" not in style.lower(), "a style sheet must not be able to end its element"
-    allowed = " ".join(f"'sha256-{_sha256(source)}'" for source in (*libraries, *after, *modules))
-    blobs = " blob:" if modules else ""
+    allowed = [f"'sha256-{_sha256(source)}'" for source in (*libraries, *after, *modules)]
+    allowed += [*(["'self'"] if files else []), *(["blob:"] if modules or files else [])]
     # Without a source "script-src" allows nothing.
-    policy = f"default-src 'none'; script-src {allowed}{blobs}; style-src 'unsafe-inline'; img-src data: blob:"
+    policy = f"default-src 'none'; script-src {' '.join(allowed)}; style-src 'unsafe-inline'; img-src data: blob:"
     return "".join(
         (
             f'<!doctype html><html lang="{messages.tag(messages.language())}"><head><meta charset="utf-8">',
@@ -289,6 +307,7 @@ def offline_page(
             f"</head><body>{body}",
             *(f"<script>{text}</script>" for text in after),
             *(f'<script type="module">{text}</script>' for text in modules),
+            *(f'<script src="{escape(address)}"></script>' for address in files),
             "</body></html>",
         )
     )

@@ -48,10 +48,11 @@ def parts(trace: "Trace") -> list[str]:
     """What was found, in a sentence, while its head is open: by turns plain words and words that stand out."""
     found, common = of(trace), state.current().common
     is_open = (common.site, common.layer, common.head) == (found.site, found.layer, found.head)
-    return _sentence(found).split("**") if is_open else []
+    return sentence(found).split("**") if is_open else []
 
 
-def _sentence(found: "Finding") -> str:
+def sentence(found: "Finding") -> str:
+    """What was found, with ** around words that stand out; "" where nothing was measured."""
     link, where = found.link, {"head": head_label(found.layer, found.head), "attention": NAMES[found.site].phrase}
     if link is not None:
         words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from model import Trace
 
-_WORDS: Final = Component("pictures/words/word_picker.js", "pictures/words/word_picker.css")
+COMPONENT: Final = Component("pictures/words/word_picker.js", "pictures/words/word_picker.css")
 #: The words that look and those that are looked at, counted through all lines.
 Chosen = tuple[tuple[int, ...], tuple[int, ...]]
 NOTHING: Final[Chosen] = ((), ())
@@ -166,7 +166,7 @@ def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str
         if (chosen := read_chosen(value, words.lines)) is not None:
             on_choose(chosen)
 
-    _WORDS.show(words, key=key, chosen=take)
+    COMPONENT.show(words, key=key, chosen=take)
 
 
 def word_lines(trace: "Trace") -> list[WordLine]:

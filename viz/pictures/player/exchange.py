@@ -38,6 +38,18 @@ class Command(Generic[State]):
         return read(value) if self.is_answered_by(value) else None
 
 
+def begun(content: object, state: object, number: int = 1, **more: object) -> bytes:
+    """The payload of a player that no page answers.
+
+    Args:
+        content, more: as of `payload.pack`.
+        state: where it begins.
+        number: another one for each payload that one player is shown: it obeys each number once.
+    """
+    digest = payload.digest(content)
+    return payload.pack(content, digest=digest, command=Command(number, state, digest).packed(), **more)
+
+
 @dataclass(frozen=True)
 class Exchange(Generic[State]):
     """What page and player last said to each other; kept in the session between two runs."""

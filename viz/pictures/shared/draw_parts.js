@@ -14,6 +14,18 @@ const load = async (text) => {
   }
 };
 
+/** A payload with another header. @param {Uint8Array} bytes @param {(header: any) => any} change */
+const withHeader = (bytes, change) => {
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const [header, arrays] = [bytes.subarray(4, 4 + length), bytes.subarray(4 + length)];
+  const changed = new TextEncoder().encode(JSON.stringify(change(JSON.parse(new TextDecoder().decode(header)))));
+  const made = new Uint8Array(4 + changed.length + arrays.length);
+  new DataView(made.buffer).setUint32(0, changed.length, true);
+  made.set(changed, 4);
+  made.set(arrays, 4 + changed.length);
+  return made;
+};
+
 /** Whether what stands around an element is dark: by its own colour, as notebooks have themes of their own. @param {Element} element */
 const isDark = (element) => {
   const parts = getComputedStyle(element)
@@ -57,14 +69,39 @@ const draw = async (el, plan, payloads, scripts) => {
   const components = await Promise.all(plan.parts.map((part) => load(scripts[part.script])));
   /** What each part draws. */
   const shown = drawn.map(() => 0);
+  /** The row and the column that a person keeps, whichever head is open. @type {(number | null)[] | null} */
+  let kept = null;
+  /** What lines have become in a person's hands, until another head is open. */
+  let lines = {};
+  // Lines obey each command once, whichever payload it comes with.
+  let commands = payloads.length;
+  /** What a part draws with what is kept. @param {any} header */
+  const keeping = (header) => {
+    const [query, key] = /** @type {(number | null)[]} */ (kept);
+    if ("kept" in header) return { ...header, kept };
+    if (!("query" in (header.command ?? {}))) return header;
+    const view = { ...lines, number: ++commands, query, key: query === null ? key : null };
+    return { ...header, command: { ...header.command, ...view } };
+  };
   /** @param {number} number @param {number} choice */
   const show = (number, choice) => {
     const { own, parent } = drawn[number];
     shown[number] = choice;
-    return components[number]({ data: own[choice], parentElement: parent, setTriggerValue: told, setStateValue: told });
+    const data = kept ? withHeader(own[choice], keeping) : own[choice];
+    const tell = (/** @type {string} */ name, /** @type {any} */ value) => told(number, name, value);
+    return components[number]({ data, parentElement: parent, setTriggerValue: tell, setStateValue: tell });
   };
-  /** @param {string} name @param {any} value */
-  const told = (name, value) => {
+  /** @param {number} teller @param {string} name @param {any} value */
+  const told = (teller, name, value) => {
+    if (name === "view" && "query" in value) lines = { heads: value.heads, threshold: value.threshold };
+    else if (name !== "kept") lines = {};
+    let now = name === "kept" ? [value.row, value.column] : kept;
+    // Lines keep one of both; a column stays behind a row.
+    if (name === "view" && "query" in value) now = [value.query, value.query === null ? value.key : (kept?.[1] ?? null)];
+    if (now?.join() !== kept?.join()) {
+      kept = now;
+      shown.forEach((choice, number) => number !== teller && show(number, choice));
+    }
     if (name !== "head") return;
     for (const [number, { part }] of drawn.entries()) {
       const choice = 1 + value.layer * plan.heads + value.head;

@@ -38,7 +38,7 @@ _SELF_WINDOW: Final = said(
     "Queries {first:,} to {last:,} of {count:,} and the same keys: more lines would be illegible. The slider and its "
     "arrow keys move on; lines to other keys are not drawn, so the lines of a query need not sum to 1."
 )
-_COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
+COMPONENT: Final = Component("pages/attention/opened_head/headline.js", "pages/attention/opened_head/headline.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,4 +122,4 @@ def show_headline(trace: "Trace") -> None:
     common = state.current().common
     is_chosen = common.head_chosen or (common.token, common.key_token) != (None, None)
     suggestion = [] if is_chosen else finding.parts(trace)
-    _COMPONENT.show(Headline(common.site, suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")
+    COMPONENT.show(Headline(common.site, suggestion, bool(suggestion) and finding.of(trace).is_guess), key="headline")

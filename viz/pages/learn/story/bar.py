@@ -21,7 +21,7 @@ from viz.pages.learn.lessons.pictures import FullPage
 from viz.pictures.component import Component
 from viz.pictures.payload import ANYTHING, hear
 from viz.selection import catalogue, state
-from viz.selection.model_choice import ModelChoice
+from viz.selection.model_choice import Device, ModelChoice
 from viz.selection.pages import PAGES, SECTIONS
 from viz.server.caches import cached
 from viz.text.messages import _
@@ -87,7 +87,7 @@ def show(room: "DeltaGenerator") -> None:
     bar = _Shown(
         step=number,
         titles=tuple(_(step.title) for step in story().steps),
-        parts=tuple(_sentence(number).split("**")),
+        parts=tuple(sentence(number, state.current().model.device).split("**")),
         is_seen=is_seen,
         ring=shown["ring"],
         model="" if is_open else name,
@@ -113,9 +113,9 @@ def _is_seen(number: int) -> bool:
     return is_open and all(chosen.value(name) == value for name, value in choices.items())
 
 
-def _sentence(number: int) -> str:
+def sentence(number: int, device: Device = "auto") -> str:
     """What a step says, filled in by the model that ships; what that does not bear out is said instead."""
-    step, choice = story().steps[number - 1], ModelChoice(models.name_of(ModelChoice()), state.current().model.device)
+    step, choice = story().steps[number - 1], ModelChoice(models.name_of(ModelChoice()), device)
     try:
         found = _found(Shipped(choice, models.translator(choice)), number)
     except HeadlightError as error:

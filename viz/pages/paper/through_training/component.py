@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from model.training.film import Film, FilmSentence
 
 _FOLDER: Final = "pages/paper/through_training"
-_COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
+COMPONENT: Final = Component(f"{_FOLDER}/training_film.js", f"{_FOLDER}/training_film.css")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def training_film(
     """
 
     own = {"name": name, "finding": finding, "threshold": threshold}
-    return play(_COMPONENT, view, asked=asked, read=partial(read_state, view), digest=view.digest, key=key, more=own)
+    return play(COMPONENT, view, asked=asked, read=partial(read_state, view), digest=view.digest, key=key, more=own)
 
 
 def read_state(view: FilmView, value: object) -> FilmState | None:

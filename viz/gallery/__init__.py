@@ -1,0 +1,5 @@
+"""Finished traces as a site without a server: a start page and a page a trace, for a folder or any web host.
+
+The pages hold the components of the app, which draw what was packed when the site was made. `drawings.py` packs what a
+trace shows, `contents.py` says which traces there are, `site.py` writes the pages.
+"""

@@ -1,0 +1,53 @@
+"""Write finished traces as a site that needs no server.
+
+python -m viz.gallery --out site                              what ships
+python -m viz.gallery --out site --model FOLDER               and two sentences through a model of your own
+python -m viz.gallery --out site --text "…" --model FOLDER    your own texts alone, through your models
+"""
+
+import argparse
+import sys
+from itertools import chain
+from pathlib import Path
+
+from model.__main__ import Parser, executed
+from model.arguments import path
+from model.file_writing import check_folder, print_in_utf_8
+
+PROGRAM = "python -m viz.gallery"
+
+
+def build_parser() -> Parser:
+    """The options."""
+    parser = Parser(prog=PROGRAM, description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--out", type=path, required=True, metavar="DIR", help="folder to write the site into")
+    text = "show this text instead of what ships; may be given several times"
+    parser.add_argument("--text", action="append", default=[], metavar="TEXT", help=text)
+    text = "a folder with a model; may be given several times (default for texts: the translator that ships)"
+    parser.add_argument("--model", type=path, action="append", default=[], metavar="FOLDER", help=text)
+    parser.set_defaults(execute=run)
+    return parser
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Trace, and write the site."""
+    check_folder(arguments.out)
+    # These import Streamlit and all pages, which a wrong option should not wait for.
+    from viz.gallery import contents, site
+
+    texts, models = arguments.text, arguments.model
+    chosen = list(chain.from_iterable(contents.own(model, texts) for model in models or ([""] if texts else [])))
+    pages = site.write(arguments.out, [*([] if texts else contents.shipped()), *chosen], has_story=not texts)
+    files = [file for file in Path(arguments.out).rglob("*") if file.is_file()]
+    print(f"{pages} pages, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB", file=sys.stderr)
+    print(arguments.out / "index.html")
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run, and return the exit code."""
+    return executed(build_parser().parse_args(argv), PROGRAM)
+
+
+if __name__ == "__main__":
+    print_in_utf_8()
+    sys.exit(main())

@@ -1,0 +1,167 @@
+"""Which traces a gallery shows: what ships, or the texts and the models that a person gives."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from model import SwitchOff, later
+from viz.access import attention, models, traces
+from viz.access.findings import Finding
+from viz.gallery import drawings
+from viz.pages.paper.through_training.data import FILE
+from viz.pictures.offline import Drawing
+from viz.selection import catalogue
+from viz.selection.examples import EXAMPLES, examples_in
+from viz.selection.model_choice import ModelChoice
+from viz.text import sites
+from viz.text.messages import Message, _, said
+
+if TYPE_CHECKING:
+    from model import Trace
+
+#: A heading, "" for none, and what is drawn below it.
+Section = tuple[str, Drawing]
+
+_TRANSLATOR: Final = said("The translator that ships")
+_FAILING: Final = said("Where the translator fails")
+_SMALL: Final = said("Small translators that differ in one part")
+_OTHERS: Final = said("Other models, and a training")
+_OWN: Final = said("Your models")
+_NEWS: Final = said("The model was not trained on such sentences: the film shows how unsure each step is.")
+_SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on the same batches.")
+_INDUCTION: Final = said(
+    "Letters that repeat: the heads of layer 2 find where a letter stood before, and copy the next."
+)
+_TRAINING: Final = said("Each frame is the same model at another step of its training.")
+_SWITCHED_OFF: Final = said("The head that links “it” to its noun is switched off: what is written now?")
+
+#: Of the examples, those with something to see in one sentence, by their numbers.
+_EXAMPLES: Final = (1, 2, 9, 4, 5, 6, 8)
+_HARD: Final = (
+    "The committee postponed the vote on the amendment until after the summer recess.",
+    "Colorless green ideas sleep furiously.",
+    "The spirit is willing, but the flesh is weak.",
+)
+_PRESETS: Final = (
+    "full", "single-head", "sixteen-heads", "no-positions", "unscaled", "no-residual", "gru", "convolutional",
+)  # fmt: skip
+_CAPTION: Final = "Two dogs are playing in the snow."
+_LETTERS: Final = "xqzbjkfvw xqzb"
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A page of the gallery.
+
+    Attributes:
+        group: under which the start page lists it.
+        choice: the model; None of a training.
+        text, written: what was read and what was written.
+        note: what to see.
+        weights: of the open head, for the card.
+        sections: makes what the page draws, in the language of this code.
+        trace, found: of a trace, itself and its head that is most worth seeing.
+    """
+
+    group: Message
+    choice: ModelChoice | None
+    text: str
+    written: str
+    note: str
+    weights: Float[np.ndarray, "query key"]
+    sections: Callable[[], Iterable[Section]] = field(repr=False)
+    trace: "Trace | None" = None
+    found: Finding | None = None
+
+    @property
+    def label(self) -> str:
+        """What the model is called, in the language of this code."""
+        if self.choice is None:
+            return _("Full model, from scratch")
+        return Path(self.choice.folder).name or catalogue.label(models.name_of(self.choice))
+
+
+def shipped() -> Iterator[Exhibit]:
+    """What ships with Headlight; the first two are the sentence of the story and its twin."""
+    choice, classic = ModelChoice(models.name_of(ModelChoice())), EXAMPLES[0]
+    reader = models.reader(choice)
+    first = _exhibit(_TRANSLATOR, choice, traces.trace(reader, classic.text), classic.look_for)
+    yield first
+    yield _exhibit(_TRANSLATOR, choice, traces.trace(reader, classic.twin), classic.look_for)
+    assert first.found is not None
+    off = SwitchOff(first.found.site, first.found.layer, first.found.head)
+    yield _exhibit(_TRANSLATOR, choice, reader.trace(classic.text, edits=[off]), _SWITCHED_OFF)
+    for example in (EXAMPLES[number] for number in _EXAMPLES):
+        yield _exhibit(_TRANSLATOR, choice, traces.trace(reader, example.text), example.look_for)
+    for text in _HARD:
+        yield _exhibit(_FAILING, choice, traces.trace(reader, text), _NEWS)
+    for preset in _PRESETS:
+        if (name := f"{catalogue.EXPERIMENTS}/{preset}") in catalogue.server_models():
+            small = ModelChoice(name)
+            yield _exhibit(_SMALL, small, traces.trace(models.reader(small), _CAPTION), _SMALL_NOTE)
+    if "induction" in catalogue.server_models():
+        yield own("induction", [_LETTERS], _OTHERS, _INDUCTION)[0]
+    if (film := catalogue.experiments_root() / FILE).is_file():
+        yield _training(film)
+
+
+def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, note: str = "") -> list[Exhibit]:
+    """Texts, or the first examples in the language that it reads, through a model.
+
+    Args:
+        model: its name in the catalogue, or its folder.
+        texts: what it reads.
+        group, note: as of `Exhibit`; the note of an example is its own.
+
+    Raises:
+        HeadlightError: there is no such model, or it cannot read a text.
+    """
+    choice = ModelChoice(model) if isinstance(model, str) else ModelChoice(folder=os.path.realpath(model))
+    given = dict.fromkeys(texts, note) or {
+        example.text: example.look_for for example in (examples_in(models.languages(choice)[0]) or EXAMPLES)[:2]
+    }
+    reader = models.text_reader(choice)
+
+    def read(text: str) -> "Trace":
+        is_decoder = reader.abilities.kind == "decoder"
+        return traces.written(models.writer(choice), text) if is_decoder else traces.trace(reader, text)
+
+    return [_exhibit(group, choice, read(text), seen) for text, seen in given.items()]
+
+
+def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> Exhibit:
+    found = drawings.found_in(trace, choice)
+
+    def sections() -> Iterator[Section]:
+        yield "", drawings.words_of(trace, choice, found)
+        for site in sorted(trace.sites, key=lambda site: site != found.site):
+            is_found = site == found.site
+            query = found.link.row if is_found and found.link is not None else None
+            yield sites.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query)
+            if is_found and trace.steps:
+                yield _("Film"), drawings.film_of(trace, models.writer(choice))
+
+    weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
+    return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)
+
+
+def _opened(trace: "Trace", site: str, found: Finding) -> tuple[int, int]:
+    """The head of a site that is surest of its job; the finding where that is its site."""
+    if site == found.site:
+        return found.layer, found.head
+    surest = later.head_jobs.surest_head({site: attention.head_metrics(trace, site)})
+    return (0, 0) if surest is None else (surest.layer, surest.head)
+
+
+def _training(film: Path) -> Exhibit:
+    _drawing, text, weights = drawings.training_of(film)
+
+    def sections() -> Iterator[Section]:
+        yield "", drawings.training_of(film)[0]
+
+    return Exhibit(_OTHERS, None, text, "", _TRAINING, weights, sections)

@@ -1,0 +1,172 @@
+"""What is drawn of a trace without a server: its words, every head with the open one, lines, the film."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.access import attention, findings, models, word_links
+from viz.access.attention import MatrixView
+from viz.access.findings import Finding
+from viz.pages.attention.opened_head import captions, lines_component
+from viz.pages.attention.opened_head.captions import Headline
+from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
+from viz.pages.decoding.film import component as film_player
+from viz.pages.decoding.film.component import PlayerState
+from viz.pages.decoding.film.data import film as film_data
+from viz.pages.paper.through_training import component as training_film
+from viz.pages.paper.through_training import data as training_data
+from viz.pages.paper.through_training.component import FilmState
+from viz.pictures import payload
+from viz.pictures.focus import AXES, FocusAxis, FocusHead, Side
+from viz.pictures.offline import Drawing, Part, all_heads
+from viz.pictures.player.exchange import begun
+from viz.selection.model_choice import ModelChoice
+from viz.text import sites
+from viz.text.messages import _
+from viz.text.sites import ENCODER
+from viz.ui import finding, words
+from viz.ui.words import WordLine, Words
+
+if TYPE_CHECKING:
+    from model import Trace
+    from model.reader import Writer
+
+#: Of a smaller attention every head can be opened: bytes of all exact weights.
+MOST_BYTES: Final = 1_000_000
+#: Heads beyond which lines of one layer cannot be told apart.
+MOST_LINES: Final = 64
+_WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
+
+
+def found_in(trace: "Trace", choice: ModelChoice) -> Finding:
+    """The head of a trace that is most worth seeing."""
+    return findings.finding(trace, models.reader(choice), models.taught_head(choice, ENCODER))
+
+
+def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
+    """What was read and written, as words that can be pointed at; below them the sentence of what is pointed at."""
+    known, languages = word_links.words(trace), models.languages(choice)
+    sides: Mapping[Side, tuple[str, slice]] = {
+        "source": (languages[0], slice(known.num_source)),
+        "target": (languages[1], slice(known.num_source, None)),
+    }
+    lines = [
+        WordLine(language.upper(), language, labels, (0,) * len(labels), FocusAxis(side, groups=known.groups[part]))
+        for side, (language, part) in sides.items()
+        if (labels := known.labels[part])
+    ]
+    headline = Headline(found.site, finding.sentence(found).split("**"), found.is_guess)
+    parts = [
+        Part(words.COMPONENT, payload.pack(Words(lines, words.NOTHING)), hides=" .words { font-size: 1.35rem; }"),
+        Part(captions.COMPONENT, payload.pack(headline)),
+    ]
+    return Drawing(parts, 1, trace.text)
+
+
+def stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
+    """All weights of a site.
+
+    Raises:
+        ValueError: its layers have different numbers of heads.
+    """
+    layers = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
+    if len({of_layer.shape for of_layer in layers}) > 1:
+        raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
+    return np.stack(layers)
+
+
+def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | None = None) -> Drawing:
+    """Every head of a site as a tile, and the open one as a heatmap and as lines, with the lines of a query kept.
+
+    Args:
+        trace, site: which attention.
+        opened: layer and head that are open, from 0.
+        query: the row that is kept.
+    """
+    weights, rows, keys = stacked(trace, site), trace.row_names(site), trace.axis_names(site)[1]
+    only_opened = weights.nbytes > MOST_BYTES
+    grid = all_heads(weights, rows, keys, sites.label(site), opened, only_opened=only_opened, site=site)
+    layers = [lines_data(weights[layer], rows, keys, layer, sites.label(site), site) for layer in range(len(weights))]
+    choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
+    first, *others = (
+        begun(layers[layer], LinesView((head,), query if not number else None), number + 1)
+        for number, (layer, head) in enumerate((opened, *choices))
+    )
+    lines = Part(lines_component.COMPONENT, first, tuple(others))
+    return replace(grid, parts=[*grid.parts, lines])
+
+
+def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
+    """The head that is most worth seeing as lines between words, from the word that it was found for; without tools."""
+    layer = attention.opened_layer(trace, models.reader(choice), found.site, found.layer, _WORDS)
+    data = lines_data(
+        layer.values[[found.head]], layer.queries.labels, layer.keys.labels, found.layer, sites.label(found.site)
+    )
+    row = None if found.link is None else layer.queries.index_of(found.link.row)
+    drawn = drawn_lines(
+        replace(data, head_names=(sites.head_label(found.layer, found.head),)), LinesView((0,), row), ""
+    )
+    (part,) = drawn.parts
+    return replace(drawn, parts=[replace(part, hides=" .bar, .status { display: none; }")], alt=trace.text)
+
+
+def lines_data(
+    weights: Float[np.ndarray, "head query key"],
+    queries: Sequence[str],
+    keys: Sequence[str],
+    layer: int,
+    title: str,
+    site: str = "",
+) -> LinesData:
+    """The heads of a layer as lines; `site` as of `all_heads`."""
+    return LinesData(
+        values=weights,
+        top=1.0,
+        query_tokens=queries,
+        key_tokens=keys,
+        head_names=tuple(sites.head_label(layer, head) for head in range(len(weights))),
+        number=_("weight"),
+        title=title,
+        file_name="lines",
+        focus=FocusHead(site, "", *AXES[site]) if site else None,
+    )
+
+
+def drawn_lines(data: LinesData, view: LinesView, alt: str) -> Drawing:
+    """Lines alone."""
+    return Drawing([Part(lines_component.COMPONENT, begun(data, view))], len(data.values), alt)
+
+
+def film_of(trace: "Trace", writer: "Writer") -> Drawing:
+    """A translation as it was written, step by step.
+
+    Args:
+        trace: of what a model wrote.
+        writer: the model.
+    """
+    data = film_data(trace, writer)
+    packed = begun(data, PlayerState(0), name="film", note="", head_names=((), ()))
+    # Nothing is written instead here: that takes the page.
+    hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
+    alt = _("Film of {count} steps: {text}", count=len(data.steps), text=trace.text)
+    return Drawing([Part(film_player.COMPONENT, packed, hides=hides)], data.heads, alt)
+
+
+def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:
+    """The film of a training in a file, on the head that changes most; its sentence, and its weights in the end.
+
+    Raises:
+        DataError: the file is damaged or too large.
+    """
+    opened = training_data.at(path)
+    found = training_data.opens_on(opened)
+    view = training_data.view(opened, found.sentence, found.site, found.metric)
+    more = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
+    packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
+    sentence = opened.film.sentences[found.sentence]
+    weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)
+    return Drawing([Part(training_film.COMPONENT, packed)], view.heads, sentence.source), sentence.source, weights
