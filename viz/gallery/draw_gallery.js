@@ -15,13 +15,17 @@ const unpackPicture = async ({ sizes, data }) => {
   });
 };
 
+/** @param {number} number */
+const pictureAt = (number) => /** @type {HTMLElement} */ (document.getElementById(`picture-${number}`));
+
 (async () => {
   /** @type {{ pictures: Packed[], scripts: Record<string, string> }} */
   const { pictures, scripts } = /** @type {any} */ (globalThis).headlightGallery;
   for (const [number, picture] of pictures.entries()) {
     const [plan, ...payloads] = await unpackPicture(picture);
-    const element = /** @type {HTMLElement} */ (document.getElementById(`picture-${number}`));
-    await draw(element, JSON.parse(new TextDecoder().decode(plan)), payloads, scripts);
+    await draw(pictureAt(number), JSON.parse(new TextDecoder().decode(plan)), payloads, scripts);
   }
+  // Below the words is the head that is most worth seeing: it is the open one.
+  if (pictures.length > 1) pictureAt(1).dispatchEvent(new Event("pointerenter"));
   document.body.dataset.ready = "1";
 })();

@@ -22,6 +22,7 @@ from viz.pages.paper.through_training import data as training_data
 from viz.pages.paper.through_training.component import FilmState
 from viz.pictures import payload
 from viz.pictures.focus import AXES, FocusAxis, FocusHead, Side
+from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
 from viz.pictures.player.exchange import begun
 from viz.selection.model_choice import ModelChoice
@@ -61,8 +62,12 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
     ]
     headline = Headline(found.site, finding.sentence(found).split("**"), found.is_guess)
     parts = [
-        Part(words.COMPONENT, payload.pack(Words(lines, words.NOTHING)), hides=" .words { font-size: 1.35rem; }"),
-        Part(captions.COMPONENT, payload.pack(headline)),
+        Part(
+            words.COMPONENT,
+            payload.pack(Words(lines, words.NOTHING)),
+            hides=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
+        ),
+        Part(captions.COMPONENT, payload.pack(headline), hides=" .headline { margin-top: 8px; }"),
     ]
     return Drawing(parts, 1, trace.text)
 
@@ -89,8 +94,9 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
     """
     weights, rows, keys = stacked(trace, site), trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
-    grid = all_heads(weights, rows, keys, sites.label(site), opened, only_opened=only_opened, site=site)
-    layers = [lines_data(weights[layer], rows, keys, layer, sites.label(site), site) for layer in range(len(weights))]
+    title, kept = sites.label(site), Kept(row=query)
+    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, site=site, kept=kept)
+    layers = [lines_data(weights[layer], rows, keys, layer, title, site) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
     first, *others = (
         begun(layers[layer], LinesView((head,), query if not number else None), number + 1)
@@ -111,7 +117,7 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
         replace(data, head_names=(sites.head_label(found.layer, found.head),)), LinesView((0,), row), ""
     )
     (part,) = drawn.parts
-    return replace(drawn, parts=[replace(part, hides=" .bar, .status { display: none; }")], alt=trace.text)
+    return replace(drawn, parts=[replace(part, hides=" .bar { display: none; }")], alt=trace.text)
 
 
 def lines_data(

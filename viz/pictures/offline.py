@@ -120,6 +120,7 @@ def all_heads(
     *,
     only_opened: bool = False,
     site: str = "",
+    kept: Kept = Kept(),  # noqa: B008 - it never changes
 ) -> Drawing:
     """Every head as a tile, and the open one large below; a click opens another one.
 
@@ -130,14 +131,18 @@ def all_heads(
         opened: layer and head that are open, from 0.
         only_opened: leave out the exact weights of the other heads, which then cannot be opened.
         site: which attention it is, so that what is pointed at in one picture is marked in all; "" for any other.
+        kept: the row and the column that are kept in the open head.
     """
     layers, heads = weights.shape[:2]
-    drawn = {
-        (layer, head): _matrix(weights[layer, head], queries, keys, title, site, sites.head_label(layer, head))
-        for layer, head in ([opened] if only_opened else np.ndindex(layers, heads))
-    }
+
+    def drawn(layer: int, head: int, kept: Kept) -> bytes:
+        name = sites.head_label(layer, head)
+        focus = FocusHead(site, name, *AXES[site]) if site else None
+        return _matrix(weights[layer, head], queries, keys, f"{title}, {name}", focus, kept)
+
+    choices = () if only_opened else tuple(drawn(*head, Kept()) for head in np.ndindex(layers, heads))
     grid = drawn_grid(weights, queries, keys, title, opened)
-    matrix = Part(matrix_picture.COMPONENT, drawn[opened], () if only_opened else tuple(drawn.values()))
+    matrix = Part(matrix_picture.COMPONENT, drawn(*opened, kept), choices)
     alt = _("{site}: every head of {layers} layers as a tile, and one of them enlarged", site=title, layers=layers)
     return Drawing([*grid.parts, matrix], heads, alt)
 
@@ -183,10 +188,9 @@ def _matrix(
     queries: Sequence[str],
     keys: Sequence[str],
     title: str,
-    site: str,
-    name: str,
+    focus: FocusHead | None,
+    kept: Kept,
 ) -> bytes:
-    title = f"{title}, {name}"
     data = MatrixData(
         values=weights,
         row_tokens=queries,
@@ -197,9 +201,9 @@ def _matrix(
         row_name=_("query"),
         column_name=_("key"),
         file_name="head",
-        focus=FocusHead(site, name, *AXES[site]) if site else None,
+        focus=focus,
     )
-    return payload.pack(data, **matrix_picture.choices(Kept()))
+    return payload.pack(data, **matrix_picture.choices(kept))
 
 
 @cache

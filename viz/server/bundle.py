@@ -60,6 +60,7 @@ class _Module:
     has_default: bool
 
 
+@cache
 def script(entry: str | Path) -> str:
     """The script for `st.components.v2.component(js=…)` of an entry module, whose default export is the component.
 

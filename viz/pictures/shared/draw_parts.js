@@ -115,6 +115,9 @@ const draw = async (el, plan, payloads, scripts) => {
     shown.forEach((choice, number) => show(number, choice));
   };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again, { signal: ended.signal });
+  // Of several pictures on a page, the one that a person comes to has the head that the page speaks of.
+  const open = () => shown.forEach((choice, number) => plan.parts[number].count > 1 && show(number, choice));
+  for (const event of ["pointerenter", "focusin"]) el.addEventListener(event, open, { signal: ended.signal });
   return () => {
     ended.abort();
     for (const end of ends) end?.();

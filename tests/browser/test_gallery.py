@@ -1,0 +1,132 @@
+"""The gallery, opened from a folder and from a plain file server: nothing is fetched from elsewhere, and it answers."""
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from viz.gallery.__main__ import main
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+TEXTS = ("Tom told me.", "Mary sings <!--<script> songs.")
+EDGE = "scrollWidth <= document.documentElement.clientWidth"
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_arguments: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gallery") / "site"
+    model = str(tiny_checkpoints / "en-de")
+    assert main(["--out", str(folder), "--text", TEXTS[0], "--text", TEXTS[1], "--model", model]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(params=["folder", "server"])
+def root(request: pytest.FixtureRequest, site: Path, served: str) -> str:
+    return site.as_uri() if request.param == "folder" else served
+
+
+@pytest.fixture
+def tab(chromium: "Browser", root: str) -> Iterator[Page]:
+    """A tab that ends without an error, and that asked for files of the site alone."""
+    context: Any = chromium.new_context(reduced_motion="reduce", offline=root.startswith("file"))
+    page, problems = context.new_page(), list[str]()
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
+    foreign = ("http", "file", "ws")
+    page.on(
+        "request",
+        lambda request: (
+            problems.append(request.url)
+            if request.url.startswith(foreign) and not request.url.startswith(f"{root}/")
+            else None
+        ),
+    )
+    yield page
+    context.close()
+    # A browser asks a server for an icon by itself.
+    assert [problem for problem in problems if "404" not in problem] == []
+
+
+def opened(tab: Page, address: str) -> Page:
+    tab.goto(address)
+    tab.locator("body[data-ready]").wait_for()
+    return tab
+
+
+@pytest.mark.parametrize("width", [1400, 800, 390])
+def test_one_comes_from_the_start_page_to_a_trace_and_to_the_other_language(tab: Page, root: str, width: int) -> None:
+    tab.set_viewport_size({"width": width, "height": 844})
+    tab.emulate_media(color_scheme="dark" if width == 800 else "light")
+    opened(tab, f"{root}/index.html")
+    expect(tab.get_by_role("heading", level=1)).to_have_text("See what every attention head does")
+    assert tab.evaluate(f"document.documentElement.{EDGE}")
+    tab.get_by_role("link", name="Tom told me.").click()
+    expect(tab.get_by_role("gridcell", selected=True)).to_have_count(3)
+    assert tab.evaluate(f"document.documentElement.{EDGE}")
+    tab.get_by_role("link", name="简体中文").click()
+    expect(tab.locator("html")).to_have_attribute("lang", "zh")
+    expect(tab.get_by_role("heading", name="影片")).to_be_visible()
+    expect(tab.locator(".position")).to_contain_text("第 1 步，共")
+    tab.get_by_role("link", name="下一页").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text(TEXTS[1])
+    tab.get_by_role("link", name="Headlight").click()
+    expect(tab.get_by_role("heading", level=1)).to_have_text("看清每一个注意力头在做什么")
+
+
+def test_a_page_answers_as_in_the_app(tab: Page, root: str, site: Path) -> None:
+    tab.set_viewport_size({"width": 1400, "height": 1000})
+    page = next(path for path in site.glob("01-*.html") if ".zh" not in path.name)
+    opened(tab, f"{root}/{page.name}")
+    found = tab.locator("#picture-1")
+    # Pointing: the sentence above says what the open head does with the word.
+    tab.locator(".word", has_text="told").first.hover()
+    expect(tab.locator(".headline")).to_contain_text("the largest weight on")
+    # Opening: heatmap and lines follow the tile.
+    found.get_by_role("gridcell").nth(6).click()
+    expect(found.locator(".matrix-title")).to_contain_text("L2 H3")
+    expect(found.locator(".chip[aria-pressed=true]")).to_have_text("3")
+    # Keeping: a row of the heatmap is kept in the lines too, and in the next head.
+    stage = found.get_by_role("application")
+    stage.focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowRight", "Enter"):
+        tab.keyboard.press(key)
+    expect(found.locator(".kept-frame:visible")).to_have_count(2)
+    kept = found.locator(".lines-board [aria-selected=true]")
+    expect(kept).to_have_count(1)
+    word = kept.inner_text()
+    found.get_by_role("gridcell").nth(1).click()
+    expect(found.locator(".matrix-title")).to_contain_text("L1 H2")
+    expect(found.locator(".kept-frame:visible")).to_have_count(2)
+    expect(kept).to_have_text(word)
+    # What is kept in the lines is kept in the heatmap; a further head stays on.
+    found.locator(".chip").nth(3).click()
+    kept.click()
+    expect(kept).to_have_count(0)
+    expect(found.locator(".chip[aria-pressed=true]")).to_have_count(2)
+    # Zooming.
+    found.get_by_role("button", name="Zoom in").click()
+    expect(found.get_by_role("button", name="Show the whole matrix")).to_be_visible()
+    # Stepping.
+    tab.get_by_role("button", name="Step forward (→)").click()
+    expect(tab.locator(".position")).to_contain_text("Step 2 of")
