@@ -63,10 +63,15 @@ class CustomBuildHook(BuildHookInterface[Any]):
 
 
 class CustomMetadataHook(MetadataHookInterface):
-    """Take what the package needs from requirements.txt, the one list of it."""
+    """Take what the package needs from requirements.txt, the one list of it, and what a notebook needs from its own."""
 
     def update(self, metadata: dict[str, Any]) -> None:
+        """Read both lists."""
+        metadata["dependencies"] = self._least("requirements.txt")
+        metadata["optional-dependencies"] = {"notebook": self._least("viz/notebook/requirements.txt")}
+
+    def _least(self, path: str) -> list[str]:
         """Each pinned version becomes the least: `torch==2.13.0` is `torch~=2.13`, so 2.14 will do and 3 will not."""
-        lines = (Path(self.root) / "requirements.txt").read_text(encoding="utf-8").splitlines()
+        lines = (Path(self.root) / path).read_text(encoding="utf-8").splitlines()
         pinned = [line.partition("#")[0].strip() for line in lines]
-        metadata["dependencies"] = [re.sub(r"==(\d+\.\d+)[.\d]*", r"~=\1", line) for line in pinned if line]
+        return [re.sub(r"==(\d+\.\d+)[.\d]*", r"~=\1", line) for line in pinned if line]
