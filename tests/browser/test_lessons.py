@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import settled, visit, watched_tab
 from tests.browser.test_present import SIZES as PROJECTORS
@@ -188,3 +188,24 @@ def test_every_step_of_a_lesson_fits_a_wide_and_a_narrow_page_and_a_projector(
             wrong = is_large(page, sizes) if is_presented else is_right(page, lesson, number)
             problems += [(step.title, *each) if isinstance(each, tuple) else (step.title, each) for each in wrong]
     assert problems == []
+
+
+def test_a_class_is_counted_by_the_link_of_who_asks_and_told_when_the_count_has_ended(
+    page: Page, chromium: Browser, app_as_shipped: str
+) -> None:
+    visit(page, f"{app_as_shipped}/learn?lesson=it&step_of_lesson=2")
+    page.get_by_role("button", name="Ask a class").click()
+    expect(page.get_by_text("0 answers of the class")).to_be_visible()
+    expect(page).to_have_url(re.compile("class="))
+    student = chromium.new_page()  # of a browser of their own
+    visit(student, page.url)
+    expect(student.get_by_text("Your answer is counted without your name.")).to_be_visible()
+    student.locator(".st-key-answer").get_by_text("animal").click()
+    for each in (student, page):
+        expect(each.get_by_text("1 answer of the class")).to_be_visible()
+        expect(each.get_by_text("animal · 1")).to_be_visible()
+    page.get_by_role("button", name="End the count").click()
+    expect(page.get_by_role("button", name="Ask a class")).to_be_visible()
+    student.reload()
+    expect(student.get_by_text("The count of this class has ended")).to_be_visible()
+    student.close()

@@ -22,6 +22,7 @@ class LearnChoices:
         lesson: the open lesson, by the name of its file; "" for the first.
         lesson_step: the step of it that is shown, counted from 1.
         answer: what a person predicts there, counted from 1; 0 before that.
+        classroom: the class whose answers are counted together; "" for none.
         depth: how far the picture of the Transformer is zoomed in; its layer, head, row and key are those of all pages.
         path_end: at the depth of a layer, the input or the output of the stack instead.
         component: of query and key, the one that is looked at; None leaves that to the page.
@@ -43,6 +44,7 @@ class LearnChoices:
     lesson: str = ""
     lesson_step: Annotated[int, Param("step_of_lesson"), ResetBy("lesson")] = 1
     answer: Annotated[int, Param("answer"), ResetBy("lesson", "lesson_step")] = 0
+    classroom: Annotated[str, Param("class"), MaxLength(16)] = ""
     depth: Depth = "model"
     path_end: Annotated[PathEnd, Param("end")] = ""
     component: Annotated[int | None, Param("dim"), ResetBy("checkpoint")] = None

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import attention, models
-from viz.pages.learn.lessons import data, figures
+from viz.pages.learn.lessons import class_bars, data, figures
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -223,8 +223,10 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     st.markdown(f"**{filled(question.ask, view.found)}**")
     st.pills(
         _("Your prediction"), list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
-        format_func=labels.__getitem__, on_change=state.take, args=("answer", _number), label_visibility="collapsed",
+        format_func=labels.__getitem__, on_change=_take, args=("/".join(map(str, place)),),
+        label_visibility="collapsed",
     )  # fmt: skip
+    class_bars.show("/".join(map(str, place)), options, has_answered=chosen > 0)
     if not chosen:
         return False
     because = filled(question.because, view.found)
@@ -242,6 +244,11 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
             st.markdown(filled(question.wrong[chosen - 1], view.found))
         st.warning(told, icon=":material/close:")
     return True
+
+
+def _take(question: str) -> None:
+    state.take("answer", _number)
+    class_bars.take(question, state.current().learn.answer)
 
 
 def _number(value: object) -> int:
