@@ -23,6 +23,7 @@ def run() -> None:
     from viz.ui import address_code, frame
     from viz.ui.add_model import say_missing
     from viz.ui.page_style import page_style
+    from viz.ui.shown_tabs import is_shown
     from viz.ui.sidebar import sidebar
     from viz.ui.tools import begin_story, follow
 
@@ -35,7 +36,11 @@ def run() -> None:
     # Without icons eight of them fit into the bar at 800 pixels, as `viz/ui/page_style.css` lays it out.
     pages = [
         st.Page(
-            f"viz/pages/{name}/page.py", title=_(page.title), url_path=page.address or None, default=not page.address
+            f"viz/pages/{name}/page.py",
+            title=_(page.title),
+            url_path=page.address or None,
+            default=not page.address,
+            visibility="visible" if is_shown(page.tab) else "hidden",
         )
         for name, page in PAGES.items()
     ]

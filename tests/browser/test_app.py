@@ -134,6 +134,21 @@ def test_a_link_reopens_the_view_and_bertviz_is_drawn_in_its_tab(page: Page, url
 # ---- bad input ----
 
 
+def test_a_link_for_a_class_shows_the_chosen_tabs_alone_until_that_is_undone(page: Page, url: str) -> None:
+    visit(page, f"{url}/paper?claim=Masks")
+    page.get_by_role("button", name="Settings").click()
+    for tab in ("Learn › Lessons", "The paper › Masks"):
+        page.get_by_role("combobox", name="Tabs shown").fill(tab)
+        page.get_by_role("option", name=tab).click()
+    expect(page).to_have_url(re.compile(r"only=learn-lessons\.paper-masks"))
+    page.goto(page.url.replace("learn-lessons", "no-such-tab.learn-lessons"))
+    navigation = page.get_by_test_id("stTopNavLink")
+    expect(navigation).to_have_text(["Learn", "The paper"])
+    expect(page.get_by_role("tab")).to_have_text(["Masks"])
+    page.goto(f"{url}/paper?claim=Masks")
+    expect(navigation).to_have_count(7)
+
+
 def test_a_refused_text_gets_an_answer_and_stays_in_its_field(page: Page, url: str) -> None:
     opened(page, url)
     alert = page.get_by_role("alert")

@@ -40,6 +40,7 @@ class Common:
         presented: "1" where a projector shows the page, one picture a screen; "" else.
         screen: which of the page's screens it shows then.
         story: the step of the story “Start here” that is shown, counted from 1; 0 where its bar is closed.
+        shown_tabs: the tabs that alone are shown, as `viz.ui.shown_tabs` names them; none for all.
         language: the code of the language that the app speaks; "" is the browser's.
     """
 
@@ -65,6 +66,7 @@ class Common:
     presented: Annotated[Presented, Param("present")] = ""
     screen: Annotated[int, ResetBy("attention_tab", "presented")] = 0
     story: int = 0
+    shown_tabs: Annotated[tuple[str, ...], Param("only")] = ()
     language: Annotated[str, Param("lang"), MaxLength(16)] = ""
 
     @property

@@ -16,7 +16,7 @@ from viz.server import limits
 from viz.text.glossary import explained
 from viz.text.messages import _, said, shown
 from viz.text.numbers import byte_count
-from viz.ui import address_code, chart_texts, downloads, export, present, tools
+from viz.ui import address_code, chart_texts, downloads, export, present, shown_tabs, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -155,6 +155,7 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
         contents: label → what draws it, in order.
         arguments: for what draws it.
     """
+    contents = [tab for tab in contents if shown_tabs.is_shown(field, tab[0])] or contents
     labels = [label for label, _ in contents]
     if state.current().value(field) not in labels:
         state.change(**{field: labels[0]})

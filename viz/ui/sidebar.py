@@ -14,7 +14,7 @@ from viz.server.widgets import sent
 from viz.text import messages
 from viz.text.language import NAMES
 from viz.text.messages import Message, _, said
-from viz.ui import controls, uploads
+from viz.ui import controls, shown_tabs, uploads
 from viz.ui.add_model import add_model
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def sidebar(checkpoints: Sequence[str]) -> Callable[[], object]:
             if is_known:
                 _language(read)
             _device()
+            shown_tabs.choice()
 
     def complete() -> None:
         if not is_known:
