@@ -12,8 +12,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.scoring.saturation import entropy
-from model.nn.attention import attention_weights
+from model.nn.attention import attention_weights, entropy_bits
 
 #: Points that are given, where they lie, and the deviation of the noise in their values.
 POINTS, END, NOISE = 40, 5.0, 0.3
@@ -80,7 +79,7 @@ def regression(width: float, query: float) -> Regression:
     points, queries = sample_points(), torch.linspace(0, END, QUERIES, dtype=torch.float64)
     weights = pooling_weights(queries, points.keys, width)
     row = pooling_weights(torch.tensor([query], dtype=torch.float64), points.keys, width)[0]
-    keys_used = float(2 ** entropy(weights).mean())
+    keys_used = float(2 ** entropy_bits(weights).mean())
     return Regression(points, queries, true_curve(queries), weights @ points.values, weights, row, keys_used)
 
 

@@ -83,7 +83,8 @@ def softmax_over_keys(
 
 def entropy_bits(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
     """−Σ w · log₂ w, in bits: 0 for one key alone, log₂ k for k keys evenly; a weight of zero adds nothing."""
-    return torch.special.entr(weights).sum(-1) / math.log(2)
+    entropy: Tensor = torch.special.entr(weights).sum(-1)
+    return entropy / math.log(2)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -64,7 +64,7 @@ def show(trace: "Trace") -> None:
         with st.container():
             copying = long_work.outcome(data.copying(writer, site), _("Measure every head"), key="copying", start=True)
             if copying is not None:
-                _copying(copying, layer, head, label, name)
+                _copying(copying, site, layer, head, label, name)
             _links(trace, circuits, vocabulary, site, layer, label, name)
 
 
@@ -90,7 +90,7 @@ def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...
     st.caption(_(how, num_vocabulary=len(vocabulary)))
 
 
-def _copying(copying: np.ndarray, layer: int, head: int, label: str, name: str) -> None:
+def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, name: str) -> None:
     """How much each head of the attention copies."""
     figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head), site=site)
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
