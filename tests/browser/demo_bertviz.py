@@ -31,11 +31,11 @@ class InventedTrace:
     """As much of a trace as the views need; every attention has layers and heads of its own number."""
 
     source_tokens: tuple[str, ...] = ("▁The", "▁animal", *HOSTILE, "שלום", "\u202eabc", "</s>")
-    source_names: tuple[str, ...] = ()
     target_tokens: tuple[str, ...] = ("<s>", "▁Das", "▁Tier", "▁war", "▁müde", ".")
     inputs: dict[str, tuple[Layer, ...]] = field(
         default_factory=lambda: {site: (Layer(heads),) * layers for site, (layers, heads) in SHAPES.items()}
     )
+    source_names: tuple[str, ...] = ()
 
     text: str = "The <b>animal</b>"
 
