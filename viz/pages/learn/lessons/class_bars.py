@@ -32,6 +32,9 @@ def show(question: str, options: Sequence[str], *, has_answered: bool) -> None:
     """
     code = state.current().learn.classroom
     if not code:
+        if has_answered:
+            # The answer is on the screen, and a small projector has no room for more.
+            return
         st.button(
             _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
             help=_(
