@@ -120,13 +120,6 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     expect(card.get_by_role("link")).to_have_attribute("href", re.compile(r"/learn\?lesson=scaled-dot-product$"))
 
 
-def test_the_button_leads_to_the_same_view_on_its_page(page: Page, app_as_shipped: str) -> None:
-    opened(page, app_as_shipped, "many-heads", 2)
-    page.get_by_role("button", name="Open on the page Attention").click()
-    expect(page.get_by_role("heading", name="Attention", exact=True)).to_be_visible()
-    expect(page.locator(".st-key-open-head")).to_contain_text("previous token")
-
-
 #: Of the page as it is read; a lesson's first step has both, for whatever is drawn is drawn anew for another.
 SIZES = ((1400, 1000), (800, 1000))
 
