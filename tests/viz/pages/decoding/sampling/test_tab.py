@@ -83,6 +83,12 @@ def test_equal_samples_share_a_card_that_counts_them(app: AppTest) -> None:
     _, *others = cards(app)
     assert [said(card)[:2] for card in others] == [["5 of 5", "samples 1, 2, 3, 4, 5"]]
     assert said(others[0])[-1].endswith("The same text as the greedy translation.")
+    assert says_all_are_equal(app)
+    assert not says_all_are_equal(opened(app_at("Sampling"), samples=1, temperature=300))
+
+
+def says_all_are_equal(app: AppTest) -> bool:
+    return any(caption.value.startswith("All samples equal the greedy translation") for caption in app.caption)
 
 
 def test_settings_that_do_not_exist_become_the_nearest_and_nothing_is_lost(app: AppTest) -> None:
