@@ -12,7 +12,7 @@ from model import Translator
 from model.trace.trace import Trace
 from tests.viz.sent import unpack
 from viz.pages.attention import view_page as writer
-from viz.pages.attention.view_page import OpenView, view_page
+from viz.pages.attention.view_page import OpenView, page_bytes, view_page
 from viz.text.messages import speaking
 
 HOSTILE = "</script><script>alert(1)</script><img src=https://evil.example/x onerror=alert(2)><!-- \u2028 </style>"
@@ -89,6 +89,21 @@ def test_no_text_of_people_leaves_its_place(trace: Trace, page: str) -> None:
     for sign in ("<script", "</script", "<img", "</style", "<!--"):
         assert found.count(sign) == page.count(sign), sign
     assert "\u2028" not in found[found.rindex("<script") :]
+
+
+@pytest.mark.parametrize("most", [writer._MOST_BYTES, 10])
+def test_how_large_the_file_gets_is_known_before(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(writer, "_MOST_BYTES", most)
+    sizes = []
+    for text in ("Tom.", "The dog was tired, and so was the old man in the garden."):
+        long = translator.trace(text, "Tom.")
+        queries, keys = map(len, long.axis_tokens("encoder.self"))
+        page = made(long, OpenView("encoder.self", "Encoder self-attention", 0, 0, "", ()))
+        sizes.append((len(page.encode()), page_bytes(8, queries, keys)))
+    (short, expected), (longer, expected_longer) = sizes
+    assert longer - short == pytest.approx(expected_longer - expected, rel=0.25)
 
 
 def test_an_attention_may_have_layers_of_its_own_number(trace: Trace) -> None:

@@ -48,6 +48,7 @@ def test_a_long_branch_is_written_when_it_is_looked_at(monkeypatch: pytest.Monke
     app = decoding(branches="0-4-t50.0-6-t51.0-5-t52")
     rows = tree(app)["rows"]
     assert [row["isWritten"] for row in sorted(rows, key=lambda row: row["number"])] == [True, False, False, False]
+    assert all(row["length"] == row["start"] + 1 for row in rows if not row["isWritten"])
     rows = tree(healthy(app.selectbox(key="branch").set_value(2).run()))["rows"]
     written = {row["number"]: row["isWritten"] for row in rows}
     assert written == {0: True, 1: False, 2: True, 3: False}
