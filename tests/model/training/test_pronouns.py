@@ -1,18 +1,20 @@
 """The pronoun curriculum: right German, nothing held out is trained on, nothing is taken from what is scored."""
 
 import itertools
+import random
 import re
 from collections.abc import Iterator
 
 import pytest
 
-from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME
+from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME, compositions
 from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
 from model.training.pronouns import (
     HELD_OUT,
     Draw,
     HeldOut,
     PronounPair,
+    _draws,
     different,
     part_of_noun,
     pronouns_in,
@@ -128,6 +130,16 @@ def test_candidates_come_near_and_far_alike(training: list[PronounPair]) -> None
         nearer += is_a == (a_place > b_place)
         total += 1
     assert 0.35 < nearer / total < 0.65
+
+
+def test_candidates_are_two_things_and_rarely_of_one_german_gender() -> None:
+    draws = itertools.islice(_draws(FRAMES["train"], "x", NOUNS), 4_000)
+    composed = itertools.islice(compositions(random.Random(1)), 4_000)
+    pairs = ([(draw.a, draw.b) for draw, _ in draws if draw.b is not None], [(each.a, each.b) for each in composed])
+    for both in pairs:
+        assert all(a != b for a, b in both)
+        # As many as a third by chance, of which six in ten are drawn again: 0.4 / 3 of 2.4 / 3.
+        assert sum(a.gender == b.gender for a, b in both) / len(both) == pytest.approx(1 / 6, abs=0.05)
 
 
 def nouns_of(kinds: str) -> set[Noun]:
