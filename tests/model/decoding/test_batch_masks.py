@@ -37,9 +37,3 @@ def test_every_cell_of_every_mask_follows_from_order_and_padding(masks: BatchMas
 def test_a_sentence_that_will_not_do_is_named_by_its_place(translator: Translator, bad: str) -> None:
     with pytest.raises(InputTextError, match="Sentence 2 is"):
         translator.masks(["Hi.", bad])
-
-
-def test_a_batch_of_one_sentence_has_no_padding(translator: Translator) -> None:
-    masks = translator.masks(["Hi."])
-    assert masks.encoder_self.all()
-    assert masks.target_padding.all()

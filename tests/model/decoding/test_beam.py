@@ -2,10 +2,9 @@
 
 import math
 
-import pytest
 import torch
 
-from model.decoding.beam import SentenceBeam, length_penalty
+from model.decoding.beam import SentenceBeam
 from model.decoding.search import run_searches
 from tests.model.decoding.hypotheses import plain
 
@@ -56,9 +55,3 @@ def test_what_rules_forbid_continues_nothing_and_sentences_of_a_batch_need_not_h
 def test_where_all_is_forbidden_the_search_still_ends() -> None:
     (search,) = run_searches([SentenceBeam(2, 3, 0.6)], Forbidding(), torch.tensor([1]), (3,))
     assert plain(search.finished) == [([0, 0], -math.inf)]
-
-
-def test_length_penalty_is_one_for_length_one_and_grows() -> None:
-    assert length_penalty(1, 0.6) == 1
-    assert length_penalty(13, 0.6) == pytest.approx(3**0.6)
-    assert length_penalty(13, 0.0) == 1

@@ -125,13 +125,6 @@ def test_before_the_first_step_a_branch_may_edit_the_memorys_keys(translator: Tr
     assert_same_trace(branch.trace(), begun(translator, 1, edits={MEMORY_KEY: torch.zeros_like}).trace())
 
 
-def test_edits_of_the_encoder_stay_with_its_run(translator: Translator) -> None:
-    session = begun(translator, 1, edits={ENCODER_OUTPUT: torch.zeros_like})
-    branch = session.branch(edits={HEAD_OUTPUT: lambda value: value})
-    branch.step()
-    assert_same_trace(branch.trace(), begun(translator, 2, edits={ENCODER_OUTPUT: torch.zeros_like}).trace())
-
-
 def test_a_session_taken_back_to_its_start_and_begun_again_has_a_whole_trace(translator: Translator) -> None:
     session = begun(translator, 3)
     for _ in range(3):

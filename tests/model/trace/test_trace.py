@@ -53,17 +53,6 @@ def test_what_rounding_explains_grows_with_the_outputs(trace: Trace, size: float
     assert wrong.head_output_deviation("encoder.self", 0) > wrong.head_output_tolerance("encoder.self", 0)
 
 
-@pytest.mark.parametrize("site", SITES)
-def test_weights_have_a_row_per_query_that_sums_to_one(trace: Trace, site: str) -> None:
-    queries, keys = trace.axis_tokens(site)
-    for layer in range(trace.layers_of(site)):
-        weights = trace.weights(site, layer)
-        assert weights.shape == (trace.heads_of(site), len(queries), len(keys))
-        assert weights.dtype == torch.float32
-        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2]))
-        assert (weights[:, ~trace.mask(site, layer)] == 0).all()
-
-
 def test_decoder_self_attention_is_causal_and_the_others_see_everything(trace: Trace) -> None:
     n = len(trace.target_tokens)
     assert torch.equal(trace.mask("decoder.self", 0), torch.ones(n, n, dtype=torch.bool).tril())

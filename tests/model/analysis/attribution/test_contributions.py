@@ -5,10 +5,9 @@ import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution.mixing import alti, contributions
-from model.analysis.attribution.of_translator import TranslatorRun, attention_sum
+from model.analysis.attribution.mixing import contributions
+from model.analysis.attribution.of_translator import attention_sum
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from tests.model.analysis.attribution.conftest import STEP
 
 SUBLAYERS = [Sublayer("encoder", 1, "self"), Sublayer("decoder", 0, "self"), Sublayer("decoder", 1, "cross")]
 
@@ -43,10 +42,3 @@ def test_a_share_is_how_much_nearer_a_part_brings_the_output(captured: CapturedR
             for part in parts[row]
         ]
         torch.testing.assert_close(found[row], torch.tensor(nearer) / sum(nearer), atol=1e-4, rtol=1e-3)
-
-
-def test_shares_through_all_layers_add_up_and_know_nothing_of_what_comes_later(run: TranslatorRun) -> None:
-    scores = alti(run)
-    assert float(scores.source.sum() + scores.prefix.sum()) == pytest.approx(1, abs=1e-5)
-    assert min(scores.source.min(), scores.prefix.min()) >= 0
-    assert len(scores.prefix) == STEP + 1

@@ -19,6 +19,8 @@ def test_every_token_of_the_source_gets_a_number(run: TranslatorRun, method: Met
     if method not in OF_CHOICE:
         whole = found.read.sum() + (0 if found.prefix is None else found.prefix.sum())
         assert float(whole) == pytest.approx(1, abs=1e-4)
+        assert min(float(part.min()) for part in (found.read, found.prefix) if part is not None) >= 0
+        assert found.prefix is None or len(found.prefix) == STEP + 1
 
 
 def test_weights_are_the_mean_of_all_heads_of_cross_attention(run: TranslatorRun) -> None:

@@ -1,6 +1,7 @@
 """Pronouns and candidates: what is read, what a head that was told where to look scores, and the baselines."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import torch
@@ -16,38 +17,27 @@ from model.words import attention_between_words, pieces_of_spans
 from tests.model.analysis.coreference.rows import CASE
 
 
-def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator) -> None:
+@pytest.mark.parametrize("measure", get_args(Measure))
+def test_weights_of_a_batch_are_those_of_each_trace(translator: Translator, measure: Measure) -> None:
     cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so the man told the animal tomorrow.")]
-    scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"])
-    found = scores.sites["encoder.self"].weights
-    assert found.back is not None
-    for row, case in enumerate(cases):
-        trace = translator.trace(case.sentence, ".")
-        pieces = pieces_of_spans(translator.tokenizer.offsets(case.sentence), case.spans)
-        for layer in range(2):
-            between = attention_between_words(trace.weights("encoder.self", layer), pieces, pieces)
-            torch.testing.assert_close(found.to[row, layer, :4], between[:, 0, 1:], rtol=0, atol=1e-5)
-            torch.testing.assert_close(found.to[row, layer, 4], between[:, 0, 1:].mean(0), rtol=0, atol=1e-5)
-            torch.testing.assert_close(found.back[row, layer, :4], between[:, 1:, 0], rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize("measure", ["norm", "rollout"])
-def test_norms_and_rollout_of_a_batch_are_those_of_each_trace(translator: Translator, measure: Measure) -> None:
-    cases = [CASE, replace(CASE, sentence=f"{CASE.sentence} And so.")]
     scores = measure_coreference(translator, PronounCases(tuple(cases)), sites=["encoder.self"], measure=measure)
-    found = scores.sites["encoder.self"].weights.to
+    found = scores.sites["encoder.self"].weights
     for row, case in enumerate(cases):
         trace = translator.trace(case.sentence, ".")
         pieces = pieces_of_spans(translator.tokenizer.offsets(case.sentence), case.spans)
         for layer in range(2):
+            weights = trace.weights("encoder.self", layer)
             if measure == "rollout":
                 weights = rollout_at(trace, "encoder.self", layer)[None]
-            else:
-                inputs = trace.attention("encoder.self", layer)
-                projection = translator.output_projection("encoder.self", layer)
-                weights = value_weighted_norms(trace.weights("encoder.self", layer), inputs.values(), projection)
+            elif measure == "norm":
+                values = trace.attention("encoder.self", layer).values()
+                weights = value_weighted_norms(weights, values, translator.output_projection("encoder.self", layer))
             between = attention_between_words(weights, pieces, pieces)
-            torch.testing.assert_close(found[row, layer, :-1], between[:, 0, 1:], rtol=0, atol=1e-5)
+            torch.testing.assert_close(found.to[row, layer, :-1], between[:, 0, 1:], rtol=0, atol=1e-5)
+            if measure == "raw":
+                assert found.back is not None
+                torch.testing.assert_close(found.to[row, layer, 4], between[:, 0, 1:].mean(0), rtol=0, atol=1e-5)
+                torch.testing.assert_close(found.back[row, layer, :4], between[:, 1:, 0], rtol=0, atol=1e-5)
 
 
 def test_cross_attention_is_read_at_the_row_that_predicts_the_pronoun(

@@ -1,6 +1,7 @@
 """One pronoun's row in a trace: the same figures as those measured over a set, and movements by hand."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import torch
@@ -38,31 +39,20 @@ def heads_of(weights: CandidateWeights) -> torch.Tensor:
     return weights.to[0, :, :-1]
 
 
-@pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
+@pytest.mark.parametrize("measure", get_args(Measure))
+@pytest.mark.parametrize("site", ["encoder.self", "decoder.cross"])
 def test_a_sentence_has_the_figures_that_are_measured_over_a_set(
-    translator: Translator, trace: Trace, case: PronounCase, measure: Measure
-) -> None:
-    read = read_case(translator, case)
-    assert isinstance(read, ReadCase)
-    rows = pronoun_rows(translator, trace, case, "encoder.self")
-    assert not isinstance(rows, str)
-    found = candidate_weights(translator, trace, "encoder.self", rows, read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(of_set(translator, case, "encoder.self", measure)))
-
-
-@pytest.mark.parametrize("measure", ["raw", "norm", "rollout"])
-def test_so_it_has_in_cross_attention(
-    translator: Translator, case: PronounCase, measure: Measure, monkeypatch: pytest.MonkeyPatch
+    translator: Translator, case: PronounCase, measure: Measure, site: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     german = translator.tokenizer.encode("Das Tier ging nicht, weil es müde war.")
     monkeypatch.setattr("model.decoding.side_by_side.greedy_search", lambda *_: [german, german])
     read = read_case(translator, case)
     assert isinstance(read, ReadCase)
     trace = translator.trace_tokens(TEXT, [*german, translator.config.eos_id])
-    rows = pronoun_rows(translator, trace, case, "decoder.cross")
+    rows = pronoun_rows(translator, trace, case, site)
     assert not isinstance(rows, str)
-    found = candidate_weights(translator, trace, "decoder.cross", rows, read.pieces[1:], measure)
-    torch.testing.assert_close(found, heads_of(of_set(translator, case, "decoder.cross", measure)))
+    found = candidate_weights(translator, trace, site, rows, read.pieces[1:], measure)
+    torch.testing.assert_close(found, heads_of(of_set(translator, case, site, measure)))
 
 
 def test_the_strongest_word_is_found_among_all_words_of_a_candidate(
