@@ -52,16 +52,12 @@ def test_one_token_always_stays() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"temperature": 0.0}, "temperature"),
         ({"temperature": math.nan}, "temperature"),
         ({"temperature": math.inf}, "temperature"),
-        ({"top_k": 0}, "top_k"),
-        ({"top_p": 0.0}, "top_p"),
-        ({"top_p": 1.01}, "top_p"),
         ({"top_p": math.nan}, "top_p"),
     ],
 )
-def test_settings_out_of_range_are_refused(wrong: dict[str, Any], message: str) -> None:
+def test_settings_that_are_no_numbers_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Sampling(**wrong)
 

@@ -1,7 +1,5 @@
 """A session goes step by step, back, and where a person sends it."""
 
-import math
-
 import pytest
 import torch
 
@@ -31,21 +29,6 @@ def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> 
         assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
 
 
-def test_back_then_step_gives_the_same_again(translator: Translator) -> None:
-    session = translator.decode(TEXT)
-    for _ in range(6):
-        session.step()
-    before = session.steps
-    for _ in range(3):
-        session.back()
-    assert session.steps == before[:3]
-    for _ in range(3):
-        session.step()
-    assert [s.token_id for s in session.steps] == [s.token_id for s in before]
-    for again, first in zip(session.steps, before, strict=True):
-        assert again.log_prob == pytest.approx(first.log_prob, abs=1e-5)
-
-
 def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
     free, forced = translator.decode(TEXT), translator.decode(TEXT)
     for session in (free, forced):
@@ -64,16 +47,6 @@ def test_a_forced_token_changes_only_what_follows(translator: Translator) -> Non
         torch.testing.assert_close(rows_a[:, :4], rows_b[:, :4])
         assert not torch.allclose(rows_a[:, 4], rows_b[:, 4])
     assert torch.equal(a.weights("encoder.self", 1), b.weights("encoder.self", 1))
-
-
-def test_a_step_tells_probabilities_that_add_up(translator: Translator) -> None:
-    step = translator.decode(TEXT).step()
-    assert len(step.candidates) == 20
-    log_probs = [candidate.log_prob for candidate in step.candidates]
-    assert log_probs == sorted(log_probs, reverse=True)
-    assert step.candidates[0].token_id == step.token_id
-    assert sum(map(math.exp, log_probs)) <= 1 + 1e-6
-    assert 0 < step.entropy < math.log(translator.config.vocab_size)
 
 
 def test_what_cannot_be_done_is_said(translator: Translator) -> None:

@@ -133,19 +133,6 @@ def test_switching_off_stays_on_the_fused_path_and_the_other_sites_of_an_explici
         assert len(calls) == expected
 
 
-def test_rows_before_an_edit_of_the_decoder_are_those_of_the_plain_run(translator: Translator) -> None:
-    plain = stepped(translator, ())
-    edits = [SwitchOff("decoder.self", 0, 1, since=5), PointAt("decoder.cross", 0, 0, 3, since=5)]
-    edited = stepped(translator, edits)
-    for ours, theirs in zip(edited.steps[:5], plain.steps[:5], strict=True):
-        # The explicit path rounds otherwise than the fused one.
-        assert ours.token_id == theirs.token_id
-        assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-5)
-    assert abs(edited.steps[5].log_prob - plain.steps[5].log_prob) > 1e-3
-    assert edited.edits == tuple(edits)
-    assert plain.edits == ()
-
-
 def test_several_edits_of_a_head_act_together_the_later_one_counts_and_off_is_off(translator: Translator) -> None:
     site = "decoder.cross"
     edits = [
