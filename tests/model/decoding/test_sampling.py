@@ -32,11 +32,6 @@ def test_the_filter_keeps_and_weights_what_hugging_face_does(
     torch.testing.assert_close(ours, theirs.log_softmax(-1))
 
 
-def test_without_settings_the_distribution_is_the_models_own() -> None:
-    logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(filtered_log_probs(logits, Sampling()), logits.log_softmax(-1))
-
-
 def test_equal_tokens_share_the_edge_of_top_k_and_the_first_of_them_take_that_of_top_p() -> None:
     logits = torch.tensor([0.0, 1.0, 1.0, 1.0, 2.0])
     assert filtered_log_probs(logits, Sampling(top_k=2)).isfinite().tolist() == [False, True, True, True, True]

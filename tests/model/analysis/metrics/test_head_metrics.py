@@ -80,54 +80,6 @@ def test_metrics_are_those_of_plain_loops(mask: torch.Tensor, is_self: bool) -> 
             assert float(metrics[name][head]) == pytest.approx(expected, rel=1e-5, abs=1e-6, nan_ok=True), name
 
 
-@pytest.mark.parametrize(("name", "shift"), [("previous", -1), ("same", 0), ("next", 1)])
-def test_a_head_that_always_looks_at_one_neighbour_has_that_metric_one_and_the_others_zero(
-    name: str, shift: int
-) -> None:
-    weights = torch.zeros(1, 6, 6)
-    for i in range(6):
-        weights[0, i, i + shift if 0 <= i + shift < 6 else (i + 3) % 6] = 1.0
-    metrics = head_metrics(AttentionRows(weights, full(6, 6), "encoder.self", list("abcdef")))
-    assert float(metrics[name]) == 1.0
-    assert float(metrics["diagonal"]) == pytest.approx(1.0 if shift == 0 else 5 / 6)
-    assert float(metrics["entropy"]) == 0.0
-    assert [float(metrics[other]) for other in {"previous", "same", "next"} - {name}] == [0.0, 0.0]
-
-
-def test_looking_back_in_the_decoder_is_one_although_its_first_row_cannot() -> None:
-    weights = torch.zeros(1, 4, 4)
-    for i in range(4):
-        weights[0, i, max(0, i - 1)] = 1.0
-    metrics = head_metrics(AttentionRows(weights, causal(4), "encoder.self", list("abcd")))
-    assert float(metrics["previous"]) == 1.0
-    assert float(metrics["distance"]) == 1.0
-    assert float(metrics["same"]) == 0.0
-    assert float(metrics["first"]) == pytest.approx(1 / 3)
-
-
-def test_nobody_can_look_ahead_in_the_decoder_and_neighbours_mean_nothing_between_two_sentences() -> None:
-    metrics = head_metrics(AttentionRows(random_weights(2, causal(5)), causal(5), "decoder.self", list("abcde")))
-    assert metrics["next"].isnan().all()
-    metrics = head_metrics(AttentionRows(random_weights(2, full(5, 5)), full(5, 5), "decoder.cross", list("abcde")))
-    assert all(metrics[name].isnan().all() for name in ("previous", "same", "next"))
-    assert not any(metrics[name].isnan().any() for name in ("entropy", "distance", "first", "last", "diagonal"))
-
-
-def test_an_even_head_has_the_logarithm_of_the_keys_as_entropy() -> None:
-    weights = torch.full((1, 3, 8), 1 / 8)
-    metrics = head_metrics(AttentionRows(weights, full(3, 8), "encoder.self", list("abcdefgh")))
-    assert float(metrics["entropy"]) == pytest.approx(3.0)
-
-
-def test_a_head_on_the_diagonal_of_two_lengths_has_distance_zero() -> None:
-    weights = torch.zeros(1, 4, 7)
-    for i in range(4):
-        weights[0, i, 2 * i] = 1.0
-    rows = AttentionRows(weights, full(4, 7), "decoder.cross", list("abcdefg"))
-    assert float(head_metrics(rows)["distance"]) == 0.0
-    assert rows.off_diagonal[1].tolist() == [2, 1, 0, 1, 2, 3, 4]
-
-
 def test_a_sentence_of_one_token_has_no_metrics() -> None:
     metrics = head_metrics(AttentionRows(torch.ones(2, 1, 1), full(1, 1), "encoder.self", ["</s>"]))
     assert all(values.isnan().all() for values in metrics.values())
