@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 from model import checked
 from model.checked import Malformed, Range, Scalar
 from model.errors import CheckpointError
-from model.folder_files import read_file
+from model.folder_files import read_as_model, read_file
 from model.messages import said
 
 TRAINING, LOG, METRICS = "training.json", "training_log.jsonl", "metrics.json"
@@ -133,12 +133,14 @@ def read_card(folder: Path) -> str | None:
 
 def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content | None:
     try:
-        if not os.path.lexists(folder / name):
-            return None
-        content = read_file(folder, name, LARGEST[name])
-        if name == CARD and not (folder / MANIFEST).exists():  # of a model from elsewhere, whose files nobody listed
-            return parse(content.decode("utf-8"))
-        manifest = checked.parsed(read_file(folder, MANIFEST, LARGEST[MANIFEST]).decode("utf-8"), f"{MANIFEST}: ")
+        with read_as_model(folder, name):
+            if not os.path.lexists(folder / name):
+                return None
+            content = read_file(folder, name, LARGEST[name])
+            # Nobody listed the files of a model from elsewhere.
+            if name == CARD and not (folder / MANIFEST).exists():
+                return parse(content.decode("utf-8"))
+            manifest = checked.parsed(read_file(folder, MANIFEST, LARGEST[MANIFEST]).decode("utf-8"), f"{MANIFEST}: ")
         listed = checked.json_object(manifest.get("sha256"), f"{MANIFEST}: sha256")
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise Malformed("it is not the file that manifest.json lists; restore it from its source")
@@ -146,10 +148,6 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
     except UnicodeDecodeError as error:
         raise CheckpointError(
             "{folder}/{file} cannot be shown: it is not UTF-8 text.", folder=folder.name, file=name
-        ) from error
-    except OSError as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
         ) from error
     except Malformed as error:
         raise CheckpointError(
