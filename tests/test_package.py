@@ -83,6 +83,7 @@ def test_the_readmes_example_the_names_the_command_and_the_app_work_without_pack
         ("from modelling import a", "from modelling import a"),
         ("from . import model", "from . import model"),
         ("run `python -m model train`", "run `headlight train`"),
+        ("python -m viz.gallery --out site", "headlight gallery --out site"),
     ],
 )
 def test_only_imports_of_ours_and_the_command_change(hooks: ModuleType, written: str, packaged: str) -> None:

@@ -18,7 +18,9 @@ const unpackPicture = async ({ sizes, data }) => {
 /** @param {number} number */
 const pictureAt = (number) => /** @type {HTMLElement} */ (document.getElementById(`picture-${number}`));
 
-(async () => {
+/** @param {(el: HTMLElement, plan: any, payloads: Uint8Array[], scripts: Record<string, string>) => Promise<unknown>} draw of `draw_parts.js` */
+// biome-ignore lint/correctness/noUnusedVariables: the file that this text is put into calls it
+const drawGallery = async (draw) => {
   /** @type {{ pictures: Packed[], scripts: Record<string, string> }} */
   const { pictures, scripts } = /** @type {any} */ (globalThis).headlightGallery;
   for (const [number, picture] of pictures.entries()) {
@@ -28,4 +30,4 @@ const pictureAt = (number) => /** @type {HTMLElement} */ (document.getElementByI
   // Below the words is the head that is most worth seeing: it is the open one.
   if (pictures.length > 1) pictureAt(1).dispatchEvent(new Event("pointerenter"));
   document.body.dataset.ready = "1";
-})();
+};

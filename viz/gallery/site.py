@@ -52,7 +52,7 @@ def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
     """
     for part in ("scripts", "data"):
         make_folder(folder / part)
-    write_text(folder / "scripts" / "draw.js", draw_parts() + _DRAW)
+    write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n")
     for code in messages.languages():
         with speaking(code):
             _Site(folder, tuple(exhibits), has_story).write()

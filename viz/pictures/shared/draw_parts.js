@@ -93,11 +93,14 @@ const draw = async (el, plan, payloads, scripts) => {
   };
   /** @param {number} teller @param {string} name @param {any} value */
   const told = (teller, name, value) => {
-    if (name === "view" && "query" in value) lines = { heads: value.heads, threshold: value.threshold };
-    else if (name !== "kept") lines = {};
-    let now = name === "kept" ? [value.row, value.column] : kept;
-    // Lines keep one of both; a column stays behind a row.
-    if (name === "view" && "query" in value) now = [value.query, value.query === null ? value.key : (kept?.[1] ?? null)];
+    let now = kept;
+    if (name === "head") lines = {};
+    else if (name === "kept") now = [value.row, value.column];
+    else if (name === "view" && "query" in value) {
+      lines = { heads: value.heads, threshold: value.threshold };
+      // Lines keep one of both; a column stays behind a row.
+      now = [value.query, value.query === null ? value.key : (kept?.[1] ?? null)];
+    }
     if (now?.join() !== kept?.join()) {
       kept = now;
       shown.forEach((choice, number) => number !== teller && show(number, choice));
