@@ -408,6 +408,52 @@ class PositionTables(TorchFunctionMode):
         return function(*args, **given)
 
 
+class Rotations(TorchFunctionMode):
+    """While entered, notes tables of cosines and sines, a row for each of `count` positions, by which vectors are
+    multiplied, as queries and keys of rotary positions are (Su et al. 2021).
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._factors: list[Tensor] = []
+
+    def sines(self) -> Float[Tensor, "position pair"] | None:
+        """sin(p · θ_i) of the first such table, float32; None where vectors were not rotated."""
+        whole = [(table.real, table.imag) for table in self._factors if table.is_complex()]
+        real = [table for table in self._factors if not table.is_complex()]
+        pairs = [*whole, *((cos, sin) for cos, sin in pairwise(real) if cos.shape == sin.shape)]
+        both = next((pair for pair in pairs if _rotate(*pair)), None)
+        if both is None:
+            return None
+        sin = both[1].float() / both[0][0, 0].float()
+        # Each pair of dimensions may have two columns, next to each other or half a width apart.
+        half = sin.size(1) // 2
+        if sin.size(1) % 2 == 0 and bool((sin[:, :half] == sin[:, half:]).all()):
+            return sin[:, :half]
+        if sin.size(1) % 2 == 0 and bool((sin[:, ::2] == sin[:, 1::2]).all()):
+            return sin[:, ::2]
+        return sin
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        if getattr(function, "__name__", "") in ("mul", "__mul__", "__rmul__") and len(args) == 2:
+            for factor in args:
+                if isinstance(factor, Tensor) and factor.dim() > 2:
+                    table = factor.detach().squeeze()
+                    if table.dim() == 2 and table.size(0) == self.count and table.size(1) > 1:
+                        self._factors.append(table.cpu())
+        return function(*args, **(kwargs or {}))
+
+
+def _rotate(cos: Tensor, sin: Tensor) -> bool:
+    """Whether two tables are those of rotations, the first of which rotates nothing; some scale all of them alike."""
+    squares = cos.float().square() + sin.float().square()
+    scale = float(squares[0, 0])
+    is_begun = scale > 0 and bool((sin[0] == 0).all()) and bool((sin[1] != 0).any())
+    return is_begun and bool(((squares - scale).abs() <= 1e-3 * scale).all())
+
+
 def _positions_of(
     model: Any, runner: Any, kind: Kind, probe: Probe, layout: Layout
 ) -> tuple[PositionScheme, int | None]:
@@ -416,7 +462,7 @@ def _positions_of(
     Equal tokens have equal queries and keys in every layer unless something depends on where they stand.
     """
     if kind == "image":
-        return _of_pictures(model)
+        return _of_pictures(model, runner, probe, layout)
     token = probe.source[len(probe.source) // 2]
     repeated = Probe((token,) * REPEATED, (token,) * (REPEATED - 1) if probe.target else ())
     given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
@@ -428,10 +474,11 @@ def _positions_of(
         calls = [call for call in inputs if isinstance(call, AttentionInputs)]
         scheme = _scheme_of_inputs(calls)
     else:
-        with torch.inference_mode(), library.settings_of_model(), tables:
+        rotations = Rotations(len(repeated.source))
+        with torch.inference_mode(), library.settings_of_model(), tables, rotations:
             output = runner(**given, output_attentions=True)
         (layers,) = eager_weights(output, (site,)).values()
-        scheme = _scheme_of_weights(layers[0][0].float().cpu(), model.config)
+        scheme = _scheme_of_weights(layers[0][0].float().cpu(), turns=rotations.sines() is not None)
     found = tables.found(library.embeddings(model).weight)
     sines = _sines(model)
     rows = min((table.size(0) - first for table, first in found), default=None)
@@ -440,10 +487,36 @@ def _positions_of(
     return ("learned", rows) if found and scheme != "ALiBi" else (scheme, rows)
 
 
-def _of_pictures(model: nn.Module) -> tuple[PositionScheme, None]:
-    """A picture's patches differ, so only the table is looked for: a parameter with a row for each of them."""
-    named = [name for name, value in model.named_parameters() if "position" in name and value.dim() >= 2]
-    return ("learned" if named else "unknown"), None
+def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) -> tuple[PositionScheme, None]:
+    """By a picture whose patches are all equal: their first queries differ only by where they stand, by a table where
+    the model has a parameter with a row for each patch.
+    """
+    assert probe.pixels is not None
+    if not layout.heads:
+        return "unknown", None
+    given = replace(probe, pixels=torch.full_like(probe.pixels, 0.5)).arguments(runner)
+    with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept:
+        runner(**given)
+    first = layout.inputs(kept)["encoder.self"][0]
+    assert isinstance(first, AttentionInputs)
+    length = first.query.size(1)
+    patches = first.query[:, length // 2 :]
+    is_told = not _are_equal(patches, dim=1) and picture_table(model, length) is not None
+    return ("learned" if is_told else "unknown"), None
+
+
+#: Tokens of a picture's own that stand before its patches, at most: of its class, of what it was taught, and registers.
+MOST_BEFORE: Final = 9
+
+
+def picture_table(model: nn.Module, length: int) -> Float[Tensor, "position d_model"] | None:
+    """The parameter with a row for each of so many patches and tokens before them, or for all but some of those."""
+    widths = {weight.size(0) for weight in model.parameters() if weight.dim() == 1}
+    for weight in model.parameters():
+        rows = weight.detach().squeeze(0) if weight.dim() == 3 else weight.detach()
+        if rows.dim() == 2 and rows.size(1) in widths and max(2, length - MOST_BEFORE) <= rows.size(0) <= length:
+            return rows
+    return None
 
 
 def _scheme_of_inputs(calls: Sequence[AttentionInputs]) -> PositionScheme:
@@ -460,8 +533,10 @@ def _scheme_of_inputs(calls: Sequence[AttentionInputs]) -> PositionScheme:
     return "rotary" if _depends_on_distance(products) else "unknown"
 
 
-def _scheme_of_weights(weights: Float[Tensor, "head query key"], config: Any) -> PositionScheme:
-    """By the weights of the first layer alone: the logarithm of a weight is its score, but for a number of the row."""
+def _scheme_of_weights(weights: Float[Tensor, "head query key"], *, turns: bool) -> PositionScheme:
+    """By the weights of the first layer, and whether vectors are rotated: the logarithm of a weight is its score, but
+    for a number of the row.
+    """
     num_queries = weights.size(1)
     rows = [weights[:, row, : row + 1].clamp_min(1e-30).log() for row in range(num_queries)]
     # Of each row, how a score changes from a key to the one before it.
@@ -473,7 +548,6 @@ def _scheme_of_weights(weights: Float[Tensor, "head query key"], config: Any) ->
         return "none"
     if float((last - last[:, :1]).abs().max()) < 1e-3:
         return "ALiBi"
-    turns = any("rope" in name or "rotary" in name for name in vars(config))
     return "rotary" if turns else "relative bias"
 
 

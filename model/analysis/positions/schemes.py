@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import torch
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from model import later
 from model.config import PositionLayout
@@ -49,13 +49,12 @@ def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[P
 
     A bias that was added is taken from a run of the model, `trace`.
     """
-    model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     match reader.abilities.positions:
         case "learned" | "sinusoidal":
             table = _table(reader, trace)
             return [] if table is None else [PositionScheme("table", table[:num_positions].float().cpu())]
         case "rotary":
-            frequencies = rotary_frequencies(model)
+            frequencies = rotary_frequencies(reader, trace)
             return [] if frequencies is None else [PositionScheme("angles", rotary_cosines(frequencies, num_positions))]
         case "ALiBi" | "relative bias":
             return _biases(trace)
@@ -69,12 +68,18 @@ def rotary_cosines(frequencies: Float[Tensor, "pair"], num_positions: int) -> Fl
     return (positions[:, None] * frequencies.float().cpu()).cos()
 
 
-def rotary_frequencies(model: nn.Module) -> Float[Tensor, "pair"] | None:
-    """θ of every pair of dimensions, in radians a token; of the first set, where layers have several."""
-    for name, buffer in model.named_buffers():
-        if name.endswith("inv_freq") and buffer.dim() == 1:
-            return buffer.detach()
-    return None
+@torch.inference_mode()
+def rotary_frequencies(reader: Reader, trace: Trace) -> Float[Tensor, "pair"] | None:
+    """θ of every pair of dimensions, in radians a token, by which a library model rotates queries and keys while it
+    reads what a trace read; of the first set, where layers have several.
+    """
+    if not isinstance(reader, later.text_reader.TextReader):
+        return None
+    source, target = (ids if len(ids) != 1 else ids * 2 for ids in (trace.source_ids, trace.target_ids))
+    model: Any = reader.model
+    with later.proof.Rotations(len(source or target)) as rotations:
+        model.base_model(**reader.arguments(source, target))
+    return None if (sines := rotations.sines()) is None else sines[1].asin()
 
 
 @torch.inference_mode()
@@ -85,7 +90,10 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
         embedding = model.encoder.embedding
         return embedding.learned.weight * embedding.scale
     if not isinstance(reader, later.text_reader.TextReader):
-        # A picture's patches, or our own convolutional model: the parameter alone tells.
+        if trace.picture is not None:
+            table: Tensor | None = later.proof.picture_table(model, len(trace.source_tokens))
+            return table
+        # Our own convolutional model: the parameter alone tells.
         named = (value for name, value in model.named_parameters() if "position" in name and value.dim() >= 2)
         return next((value.detach().reshape(-1, value.size(-1)) for value in named), None)
     source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))

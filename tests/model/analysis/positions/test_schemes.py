@@ -142,3 +142,19 @@ def test_a_table_begins_with_the_row_of_the_first_position(model_type: str, tmp_
         (scheme,) = position_schemes(reader, reader.trace(text), 7)
         assert scheme.what == "table"
         torch.testing.assert_close(scheme.values, table[first : first + 7].detach())
+
+
+@pytest.mark.parametrize("model_type", ["llama", "gpt_oss", "phi"])
+def test_the_angles_of_rotary_positions_are_those_by_which_a_model_rotates(model_type: str, tmp_path: Path) -> None:
+    reader = open_reader(save_model(tmp_path / "model", model_type), device="cpu")
+    assert isinstance(reader, TextReader)
+    model: Any = reader.model
+    rotary = model.base_model.rotary_emb
+    own = type(rotary).__name__
+    expected = rotary.inv_freq.clone()
+    # Whatever its numbers are called.
+    rotary.angles = rotary._buffers.pop("inv_freq")
+    rotary.__class__ = type(own, (type(rotary),), {"inv_freq": property(lambda self: self.angles)})
+    (scheme,) = position_schemes(reader, reader.trace("The animal was tired."), 7)
+    assert scheme.what == "angles"
+    torch.testing.assert_close(scheme.values, (torch.arange(7)[:, None] * expected).cos(), atol=1e-5, rtol=0)
