@@ -29,7 +29,7 @@ def _write(file: Path, model: Any) -> None:
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
     writer.add_rope_freq_base(10_000.0)
     writer.add_vocab_size(config.vocab_size)
-    tokenizer = zoo._bytes()
+    tokenizer: Any = zoo._bytes()
     vocabulary = sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().__getitem__)
     vocabulary += [f"<unused{number}>" for number in range(config.vocab_size - len(vocabulary))]
     writer.add_tokenizer_model("gpt2")

@@ -9,6 +9,7 @@ import pytest
 
 from model.abilities import Abilities
 from model.adapters import kept_verdicts, open_folder
+from model.adapters.proof import explore_model
 from model.opening import open_reader
 from tests.model.adapters import zoo
 
@@ -17,11 +18,19 @@ from tests.model.adapters import zoo
 def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Which models were proven; nothing is known of any before."""
     done: list[str] = []
-    prove, write = open_folder.explore_model, open_folder._how_it_writes
+    prove, write = explore_model, open_folder._how_it_writes
+
+    def noted(what: str, act: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any) -> Any:
+            done.append(what)
+            return act(*given)
+
+        return run
+
     monkeypatch.setattr(open_folder, "_PROVEN", {})
     monkeypatch.setattr(open_folder, "_WRITES", {})
-    monkeypatch.setattr(open_folder, "explore_model", lambda *given: (done.append("attends"), prove(*given))[1])
-    monkeypatch.setattr(open_folder, "_how_it_writes", lambda *given: (done.append("writes"), write(*given))[1])
+    monkeypatch.setattr(open_folder, "explore_model", noted("attends", prove))
+    monkeypatch.setattr(open_folder, "_how_it_writes", noted("writes", write))
     return done
 
 

@@ -45,7 +45,8 @@ def test_the_chosen_languages_are_read_and_written(translator: tuple[str, TextWr
     language = tokenizer.get_lang_id(writes) if kind == "m2m_100" else tokenizer.convert_tokens_to_ids(writes)
     begin = {"decoder_start_token_id" if kind == "mbart" else "forced_bos_token_id": language}
     with torch.inference_mode():
-        expected = chosen.model.generate(**given, **begin, max_new_tokens=12, do_sample=False, num_beams=1)[0].tolist()
+        model: Any = chosen.model
+        expected = model.generate(**given, **begin, max_new_tokens=12, do_sample=False, num_beams=1)[0].tolist()
     session = chosen.decode(TEXT)
     while len(session.target_ids) < len(expected):
         session.step()

@@ -243,7 +243,7 @@ def test_a_model_that_gives_different_results_is_refused() -> None:
 
 
 def test_a_tokenizer_of_two_vocabularies_names_a_source_by_its_own() -> None:
-    tokenizer = zoo._metaspace()
+    tokenizer: Any = zoo._metaspace()
     one = LibraryTokenizer(tokenizer)
     assert not one.has_two_vocabularies
     tokens = one.encode(TEXT).tokens

@@ -105,7 +105,7 @@ def test_the_cache_of_the_hub_may_link_to_its_own_blobs(pairs: dict[str, Pair], 
 
 
 def test_a_model_with_two_vocabularies_is_proven_and_writes_what_the_library_writes(tmp_path: Path) -> None:
-    theirs = write_separate(tmp_path / "two")
+    theirs: Any = write_separate(tmp_path / "two")
     assert theirs.config.vocab_size != theirs.config.decoder_vocab_size
     opened = as_writer(open_reader(tmp_path / "two", device="cpu"))
     assert opened.abilities.proof is not None
