@@ -6,6 +6,7 @@ from typing import Final, Self
 
 from model.adapters.chat_template import (
     Message,
+    Span,
     check_messages,
     chosen_template,
     read_messages,
@@ -35,12 +36,14 @@ class Chat:
         encoded: its tokens, as `apply_chat_template(tokenize=True)` gives them.
         roles: of each token, "" for what the template wrote; empty where that is not known.
         why_no_roles: why it is not known, as a part of a sentence; "" where it is.
+        spans: the characters of the text that are of a message, where the roles are known.
     """
 
     text: str
     encoded: Encoded
     roles: tuple[str, ...]
     why_no_roles: str
+    spans: tuple[Span, ...] = ()
 
 
 class ChatWriter(TextWriter):
@@ -88,11 +91,35 @@ class ChatWriter(TextWriter):
         spans = spans_of(made.text, made.with_marks, messages)
         if spans is None:
             return Chat(made.text, encoded, (), _CHANGED)
-        return Chat(made.text, encoded, roles_of(spans, offsets), "")
+        return Chat(made.text, encoded, roles_of(spans, offsets), "", spans)
 
     def source(self, text: str) -> Encoded:
         """The tokens of a text as a chat, checked. Raises as `chat`, and where they are too many."""
         return self.chat(text).encoded
+
+    def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
+        """As `TextTracer.source_offsets` says: of a token of the template's own (0, 0)."""
+        chat = self.chat(text)
+        offsets = self.pieces.offsets(chat.text, with_special=False)
+        if offsets is None or not chat.roles:
+            return None
+        at, moved = 0, []
+        for span in chat.spans:
+            begin = text.find(chat.text[span.begin : span.end], at)
+            if begin >= 0:
+                moved.append((span, begin - span.begin))
+                at = begin + span.end - span.begin
+        return [
+            next(
+                (
+                    (max(begin, span.begin) + by, min(end, span.end) + by)
+                    for span, by in moved
+                    if span.begin < end and begin < span.end
+                ),
+                (0, 0),
+            )
+            for begin, end in offsets
+        ]
 
     def trace_messages(self, messages: Sequence[Message]) -> Trace:
         """Read a chat once and keep what every attention site computed; its text is what the template made.

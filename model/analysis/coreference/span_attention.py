@@ -98,7 +98,7 @@ def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span]
     if isinstance(reader, SequenceTranslator):
         return reader.source_ids(text), reader.tokenizer.offsets(text)
     text_reader: Any = reader
-    return text_reader.source(text).ids, text_reader.pieces.offsets(text)
+    return text_reader.source(text).ids, text_reader.source_offsets(text)
 
 
 def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:

@@ -10,6 +10,7 @@ import transformers
 from model.adapters import chat_template
 from model.adapters.chat_template import Message, as_fields, read_messages
 from model.adapters.chat_writer import ChatWriter
+from model.analysis.coreference.pronoun_link import pronoun_link
 from model.errors import InputTextError
 from model.opening import as_chat, open_reader
 from model.trace.file import load_trace, save_trace
@@ -119,6 +120,26 @@ def test_a_trace_carries_roles_and_what_is_written_is_the_assistants(
     assert set(trace.roles) == {"", "user", "assistant"}
     save_trace(trace, tmp_path / "chat.npz")
     assert load_trace(tmp_path / "chat.npz").roles == trace.roles
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The animal was tired, because it ran.", "user: Who ran?\nassistant: The animal ran, because it was tired."],
+)
+def test_a_word_of_the_typed_text_is_found_behind_the_template(marked: ChatWriter, text: str) -> None:
+    tokens, offsets = marked.source(text).tokens, marked.source_offsets(text)
+    assert offsets is not None
+    both = list(zip(tokens, offsets, strict=True))
+    assert all(text[begin:end].strip() in ("", token.replace("▁", " ").strip()) for token, (begin, end) in both)
+    places = [(text.index(word), text.index(word) + len(word)) for word in ("it", "animal")]
+    for begin, end in places:
+        behind = "".join(token for token, of in both if of[0] < end and begin < of[1])
+        assert behind.replace("▁", "") == text[begin:end]
+    # A pronoun is looked for where it stands in the chat, not at its place in the plain text.
+    link = pronoun_link(marked, marked.trace(text), places[0], [places[1]])
+    assert link is not None
+    assert offsets[link.row][1] == places[0][1]
+    assert places[1][0] <= offsets[link.key][0] < places[1][1]
 
 
 def test_what_is_read_and_what_is_written_share_their_prompt(marked: ChatWriter) -> None:
