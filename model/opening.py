@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def open_reader(
-    folder: str | Path, device: str | None = None, dtype: str = "float32", *, verdicts: Path | None = None
+    folder: str | Path, device: str | None = None, dtype: str = "float32", *, cache: Path | None = None
 ) -> Reader:
     """Open a folder with a model in it, whichever kind it is.
 
@@ -34,7 +34,8 @@ def open_reader(
             GGUF file or a folder with one.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
-        verdicts: folder in which it is kept what was proven of a model of transformers; None to prove it again.
+        cache: folder in which it is kept what was proven of a model of transformers, and the numbers of a GGUF file as
+            the library read them; None to do it again.
 
     Raises:
         CheckpointError: the folder holds no model, or one that cannot be opened; the message says what works.
@@ -51,7 +52,7 @@ def open_reader(
     # The library transformers takes a second or two to import; our own checkpoints do without.
     from model.adapters.open_folder import open_folder
 
-    return open_folder(path, device=device, dtype=dtype, verdicts=verdicts)
+    return open_folder(path, device=device, dtype=dtype, cache=cache)
 
 
 def open_translator(folder: Path, device: str | None = None, dtype: str = "float32") -> SequenceTranslator:

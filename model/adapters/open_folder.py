@@ -41,16 +41,14 @@ MOST_MISSING: Final = 3
 library.register(capture.attend, capture.causal_or_padding)
 
 
-def open_folder(
-    path: Path, *, device: str | None = None, dtype: str = "float32", verdicts: Path | None = None
-) -> Reader:
+def open_folder(path: Path, *, device: str | None = None, dtype: str = "float32", cache: Path | None = None) -> Reader:
     """Open a folder as `transformers` saves it.
 
     Args:
         path: of the folder, or of a GGUF file.
         device: "cpu", "cuda" or "cuda:N"; by default CUDA if present, else the CPU.
         dtype: "float32", or "bfloat16" on CUDA.
-        verdicts: folder in which verdicts are kept; None to prove it again in every process.
+        cache: as of `model.opening.open_reader`.
 
     Raises:
         CheckpointError: it holds no model, or one that cannot be opened; the message says what works.
@@ -58,7 +56,8 @@ def open_folder(
     """
     chosen = choose_device(device)
     number_type = choose_dtype(dtype, chosen)
-    with readable_folder(path) as folder:
+    verdicts, numbers = (None, None) if cache is None else (cache / "verdicts", cache / "gguf")
+    with readable_folder(path, numbers) as folder:
         return _opened(folder, chosen, number_type, verdicts)
 
 

@@ -1,8 +1,11 @@
 """Write weights that are no safetensors as such, in a process of its own: those that torch pickled, and GGUF."""
 
+import hashlib
+import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -10,23 +13,26 @@ from typing import Final
 from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
 from model.adapters.limited_process import answer_of
 from model.errors import CheckpointError
-from model.folder_files import named_file
+from model.folder_files import named_file, open_file
 from model.messages import said
 
 #: Seconds of computing, and by the clock, and bytes of memory beside those of the weights, that it may take.
 SECONDS: Final = 600
 PATIENCE: Final = 900
 MEMORY: Final = 8 << 30
+#: GGUF files whose numbers are kept: they take several times as many bytes as the files.
+MOST_KEPT: Final = 3
 #: Bytes of memory for each of a file: pickled weights are copied; those of GGUF may be numbers of 2 bits.
 FOR_A_BYTE: Final = {"pickled": 3, "gguf": 36}
 
 
 @contextmanager
-def readable_folder(path: Path) -> Iterator[Folder]:
+def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
     """A folder, checked, with safetensors for as long as the block lasts, whatever its weights are.
 
     Args:
         path: of a folder, or of a GGUF file.
+        kept: folder in which it is kept what a few GGUF files held; None to read one again each time.
 
     Raises:
         CheckpointError: as `check_folder`; or its weights cannot be read.
@@ -40,10 +46,9 @@ def readable_folder(path: Path) -> Iterator[Folder]:
             write_safetensors(folder.path, Path(made))
             yield folder.with_weights_in(Path(made))
         else:
-            target = Path(made) / (path.stem if path.is_file() else path.name)
-            target.mkdir()
-            _write_gguf(gguf, target)
-            yield check_folder(target)
+            name = path.stem if path.is_file() else path.name
+            found = _kept_gguf(gguf, name, kept) if kept is not None else None
+            yield check_folder(found or _write_gguf(gguf, Path(made) / name))
 
 
 def write_safetensors(folder: Path, target: Path) -> None:
@@ -63,12 +68,36 @@ def write_safetensors(folder: Path, target: Path) -> None:
         )
 
 
-def _write_gguf(file: Path, target: Path) -> None:
+def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
+    """A folder of this name with what is in a GGUF file, kept by its content; None where nothing can be kept.
+
+    Raises:
+        CheckpointError: as `_write_gguf`.
+    """
+    with open_file(file.parent, file.name, LARGEST_WEIGHTS) as opened:
+        content = hashlib.file_digest(opened, "sha256").hexdigest()
+    home = kept / hashlib.sha256(f"{content}/{name}/{metadata.version('transformers')}".encode()).hexdigest()
+    if not (home / name).is_dir():
+        try:
+            kept.mkdir(parents=True, exist_ok=True)
+            oldest = sorted(kept.iterdir(), key=lambda folder: folder.stat().st_mtime)
+            for folder in oldest[: max(0, len(oldest) - MOST_KEPT + 1)]:
+                shutil.rmtree(folder, ignore_errors=True)
+            with TemporaryDirectory(dir=kept, ignore_cleanup_errors=True) as made:
+                _write_gguf(file, Path(made) / "whole" / name)
+                (Path(made) / "whole").rename(home)
+        except OSError:  # A full disk; or another process was faster.
+            return home / name if (home / name).is_dir() else None
+    return home / name
+
+
+def _write_gguf(file: Path, target: Path) -> Path:
     """Write what is in a GGUF file as a folder of transformers, its numbers as float32.
 
     Raises:
         CheckpointError: transformers cannot read it, or it takes too much time or memory.
     """
+    target.mkdir(parents=True)
     if wrong := _wrong_with("gguf", [file], target):
         raise CheckpointError(
             "{name} is a GGUF file that transformers cannot read here ({wrong}). Open the folder of the model it was "
@@ -76,6 +105,7 @@ def _write_gguf(file: Path, target: Path) -> None:
             name=file.name,
             wrong=wrong,
         )
+    return target
 
 
 def _wrong_with(kind: str, files: Sequence[Path], target: Path) -> str:

@@ -72,7 +72,7 @@ def reader(choice: ModelChoice) -> "Reader":
     try:
         loaded = _readers(device).get_or_make(
             key,
-            lambda: later.opening.open_reader(Path(path), device=device, verdicts=limits.cache_folder("verdicts")),
+            lambda: later.opening.open_reader(Path(path), device=device, cache=limits.cache_folder("models")),
             lambda loaded: loaded.num_bytes,
             expected=_weights_bytes(stamp),
         )

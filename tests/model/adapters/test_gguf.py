@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from model.abilities import Proof
+from model.adapters import other_weights
 from model.opening import as_writer, open_reader
 from tests.model.adapters import zoo
 
@@ -71,3 +72,22 @@ def test_a_gguf_file_opens_as_the_model_that_it_was_made_from(tmp_path: Path) ->
     for layer, weights in enumerate(expected.attentions):
         torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
     assert trace.predicted_ids[-1] == int(expected.logits[0, -1].argmax())
+
+
+def test_what_a_gguf_file_held_is_kept_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(other_weights, "MOST_KEPT", 1)
+    written: list[Path] = []
+
+    def write(file: Path, target: Path) -> Path:
+        written.append(file)
+        return zoo.save_model(target, "gpt2", "bytes")
+
+    monkeypatch.setattr(other_weights, "_write_gguf", write)
+    (tmp_path / "one").mkdir()
+    file, cache = tmp_path / "one" / "a.gguf", tmp_path / "cache"
+    for content in (b"GGUF1", b"GGUF1", b"GGUF2", b"GGUF1"):
+        file.write_bytes(content)
+        opened = open_reader(file.parent, "cpu", cache=cache)
+        assert opened.name == "one"
+        assert len(list((cache / "gguf").iterdir())) == 1
+    assert len(written) == 3

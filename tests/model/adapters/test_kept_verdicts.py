@@ -34,24 +34,24 @@ def proofs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return done
 
 
-def _opened(folder: Path, verdicts: Path | None) -> Abilities:
+def _opened(folder: Path, cache: Path | None) -> Abilities:
     """As another process opens it."""
     open_folder._PROVEN.clear()
     open_folder._WRITES.clear()
-    return open_reader(folder, "cpu", verdicts=verdicts).abilities
+    return open_reader(folder, "cpu", cache=cache).abilities
 
 
 def test_another_process_does_not_prove_again(tmp_path: Path, proofs: list[str]) -> None:
-    folder, verdicts = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "verdicts"
-    first = _opened(folder, verdicts)
+    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
+    first = _opened(folder, cache)
     assert proofs == ["attends", "writes"]
-    assert _opened(folder, verdicts) == first
+    assert _opened(folder, cache) == first
     assert proofs == ["attends", "writes"]
     # `headlight verify` asks for no verdict that is kept, and other weights have another.
     _opened(folder, None)
     assert proofs == ["attends", "writes"] * 2
     zoo.tiny("gpt2", seed=1).save_pretrained(folder)
-    _opened(folder, verdicts)
+    _opened(folder, cache)
     assert proofs == ["attends", "writes"] * 3
 
 
@@ -86,11 +86,11 @@ def _of_a_strange_kind(text: str) -> str:
 def test_a_file_that_cannot_be_believed_is_proven_anew(
     tmp_path: Path, proofs: list[str], change: Callable[[str], str]
 ) -> None:
-    folder, verdicts = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "verdicts"
-    first = _opened(folder, verdicts)
-    (file,) = verdicts.iterdir()
+    folder, cache = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes"), tmp_path / "cache"
+    first = _opened(folder, cache)
+    (file,) = (cache / "verdicts").iterdir()
     file.write_text(change(file.read_text(encoding="utf-8")), encoding="utf-8")
-    assert _opened(folder, verdicts) == first
+    assert _opened(folder, cache) == first
     assert proofs == ["attends", "writes"] * 2
 
 
@@ -99,11 +99,11 @@ def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pyte
     for seed in range(4):
         zoo.tiny("gpt2", seed=seed).save_pretrained(tmp_path / "gpt2")
         zoo.save_tokenizer(tmp_path / "gpt2", "bytes")
-        _opened(tmp_path / "gpt2", tmp_path / "verdicts")
-    assert len(list((tmp_path / "verdicts").iterdir())) == 2
+        _opened(tmp_path / "gpt2", tmp_path / "cache")
+    assert len(list((tmp_path / "cache" / "verdicts").iterdir())) == 2
 
 
 def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path, proofs: list[str]) -> None:
-    (tmp_path / "verdicts").write_text("a file")
+    (tmp_path / "cache").write_text("a file")
     folder = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes")
-    assert _opened(folder, tmp_path / "verdicts").proof == _opened(folder, None).proof
+    assert _opened(folder, tmp_path / "cache").proof == _opened(folder, None).proof
