@@ -358,6 +358,17 @@ def page(profile: "BrowserContext", request: pytest.FixtureRequest) -> "Iterator
 
 
 @pytest.fixture
+def sent(page: "Page") -> "Iterator[Callable[[], int]]":
+    """How many messages the page has sent to the server; its session may be older than the test."""
+    messages: list[object] = []
+    devtools = page.context.new_cdp_session(page)
+    devtools.on("Network.webSocketFrameSent", lambda frame: messages.append(frame))
+    devtools.send("Network.enable")
+    yield lambda: len(messages)
+    devtools.detach()
+
+
+@pytest.fixture
 def own_page(profile: "BrowserContext") -> "Iterator[Page]":
     """A watched tab for one test that adds scripts, routes or listeners to it."""
     with watched_tab(profile, None) as tab:

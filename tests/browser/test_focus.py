@@ -1,29 +1,17 @@
 """One focus drives the attention page: what is pointed at in one view is shown by all others, without the server."""
 
 import re
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-import transformers
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import settled, visit
 from tests.browser.pointing import box_of
-from tests.model.adapters import zoo
 from tests.shipped import link_of
 from viz.text.sites import head_label
 
 Sent = Callable[[], int]
-
-
-@pytest.fixture
-def sent(page: Page) -> Sent:
-    """How many messages the page has sent to the server."""
-    messages: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: messages.append(frame)))
-    return lambda: len(messages)
 
 
 def word(page: Page, name: str) -> Locator:
@@ -108,29 +96,6 @@ def test_a_tile_and_a_cell_that_are_pointed_at_are_shown_by_the_open_head_and_th
     expect(word(page, "es")).to_have_class(re.compile(r"\blooks\b"))
     expect(word(page, "animal")).to_have_class(re.compile("looked-at"))
     assert sent() == before
-
-
-def test_words_are_chosen_and_let_go_by_keyboard_and_the_address_keeps_them(page: Page, shipped_url: str) -> None:
-    visit(page, f"{shipped_url}&site=encoder.self&layer=0&head=0")
-    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
-    headline = page.locator(".headline")
-    word(page, "The").focus()
-    page.keyboard.press("ArrowRight")
-    expect(headline).to_contain_text("In L1 H1 the largest weight of animal goes to")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"from=1\b"))
-    expect(page.locator(".link-question")).to_contain_text("Which heads link animal to …?")
-    expect(page.locator(".row-label.kept")).to_have_text("▁animal")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile(r"from=1&to=2\b"))
-    expect(page.locator(".head-grid .cell-rank").first).to_be_visible()
-    # The tiles keep their places: the best are framed where they stand.
-    expect(page.locator(".head-grid .layer-name").nth(1)).to_have_text("Layer 1")
-    expect(page.get_by_role("button", name="didn't", exact=True)).to_have_attribute("aria-pressed", "true")
-    page.keyboard.press("Escape")
-    expect(page).not_to_have_url(re.compile("from="))
-    expect(page.get_by_role("button", name="animal", exact=True)).to_have_attribute("aria-pressed", "false")
 
 
 def test_the_weights_of_several_words_are_summed_by_every_view_and_kept_in_the_address(
@@ -239,13 +204,15 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     page: Page, shipped_url: str, sent: Sent
 ) -> None:
     visit(page, shipped_url.replace("/?", "/compare?"))
-    links, cells = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]'), page.locator(".pointed-spot")
+    links = page.locator('[data-testid="stMarkdown"] a[href^="#head-"]')
+    cells, rows = (page.locator(f".st-key-{chart} .pointed-spot") for chart in ("movement", "rows-token"))
     expect(links).to_have_count(2)
     settled(page)
     page.wait_for_load_state("networkidle")
     before = sent()
     links.last.hover()
     expect(cells).to_have_count(1)
+    expect(rows).to_have_count(1)
     # The other sentence names the same head.
     expect(page.locator("a.pointed-head")).to_have_count(2)
     page.mouse.move(5, 500)
@@ -266,32 +233,3 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))
     word(page, "es").hover()
     expect(page.locator(".headline .head-link")).to_have_text(name)
-
-
-def test_a_decoder_an_encoder_and_a_model_of_pictures_answer_too(page: Page, url: str, checkpoints: Path) -> None:
-    for name, model_type in (("focus-bert", "bert"), ("focus-gpt2", "gpt2"), ("focus-vit", "vit")):
-        zoo.save_model(checkpoints / name, model_type)
-        if model_type == "vit":
-            transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(checkpoints / name)
-        visit(page, f"{url}/?checkpoint={name}&text=The+animal+was+tired&layer=0&head=1")
-        picture, headline = page.locator(".matrix-picture[data-exact='1']"), page.locator(".headline[data-ready='1']")
-        expect(picture).to_be_visible()
-        if model_type == "vit":
-            box = box_of(page.locator(".picture-attention canvas"))
-            page.mouse.move(box["x"] + 5, box["y"] + 5)
-            expect(headline).to_contain_text("L1 H2 gives")
-        else:
-            page.locator(".word-picker .word").nth(1).hover()
-            expect(headline).to_contain_text("In L1 H2 the largest weight of animal")
-            shares = "words => words.map((word) => Number(word.style.getPropertyValue('--share')))"
-            assert max(page.locator(".word-picker .word").evaluate_all(shares)) > 0
-            # The row that reads the word, whatever it predicts.
-            assert is_within(picture.locator(".row-label").filter(has_text=re.compile("^▁?animal")), framed(picture))
-        expect(framed(picture)).to_be_visible()
-        expect(page.locator(".head-grid .marks")).to_be_visible()
-        shutil.rmtree(checkpoints / name)
-
-
-def framed(picture: Locator) -> Locator:
-    """The row of the open head that is pointed at."""
-    return picture.locator(".pointed-frame").first

@@ -175,6 +175,10 @@ def word_lines(trace: "Trace") -> list[WordLine]:
     """
     known, shown = word_links.words(trace), sentence.lines_of(trace)
     sides: list[tuple[Side, slice]] = [("source", slice(known.num_source)), ("target", slice(known.num_source, None))]
+    if not known.num_source and len(shown) == len(sides) and not trace.roles:
+        # A model that writes on: its text, and what it wrote.
+        given = sum(group[0] <= trace.rows_before for group in known.groups)
+        sides = [("target", slice(given)), ("target", slice(given, None))]
     lines = [
         (known.labels[part], FocusAxis(side, groups=known.groups[part])) for side, part in sides if known.labels[part]
     ]

@@ -72,10 +72,10 @@ def show(shown: Sequence[Sentence], site: str) -> None:
 
 def begin(sides: Sequence[Side], site: str) -> None:
     """Look from the word that a person has chosen on another page, where nothing is chosen on this one."""
-    selection = state.current()
-    if selection.coreference.pair or (selection.common.token, selection.coreference.other_token) != (None, None):
+    selection, looking = state.current(), words.chosen_in(sides[0].trace)[0]
+    if selection.coreference.pair or selection.coreference.other_token is not None or not looking:
         return
-    if looking := words.chosen_in(sides[0].trace)[0]:
+    if selection.common.token in (None, word_links.cell_of_word(sides[0].trace, site, looking[0])[0]):
         _look_from(sides, site, 0, looking[0])
 
 
@@ -140,7 +140,8 @@ def tell(
 
 def _words_of(trace: "Trace", site: str, row: int) -> list[int]:
     """The word that a row of an attention stands for, if it stands for one."""
-    word = word_links.words_of_cell(trace, site, row, 0)[0]
+    rows = AXES[site][0]
+    word = word_links.words(trace).at(row + rows.ahead, is_source=rows.side == "source")
     return [] if word is None else [word]
 
 

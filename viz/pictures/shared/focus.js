@@ -3,9 +3,10 @@
 // is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
 
 /**
- * Tokens of one side: the text that an encoder reads, or what a decoder reads; and of a sentence beside it. Of several
- * words, `words` has those of each.
- * @typedef {{ side: "source" | "target" | "other source" | "other target", tokens: number[], words?: number[][] }} Place
+ * Tokens of one side: the text that an encoder reads, or what a decoder reads; and of a sentence beside it. A word has a
+ * name; of several words, `words` has the tokens of each.
+ * @typedef {"source" | "target" | "other source" | "other target"} Side
+ * @typedef {{ side: Side, tokens: number[], name?: string, words?: number[][] }} Place
  */
 /** What a person points at: tokens that look, tokens looked at, or both. @typedef {{ query: Place | null, key: Place | null }} Focus */
 /**
@@ -23,12 +24,11 @@
  */
 /** What `given` asks of a head. @typedef {Pick<OpenHead, "rows" | "columns" | "rowTokens" | "columnTokens" | "valueAt">} Weights */
 /** The words that look and those looked at, as the sentence counts them. @typedef {[from: number[], to: number[]]} Chosen */
-/** Several words that are chosen, and what both sides are called. @typedef {Focus & { names: string[] }} Words */
 /** @import { HeadPlace } from "./head_label.js" */
 /** @typedef {"head" | "pointed" | "opened" | "preview" | "chosen" | "looking" | "words" | "picked"} Subject */
 
 const focusOfPage = /** @type {{ headlightFocus?: {
-    meeting: EventTarget, pointed: Focus | null, words: Words | null, opened: OpenHead | null, head: HeadPlace | null,
+    meeting: EventTarget, pointed: Focus | null, words: Focus | null, opened: OpenHead | null, head: HeadPlace | null,
   } }} */ (globalThis);
 focusOfPage.headlightFocus ??= { meeting: new EventTarget(), pointed: null, words: null, opened: null, head: null };
 const FOCUS = focusOfPage.headlightFocus;
@@ -61,20 +61,21 @@ export const pointedHead = () => FOCUS.head;
 /** What is pointed at now. */
 export const pointed = () => FOCUS.pointed;
 
-/** Several words are chosen, or, with null, one at most of each side. @param {Words | null} words */
+/** Words of several tokens are chosen, or several words; with null, one token at most of each side. @param {Focus | null} words */
 export function keepWords(words) {
   FOCUS.words = words;
   tell("words", words);
 }
 
-/** The words that are chosen, where they are several. */
+/** The words that are chosen, where they are several, or have several tokens. */
 export const keptWords = () => FOCUS.words;
 
 /** Several words as one place; their weights are summed. @param {Place[]} places @returns {Place | null} */
 export function placeOfAll(places) {
   if (places.length < 2) return places[0] ?? null;
   const words = places.map(({ tokens }) => tokens);
-  return { side: places[0].side, tokens: words.flat(), words };
+  const name = places.map((place) => place.name).join(" + ");
+  return { side: places[0].side, tokens: words.flat(), name, words };
 }
 
 /** A head is open, or another one, or, with null, none. @param {OpenHead | null} head */

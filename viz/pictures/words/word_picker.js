@@ -98,7 +98,9 @@ class WordPicker extends View {
   build({ digest, lines, how }) {
     this.digest = digest;
     this.words = [];
-    this.places = lines.flatMap(({ axis, words }) => words.map((_word, index) => placeOf(axis, index)));
+    this.places = lines.flatMap(({ axis, words }) =>
+      words.map((word, index) => ({ ...placeOf(axis, index), name: word })),
+    );
     this.twins = lines.flatMap(({ twins, words }) => (twins ? words.map((_word, index) => placeOf(twins, index)) : []));
     const rows = lines.map(({ mark, language, words, pieces, roles, marks }) => {
       const className = roles.length ? "words with-roles" : "words";
@@ -153,19 +155,14 @@ class WordPicker extends View {
       word.classList.toggle("to", to.includes(index));
       word.ariaPressed = String(from.includes(index) || to.includes(index));
     });
-    tell("looking", from.length && !to.length ? this.names()[0] : null);
+    tell("looking", from.length && !to.length ? placeOfAll(from.map((index) => this.places[index]))?.name : null);
     this.tellWords();
   }
 
-  /** What the words of both sides are called. */
-  names() {
-    return this.chosen.map((side) => side.map((index) => this.words[index].textContent).join(" + "));
-  }
-
-  /** Tell the page of several words. */
+  /** Tell the page of words with several tokens, and of several words. */
   tellWords() {
-    const isSeveral = this.chosen.some((side) => side.length > 1);
-    keepWords(isSeveral ? { ...this.focusOf(...this.chosenPlaces()), names: this.names() } : null);
+    const isSeveral = this.chosen.some((side) => side.flatMap((index) => this.places[index].tokens).length > 1);
+    keepWords(isSeveral ? this.focusOf(...this.chosenPlaces()) : null);
     this.tint();
   }
 

@@ -8,10 +8,12 @@ import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
-/** @import { OpenHead, Words } from "../../../pictures/shared/focus.js" */
+/** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 
 /** `suggestion` alternates between plain words and those that stand out. @typedef {{ site: string, suggestion: string[], isGuess: boolean }} HeadlineHeader */
 
+const LARGEST_OF = said("In {head} the largest weight of {token} goes to {most}: {largest}.");
+const LARGEST_ON = said("In {head} the largest weight on {token} comes from {most}: {largest}.");
 const GUESS = said("The noun shown is a guess: of the words with an article, the one with the largest weight.");
 
 /** A label without the signs of SentencePiece: a sentence has spaces of its own. @param {string} label */
@@ -60,33 +62,41 @@ function sentenceOf(head, row, column) {
   const { rowTokens, columnTokens, valueAt, format } = head;
   if (row !== null && column !== null) return cellSentence(head, row, column);
   if (row !== null) {
-    const sentence = _("In {head} the largest weight of {token} goes to {most}: {largest}.");
+    const sentence = _(LARGEST_OF);
     const at = (/** @type {number} */ index) => valueAt(row, index);
     return largestSentence(sentence, head, rowTokens[row], columnTokens, at, (index) => format(row, index));
   }
   if (column === null) return null;
-  const sentence = _("In {head} the largest weight on {token} comes from {most}: {largest}.");
+  const sentence = _(LARGEST_ON);
   const at = (/** @type {number} */ index) => valueAt(index, column);
   return largestSentence(sentence, head, columnTokens[column], rowTokens, at, (index) => format(index, column));
 }
 
-/** What a head gives from several words, or to them, all together; null where it joins no such words. @param {OpenHead} head @param {Words} words */
-function sumSentence(head, { query, key, names }) {
+/**
+ * What a head gives from words, or to them, all their tokens together; null where it joins no such words.
+ * @param {OpenHead} head @param {Focus} words
+ */
+function wordsSentence(head, { query, key }) {
   const { rows, columns, rowTokens, columnTokens, site, name } = head;
   const [named, shown] = [headLink(site, name), (/** @type {number} */ sum) => element("b", "", sum.toFixed(4))];
-  const [first, second] = names.map((side) => element("b", "", tokenElement(side)));
+  const [first, second] = [query, key].map((place) => element("b", "", tokenElement(place?.name ?? "")));
+  const isSum = [query, key].some((place) => place?.words);
   if (query && key) {
     const sum = given(head, query, key);
     const values = { head: named, query: first, key: second, weight: shown(sum ?? 0) };
-    return sum === null ? null : sentenceParts(_("{head} gives {weight} from {query} to {key}, summed."), values);
+    const sentence = isSum
+      ? _("{head} gives {weight} from {query} to {key}, summed.")
+      : _("{head} gives {weight} from {query} to {key}.");
+    return sum === null ? null : sentenceParts(sentence, values);
   }
   const others = query ? columnTokens : rowTokens;
   const sumAt = (/** @type {number} */ index) =>
     (query ? given(head, query, placeOf(columns, index)) : key && given(head, placeOf(rows, index), key)) ?? 0;
-  const place = /** @type {import("../../../pictures/shared/focus.js").Place} */ (query ?? key);
-  if (!indicesOf(query ? rows : columns, (query ? rowTokens : columnTokens).length, place).length) return null;
+  if (!indicesOf(query ? rows : columns, (query ? rowTokens : columnTokens).length, query ?? key).length) return null;
   const most = largestOf(others.length, sumAt);
-  const values = { head: named, words: first, most: worded(others[most]), largest: shown(sumAt(most)) };
+  const word = query ? first : second;
+  const values = { head: named, words: word, token: word, most: worded(others[most]), largest: shown(sumAt(most)) };
+  if (!isSum) return sentenceParts(query ? _(LARGEST_OF) : _(LARGEST_ON), values);
   const sentence = query
     ? _("In {head} the weights of {words} are summed; the largest sum goes to {most}: {largest}.")
     : _("In {head} the weights on {words} are summed; the largest sum comes from {most}: {largest}.");
@@ -119,14 +129,15 @@ class Headline extends View {
   ofPointed() {
     const [focus, head] = [pointed(), openedHead()];
     if (!focus || !head) return null;
-    const [row = null] = indicesOf(head.rows, head.rowTokens.length, focus.query);
-    const [column = null] = indicesOf(head.columns, head.columnTokens.length, focus.key);
-    return sentenceOf(head, row, column);
+    const rows = indicesOf(head.rows, head.rowTokens.length, focus.query);
+    const columns = indicesOf(head.columns, head.columnTokens.length, focus.key);
+    if (rows.length > 1 || columns.length > 1) return wordsSentence(head, focus);
+    return sentenceOf(head, rows[0] ?? null, columns[0] ?? null);
   }
 
   ofWords() {
     const [words, head] = [keptWords(), openedHead()];
-    return words && head && sumSentence(head, words);
+    return words && head && wordsSentence(head, words);
   }
 
   ofSuggestion() {

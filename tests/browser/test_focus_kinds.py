@@ -1,0 +1,172 @@
+"""Each gesture, for every kind of model: a translator, a model that reads, one that writes on, and one of pictures."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import transformers
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import settled, visit
+from tests.browser.pointing import box_of
+from tests.model.adapters import zoo
+
+Sent = Callable[[], int]
+TEXT = "The animal was tired"
+#: Kind → the checkpoint; all heads of all of them have random weights.
+TEXTS = {"translator": "en-de", "encoder": "focus-bert", "decoder": "focus-gpt2"}
+PICTURES = "focus-vit"
+SHARES = "words => words.map((word) => Number(word.style.getPropertyValue('--share')))"
+
+
+@pytest.fixture(scope="module")
+def app(url: str, checkpoints: Path) -> Iterator[str]:
+    """The whole app, with a model of each kind."""
+    made = [checkpoints / name for name in (*TEXTS.values(), PICTURES) if name.startswith("focus-")]
+    for folder in made:
+        zoo.save_model(folder, folder.name.removeprefix("focus-"))
+    transformers.ViTImageProcessorPil(size={"height": 24, "width": 24}).save_pretrained(checkpoints / PICTURES)
+    yield url
+    for folder in made:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(params=TEXTS)
+def words(request: pytest.FixtureRequest, page: Page, app: str) -> Locator:
+    """The words of the page Attention of a model that reads text, whose second head is open."""
+    visit(page, f"{app}/?checkpoint={TEXTS[request.param]}&text={TEXT.replace(' ', '+')}&layer=0&head=1")
+    expect(picture(page)).to_be_visible()
+    expect(page.locator(".head-grid[data-ready='1']")).to_be_visible()
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    return page.locator(".word-picker[data-ready='1'] .word")
+
+
+def picture(page: Page) -> Locator:
+    return page.locator(".matrix-picture[data-exact='1']")
+
+
+def headline(page: Page) -> Locator:
+    return page.locator(".headline[data-ready='1']")
+
+
+def test_pointing_at_a_word_is_answered_by_every_view_without_the_server(words: Locator, sent: Sent) -> None:
+    page, before = words.page, sent()
+    said = headline(page).inner_text()
+    words.nth(1).hover()
+    expect(headline(page)).to_contain_text(re.compile(r"In L1 H2 the largest weight of ▁?animal"))
+    expect(words.nth(1)).to_have_class(re.compile(r"\blooks\b"))
+    # The others are tinted by degrees, and lines lead to them.
+    shares = words.evaluate_all(SHARES)
+    assert len({share for share in shares if 0 < share <= 1}) > 1
+    expect(page.locator(".word-links path").first).to_be_attached()
+    # The row that reads the word, whatever it predicts; and the same in every tile.
+    framed = box_of(picture(page).locator(".pointed-frame").first)
+    row = box_of(picture(page).locator(".row-label").filter(has_text=re.compile("^▁?an")).first)
+    assert framed["y"] <= row["y"] + row["height"] / 2 <= framed["y"] + framed["height"]
+    expect(page.locator(".head-grid .marks")).to_be_visible()
+    page.mouse.move(5, 500)
+    expect(headline(page)).to_have_text(said)
+    expect(page.locator(".head-grid .marks")).to_have_count(0)
+    assert sent() == before
+    words.nth(1).click()
+    expect(page).to_have_url(re.compile(r"from=1\b"))
+    assert sent() > before, "messages are counted"
+
+
+def test_a_tile_is_shown_in_full_as_long_as_it_is_pointed_at(words: Locator, sent: Sent) -> None:
+    page, before = words.page, sent()
+    page.get_by_role("gridcell", name="L1 H1", exact=False).hover()
+    expect(page.locator(".matrix-picture")).to_have_attribute("data-title", re.compile("^L1 H1"))
+    expect(headline(page)).to_contain_text("L1 H1 gives")
+    page.mouse.move(5, 500)
+    expect(picture(page)).to_have_attribute("data-title", re.compile("^L1 H2"))
+    assert sent() == before
+
+
+def test_a_click_chooses_the_headline_says_so_and_a_second_click_or_escape_lets_go(words: Locator) -> None:
+    page = words.page
+    words.nth(1).click()
+    expect(words.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(page).to_have_url(re.compile(r"from=1\b"))
+    page.mouse.move(5, 500)
+    expect(headline(page)).to_contain_text(re.compile(r"In L1 H2 the largest weight of ▁?animal"))
+    words.nth(1).click()
+    expect(page).not_to_have_url(re.compile("from="))
+    expect(words.nth(1)).to_have_attribute("aria-pressed", "false")
+    # By keyboard: arrows lead on, Enter chooses, with Shift one more, Escape lets go of all.
+    page.mouse.move(5, 500)
+    words.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"from=1\b"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Shift+Enter")
+    expect(page).to_have_url(re.compile(r"from=1\.2\b"))
+    page.mouse.move(5, 500)
+    page.locator("h1").click()
+    expect(headline(page)).to_contain_text("In L1 H2 the weights of animal + was are summed")
+    words.nth(2).focus()
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile("from="))
+
+
+def test_two_words_ask_which_heads_link_them_and_the_tiles_keep_their_places(words: Locator) -> None:
+    page = words.page
+    words.nth(2).click()
+    expect(page).to_have_url(re.compile(r"from=2\b"))
+    words.nth(1).click()
+    expect(page).to_have_url(re.compile(r"from=2&to=1\b"))
+    expect(page.locator(".link-question")).to_contain_text("Which heads link was to animal?")
+    expect(page.locator(".head-grid .cell-rank").first).to_be_visible()
+    expect(page.locator(".head-grid .layer-name").nth(1)).to_have_text("Layer 1")
+
+
+def test_what_is_chosen_goes_along_to_the_other_pages_and_back(words: Locator) -> None:
+    page = words.page
+    words.nth(1).click()
+    expect(page).to_have_url(re.compile(r"from=1\b"))
+    others = ["Compare"] if "bert" in page.url else ["Decode", "Compare"]
+    for name in others:
+        page.get_by_role("link", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(f"/{name.lower()}"))
+        if name == "Compare":
+            # A sentence of one's own has a twin when it is given one.
+            page.get_by_role("textbox", name="Compare with").fill("The animal was old")
+            page.get_by_role("textbox", name="Compare with").press("Enter")
+        chosen = page.locator(".word-picker[data-ready='1'] .word.from")
+        expect(chosen.first).to_have_text(re.compile("^▁?animal"))
+        expect(page).to_have_url(re.compile(r"from=1\b"))
+    # Both sentences look from the word that was chosen.
+    expect(chosen).to_have_count(2)
+    page.get_by_role("link", name="Attention", exact=True).click()
+    expect(words.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(picture(page)).to_have_attribute("data-title", re.compile("^L1 H2"))
+
+
+def test_a_patch_of_a_picture_is_pointed_at_chosen_and_reached_by_keyboard(page: Page, app: str, sent: Sent) -> None:
+    visit(page, f"{app}/?checkpoint={PICTURES}&layer=0&head=1")
+    expect(picture(page)).to_be_visible()
+    expect(page.locator(".picture-attention[data-ready='1']")).to_be_visible()
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    before, patches = sent(), box_of(page.locator(".picture-attention canvas"))
+    page.mouse.move(patches["x"] + 5, patches["y"] + 5)
+    expect(headline(page)).to_contain_text("L1 H2 gives")
+    expect(picture(page).locator(".pointed-frame").first).to_be_visible()
+    expect(page.locator(".head-grid .marks")).to_be_visible()
+    page.get_by_role("gridcell", name="L1 H1", exact=False).hover()
+    expect(headline(page)).to_contain_text("L1 H1 gives")
+    page.mouse.move(5, 500)
+    expect(page.locator(".head-grid .marks")).to_have_count(0)
+    assert sent() == before
+    page.mouse.click(patches["x"] + 5, patches["y"] + 5)
+    expect(page).to_have_url(re.compile(r"token="))
+    assert sent() > before
+    chosen = page.url
+    page.locator(".picture-attention .stage").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(chosen)
