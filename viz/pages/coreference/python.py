@@ -8,7 +8,7 @@ from viz.access import head_verdict, models, traces
 from viz.access.head_verdict import Question
 from viz.pages.coreference import data, pair_controls, two_models
 from viz.pages.coreference.data import Side, causes, marked_case
-from viz.pages.coreference.side_by_side import TOKEN_FIELDS
+from viz.pages.coreference.pair_words import TOKEN_FIELDS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.ui import long_work, snippets, token_labels
