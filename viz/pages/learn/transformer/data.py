@@ -1,6 +1,8 @@
 """Ask a trace and its model for what the picture shows: weights, lengths of streams, the path of one token."""
 
+from base64 import b64encode
 from collections.abc import Mapping
+from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -42,6 +44,17 @@ def tokens_of(trace: Trace, stack: Stack) -> tuple[str, ...]:
 def layers_of(trace: Trace, stack: Stack) -> int:
     """The layers of a stack that attend; 1 of one whose layers do not."""
     return max((layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)), default=1)
+
+
+def picture_address(trace: Trace) -> str:
+    """The picture that the model saw, as a PNG in an address; "" of a text."""
+    if trace.picture is None:
+        return ""
+    from PIL import Image
+
+    saved = BytesIO()
+    Image.fromarray(trace.picture.pixels.numpy()).save(saved, "PNG")
+    return f"data:image/png;base64,{b64encode(saved.getvalue()).decode('ascii')}"
 
 
 def windows(trace: Trace, site: str, row: int, key: int) -> dict[Stack, slice]:

@@ -8,6 +8,7 @@ import { _ } from "../../../pictures/shared/messages.js";
 import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
 import { lineName } from "./model_columns.js";
+import { Patches } from "./patches.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Place, Stack } from "./walk.js" */
@@ -42,6 +43,7 @@ export class ModelScene {
   lines = svg("g", { class: "model-lines" });
   top = svg("g", { class: "model-top" });
   /** @type {SVGElement[]} */ nodes = [];
+  /** Where a picture is read. @type {Patches | null} */ patches = null;
   /** What an edit changes. @type {import("./walk.js").WalkHeader["changed"]} */ changed = null;
   /** Whose lines are drawn. @type {{ stack: Stack, column: number } | null} */ followed = null;
 
@@ -49,6 +51,8 @@ export class ModelScene {
   constructor(walk) {
     this.walk = walk;
     this.columns = walk.columns;
+    const { patches } = this.columns.header;
+    this.patches = patches && new Patches(patches);
     this.element = element("div", "model-scene");
     hearItems(this.element, "[data-node]", {
       point: (item, event) => this.tellNode(item, event),
@@ -137,6 +141,7 @@ export class ModelScene {
       { width: w, height: h, viewBox: `0 0 ${w} ${h}`, role: "group", "aria-label": label },
       this.lines,
       this.top,
+      ...(this.patches ? [this.patches.whole(this.starts.get("encoder") ?? 0, OUTPUT_ROOM - 8)] : []),
       nodes,
     );
     for (const stack of this.columns.header.stacks) this.buildStack(stack, nodes);
@@ -221,17 +226,8 @@ export class ModelScene {
         nodes.append(node);
         this.born.push([this.columns.bornAt(stack, level, row), node]);
       }
-      const text = svg(
-        "text",
-        {
-          x,
-          y: this.bottom + this.level * 0.5 + 8,
-          class: "model-token",
-          transform: `rotate(-60 ${x} ${this.bottom + this.level * 0.5 + 8})`,
-          "text-anchor": "end",
-        },
-        shortened(token),
-      );
+      const foot = this.bottom + this.level * 0.5;
+      const text = this.patches?.columnOf(x, foot + 4, this.room - 2, row) ?? this.tokenText(x, token);
       nodes.append(text);
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       const [best] = name === "decoder" ? (written[column] ?? []) : [];
@@ -264,6 +260,13 @@ export class ModelScene {
       nodes.append(out);
       this.born.push([this.columns.bornAt(stack, layers, row, true), out]);
     });
+  }
+
+  /** What a column reads. @param {number} x @param {string} token */
+  tokenText(x, token) {
+    const y = this.bottom + this.level * 0.5 + 8;
+    const turned = { transform: `rotate(-60 ${x} ${y})`, "text-anchor": "end" };
+    return svg("text", { x, y, class: "model-token", ...turned }, shortened(token));
   }
 
   /** From the level below to this one, as wide as the stream is long. @param {Stack} stack @param {number} level @param {number} column */
@@ -339,6 +342,7 @@ export class ModelScene {
       const [name, , at] = (node.dataset.node ?? "").split(" ");
       node.classList.toggle("followed", name === stack.name && Number(at) === column);
     }
+    this.patches?.point(stack.first + column);
     this.edges.length = this.lines.childElementCount;
     this.top.replaceChildren();
     for (const [site, { layers, rows, keys }] of this.columns.sites) {

@@ -37,6 +37,7 @@ import { Zoom } from "./zoom.js";
  * @typedef {{
  *   stacks: Stack[], sites: { site: string, layers: number, heads: number }[], written: Candidate[][], hasLengths: boolean,
  *   colours: Record<string, string>, signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string,
+ *   patches: import("./patches.js").PatchData | null,
  *   name: string, digest: string, command: Command<Place>,
  *   at: Place, path: PathData | null, noPath: string, row: RowData | null, noRow: string, stops: Stop[],
  *   canEdit: boolean, changed: { streams: Record<string, number[][]>, written: string[], weights: Record<string, number[]> } | null,
@@ -322,7 +323,8 @@ export class Walk extends PlayerView {
       ? _("Ctrl + wheel zooms.")
       : _("Ctrl + wheel zooms; after a click into the picture, the wheel alone.");
     const words = element("p", {}, ...title, now ? now.text : this.hint());
-    if (!now && !this.state.edit) words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
+    if (!now && !this.state.edit)
+      words.append(" ", element("span", { className: "walk-wheel", dataset: { notInPicture: "" } }, wheel));
     const back = button({ className: "button small", disabled: stop < 2 }, () => this.walkTo(stop - 1), _("Back"));
     const on = button("button small next", () => this.walkTo(stop + 1), stop ? _("Next") : _("Walk through it"));
     on.disabled = stop >= stops.length;

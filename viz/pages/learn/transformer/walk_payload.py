@@ -129,6 +129,21 @@ class WalkCandidate:
     probability: Annotated[float, rounded(5)]
 
 
+@dataclass(frozen=True, slots=True)
+class Patches:
+    """The picture whose patches are the tokens from `first` on, line by line.
+
+    Attributes:
+        address: of the picture as the model saw it.
+        rows, columns: of patches.
+    """
+
+    address: str
+    rows: int
+    columns: int
+    first: int
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class WalkPicture:
     """The model with the sentence in it.
@@ -138,6 +153,7 @@ class WalkPicture:
         written: of each column of the decoder, the candidates for the next token; none for a prompt's.
         has_lengths: whether the lengths of the residual stream follow the weights, stack by stack, [level, token].
         numbers: all weights [site: layer, head, query, key], then the lengths, as compressed float32.
+        patches: of a model that reads pictures.
     """
 
     stacks: Sequence[WalkStack]
@@ -146,6 +162,7 @@ class WalkPicture:
     has_lengths: bool
     numbers: UInt8[np.ndarray, "byte"]
     colours: Mapping[str, str]
+    patches: Patches | None
     signed: Inks = DIVERGING_INKS
     sequential: Inks = SEQUENTIAL_INKS
     real_colour: str = HEAD_COLOURS[0]
@@ -181,7 +198,13 @@ class WalkPicture:
             has_lengths=has_lengths,
             numbers=numbers,
             colours=COLOURS,
+            patches=_patches(trace),
         )
+
+
+def _patches(trace: "Trace") -> Patches | None:
+    seen = trace.picture
+    return seen and Patches(data.picture_address(trace), seen.rows, seen.columns, seen.first_patch)
 
 
 def lacks_scores(reader: "Reader") -> str:

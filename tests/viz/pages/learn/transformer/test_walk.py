@@ -1,7 +1,9 @@
 """The Transformer as one picture: every number of every depth is the trace's, and every place has its address."""
 
+import base64
 import zlib
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -9,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig
 from model.checkpoint import save_checkpoint
 from model.nn.edits import SwitchOff
 from model.tokenizer import Tokenizer
+from model.trace.trace import Picture
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.pages.any_model import MODELS
@@ -58,6 +62,13 @@ def trace_of(app: AppTest) -> Trace:
     selection = app.session_state["selection"]
     trace: Trace = traces.trace(models.reader(selection.model), selection.common.text)
     return trace
+
+
+def trace_of_picture(app: AppTest) -> Picture:
+    selection = app.session_state["selection"]
+    seen = traces.trace(models.text_reader(selection.model), "", selection.common.picture_digest).picture
+    assert seen is not None
+    return seen
 
 
 def badges(app: AppTest) -> str:
@@ -425,6 +436,16 @@ def test_what_gives_no_parts_says_why(any_model: AppTest, name: str, why: str) -
     header = header_of(opened_with(any_model, name, "learn"))
     assert header["path"] is None
     assert why in header["noPath"]
+
+
+def test_a_model_of_pictures_is_given_the_picture_that_it_saw_in_its_patches(any_model: AppTest) -> None:
+    any_model.query_params.update(**TAB)
+    app = opened_with(any_model, "vit", "learn")
+    patches, (stack,) = header_of(app)["patches"], header_of(app)["stacks"]
+    seen = trace_of_picture(app)
+    content = base64.b64decode(patches["address"].removeprefix("data:image/png;base64,"))
+    np.testing.assert_array_equal(np.asarray(Image.open(BytesIO(content))), seen.pixels.numpy())
+    assert patches["first"] + patches["rows"] * patches["columns"] == stack["total"]
 
 
 @pytest.mark.parametrize("architecture", ["recurrent", "convolutional"])

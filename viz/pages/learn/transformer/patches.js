@@ -1,0 +1,48 @@
+// @ts-check
+// The picture that a model reads in patches: whole, with a frame around the patch that is looked at, and a patch a column.
+import { svg } from "../../../pictures/shared/drawing.js";
+
+/** The tokens from `first` on are patches, line by line. @typedef {{ address: string, rows: number, columns: number, first: number }} PatchData */
+
+const LARGEST_PATCH = 40;
+
+export class Patches {
+  frame = svg("rect", { class: "model-patch", width: 1, height: 1 });
+
+  /** @param {PatchData} data */
+  constructor(data) {
+    this.data = data;
+  }
+
+  /** Where a token's patch lies, in patches. @param {number} token */
+  at(token) {
+    const { columns, first } = this.data;
+    return [(token - first) % columns, Math.floor((token - first) / columns)];
+  }
+
+  /** The patch that a column reads, below its middle; null where it reads none. @param {number} middle @param {number} top @param {number} room @param {number} token */
+  columnOf(middle, top, room, token) {
+    if (token < this.data.first) return null;
+    const side = Math.min(room, LARGEST_PATCH);
+    const box = { x: middle - side / 2, y: top, width: side, height: side };
+    const look = { ...box, viewBox: `${this.at(token).join(" ")} 1 1` };
+    return svg("svg", look, svg("use", { href: "#walk-picture" }));
+  }
+
+  /** The whole picture. @param {number} x @param {number} height */
+  whole(x, height) {
+    const { address, rows, columns } = this.data;
+    const size = { width: columns, height: rows };
+    const image = svg("image", { href: address, ...size, id: "walk-picture", preserveAspectRatio: "none" });
+    const box = { x, y: 2, height, width: (height * columns) / rows };
+    return svg("svg", { ...box, viewBox: `0 0 ${columns} ${rows}`, overflow: "visible" }, image, this.frame);
+  }
+
+  /** @param {number} token that is looked at */
+  point(token) {
+    const [x, y] = this.at(token);
+    this.frame.setAttribute("x", String(x));
+    this.frame.setAttribute("y", String(y));
+    this.frame.toggleAttribute("hidden", token < this.data.first);
+  }
+}
