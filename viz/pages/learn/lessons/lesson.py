@@ -58,6 +58,8 @@ class Step:
         given: the arguments of the view.
         question: to be answered before the picture is seen; None for none.
         claims: comparisons that the text rests on, "weight > 0.5".
+        walk: where in the picture of the Transformer the step is shown, by names of the selection; empty where the view
+            draws a picture of its own.
         shown: where the story “Start here” shows it: the `page`, the `choices` there, and the `ring`, a selector of the
             parts that are ringed; empty in lessons.
     """
@@ -68,6 +70,7 @@ class Step:
     given: Mapping[str, Any]
     question: Question | None
     claims: tuple[str, ...]
+    walk: Mapping[str, Any]
     shown: Mapping[str, Any]
 
 
@@ -127,7 +130,9 @@ def _step(where: str, content: dict[str, Any]) -> Step:
             raise LessonFileError(
                 f"{where}: a claim is “name > number”, “name == name” or “name == 'word'”, not {claim!r}."
             )
-    return _made(Step, where, {"given": {}, "shown": {}} | content | {"question": question, "claims": claims})
+    return _made(
+        Step, where, {"given": {}, "walk": {}, "shown": {}} | content | {"question": question, "claims": claims}
+    )
 
 
 def _made(kind: type[Made], where: str, content: Mapping[str, Any]) -> Made:

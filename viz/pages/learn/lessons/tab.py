@@ -21,6 +21,7 @@ from viz.pages.learn.lessons.lesson import (
     right_answer,
 )
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Heads, Picture, Rows, View
+from viz.pages.learn.transformer import walk
 from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
@@ -190,17 +191,20 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
-        _full_page(view.full)
+        place = {**view.full.choices, **step.walk, "learn_tab": "The Transformer"}
+        _full_page(FullPage("learn", place) if step.walk else view.full)
     with shown:
         if not is_open:
             frame.note(_("Predict first: the picture appears after your answer."))
             return
         _seen().setdefault((lesson.name, number), False)
-        alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
-        draw(
-            view.picture, shipped.choice, key=f"lesson-{lesson.name}-{number}", name=f"{lesson.name} {number}", alt=alt
-        )
-        st.caption(glossary.explained(controls.markdown(view.caption)))
+        key, name = f"lesson-{lesson.name}-{number}", f"{lesson.name} {number}"
+        if step.walk:
+            walk.draw(shipped.trace(step.given["text"]), models.reader(shipped.choice), place, key, file_name(name))
+        else:
+            alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)
+            draw(view.picture, shipped.choice, key=key, name=name, alt=alt)
+            st.caption(glossary.explained(controls.markdown(view.caption)))
         if number == len(lesson.steps) and not present.is_on():
             _ending(lesson)
 

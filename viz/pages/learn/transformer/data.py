@@ -20,6 +20,7 @@ from model.analysis.residual_stream.norms import normed_batch as model_normed_ba
 from model.analysis.residual_stream.token_path import follow
 from model.errors import TraceError
 from model.sequence_translator import SequenceTranslator
+from model.trace.trace import Picture
 from model.translator import Translator
 from viz.access import traces
 from viz.pictures import payload
@@ -46,14 +47,12 @@ def layers_of(trace: Trace, stack: Stack) -> int:
     return max((layers for site, (layers, _heads) in trace.shapes.items() if site.startswith(stack)), default=1)
 
 
-def picture_address(trace: Trace) -> str:
-    """The picture that the model saw, as a PNG in an address; "" of a text."""
-    if trace.picture is None:
-        return ""
+def picture_address(picture: Picture) -> str:
+    """A picture as the model saw it, as a PNG in an address."""
     from PIL import Image
 
     saved = BytesIO()
-    Image.fromarray(trace.picture.pixels.numpy()).save(saved, "PNG")
+    Image.fromarray(picture.pixels.numpy()).save(saved, "PNG")
     return f"data:image/png;base64,{b64encode(saved.getvalue()).decode('ascii')}"
 
 

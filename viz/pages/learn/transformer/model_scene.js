@@ -5,7 +5,7 @@ import { svg } from "../../../pictures/shared/drawing.js";
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { closest, hearItems } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
+import { clamp, element, isPresented, tokenElement, zoomOf } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
 import { lineName } from "./model_columns.js";
 import { Patches } from "./patches.js";
@@ -24,6 +24,7 @@ const [ROOMY, TIGHT] = [
   [26, 16],
 ];
 const TIGHT_BELOW = 600;
+const PRESENT_BAR = 40;
 const WIDEST_COLUMN_ROOM = 46;
 /** Of a row that nobody looks at, lines at least this strong are drawn, so many at most. */
 const [FAINT_WEIGHT, FAINT_LINES, SHOWN_WEIGHT] = [0.25, 2, 0.02];
@@ -85,6 +86,12 @@ export class ModelScene {
     this.room = clamp(7, (width - margin - gap * stacks.length) / Math.max(count, 1), WIDEST_COLUMN_ROOM);
     const layers = Math.max(...stacks.map((stack) => stack.layers));
     this.level = clamp(26, 380 / (layers + 1), 62);
+    if (isPresented(this.walk.root)) {
+      // On a projector it fills the screen above the bar.
+      const { top } = this.walk.holder.getBoundingClientRect();
+      const height = (innerHeight - top) / zoomOf(this.walk.root) - PRESENT_BAR - OUTPUT_ROOM - TOKEN_ROOM;
+      this.level = clamp(20, height / (layers + 0.5), 120);
+    }
     this.bottom = OUTPUT_ROOM + (layers + 0.5) * this.level;
     let left = margin;
     for (const { name, tokens } of stacks) {

@@ -4,9 +4,10 @@ Five depths: the model, a layer at a token, a head with one of its rows, one wei
 score. Where a person is stands in the address. `walk.js` draws; here are the numbers, and the way of fifteen stops.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
@@ -15,12 +16,13 @@ from viz.pages.learn.transformer import data, embeddings, walk_file
 from viz.pages.learn.transformer.walk_payload import COMPONENT, MOST, Told, WalkPicture, WalkState, lacks_scores
 from viz.pictures import payload
 from viz.pictures.payload import read
-from viz.pictures.player.exchange import play
+from viz.pictures.player.exchange import play, reported_state
 from viz.selection import state
+from viz.selection.selection import Selection
 from viz.text.messages import _
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import SITES, file_name, head_name
-from viz.ui import export, finding, frame, number_controls, sentence, trace_tables
+from viz.ui import export, finding, frame, number_controls, present, sentence, trace_tables
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -70,10 +72,27 @@ def _walk(trace: "Trace") -> None:
         elif asked.depth != "model" and told.origin is not None:
             shown, keys = told.origin.shown, told.origin.key_tokens
             number_controls.table_button(_("Table (CSV)"), partial(trace_tables.row_origin, shown, keys), name)
-    for caution in data.cautions(trace, reader, told.path):
-        st.caption(caution)
-    embeddings.offer(trace, reader, asked.stack, asked.row, asked.layer)
+    if not present.is_on():
+        for caution in data.cautions(trace, reader, told.path):
+            st.caption(caution)
+        embeddings.offer(trace, reader, asked.stack, asked.row, asked.layer)
     export.files(partial(walk_file.offer, trace, reader, asked))
+
+
+def draw(trace: "Trace", reader: "Reader", choices: Mapping[str, Any], key: str, name: str) -> None:
+    """The picture alone, as part of a lesson.
+
+    Args:
+        trace, reader: of the sentence.
+        choices: by their names in the selection, where it begins; a person may go on from there.
+        key: of the component.
+        name: of pictures that are saved from it.
+    """
+    asked, hear = place_in(trace, reader, Selection().changed(**choices)), partial(_read, trace)
+    place = reported_state(hear, key) or asked
+    picture = WalkPicture.of(trace, reader, place)
+    more = {"name": name, **Told.of(trace, reader, place).packed()}
+    play(COMPONENT, picture, asked=asked, read=hear, digest=payload.digest(picture), key=key, more=more)
 
 
 def _read(trace: "Trace", value: object) -> WalkState | None:
@@ -81,9 +100,10 @@ def _read(trace: "Trace", value: object) -> WalkState | None:
     return heard if heard is not None and heard.fits(trace) else None
 
 
-def place_in(trace: "Trace", reader: "Reader") -> WalkState:
-    """Where a person is, with what is most worth seeing where they have not chosen."""
-    common, learn = state.current().common, state.current().learn
+def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = None) -> WalkState:
+    """Where a person is, or what another selection says, with what is most worth seeing where that leaves it open."""
+    selection = selection or state.current()
+    common, learn = selection.common, selection.learn
     sites = [site for site in SITES if site in trace.sites]
     site = common.site if common.site in sites else sites[0]
     queries, keys = map(len, trace.axis_tokens(site))
@@ -92,7 +112,7 @@ def place_in(trace: "Trace", reader: "Reader") -> WalkState:
     row, key = finding.default_cell(trace, site)
     if common.token is not None and common.token < queries:
         row, key = common.token, None
-    elif _shows_undivided(trace, site, layer):
+    elif _shows_undivided(trace, selection, site, layer):
         row, key = attention.row_that_scaling_changes(trace, site, layer, head), None
     place = WalkState(
         step=MOST - 1 if learn.map_step is None else min(learn.map_step, MOST - 1),
@@ -118,9 +138,9 @@ def place_in(trace: "Trace", reader: "Reader") -> WalkState:
     return replace(place, key=key)
 
 
-def _shows_undivided(trace: "Trace", site: str, layer: int) -> bool:
+def _shows_undivided(trace: "Trace", selection: Selection, site: str, layer: int) -> bool:
     """Whether the division by √d_k is switched off, in a text of which whole matrices are small."""
-    is_off = not state.current().attention.scaled and trace.knows_inputs
+    is_off = not selection.attention.scaled and trace.knows_inputs
     return is_off and trace.attention(site, layer).scale != 1 and not long_texts.is_long(trace, site)
 
 

@@ -204,7 +204,9 @@ class WalkPicture:
 
 def _patches(trace: "Trace") -> Patches | None:
     seen = trace.picture
-    return seen and Patches(data.picture_address(trace), seen.rows, seen.columns, seen.first_patch)
+    if seen is None:
+        return None
+    return Patches(data.picture_address(seen), seen.rows, seen.columns, seen.first_patch)
 
 
 def lacks_scores(reader: "Reader") -> str:
