@@ -119,10 +119,11 @@ export class ModelScene {
     this.changed = state.edit && this.walk.isHere ? this.walk.header.changed : null;
     const open = [state.site, state.layer, state.head];
     const edit = this.changed && [state.edit, ...open, state.row, state.key];
-    const drawn = JSON.stringify([width, state.lines, state.lines === "chosen" && open, edit]);
+    this.layOut(width);
+    const drawn = JSON.stringify([width, this.level, state.lines, state.lines === "chosen" && open, edit]);
     if (drawn !== this.drawn) {
       this.drawn = drawn;
-      this.build(width);
+      this.build();
     }
     this.followed = { stack: this.columns.stackOf(state.site), column: this.followedColumn };
     this.drawStep();
@@ -134,9 +135,7 @@ export class ModelScene {
     return clamp(0, row - this.columns.stackOf(site).first, this.columns.stackOf(site).tokens.length - 1);
   }
 
-  /** @param {number} width */
-  build(width) {
-    this.layOut(width);
+  build() {
     this.born = [];
     this.edges = [];
     const { width: w, height: h } = this.size;
