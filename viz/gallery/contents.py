@@ -13,6 +13,7 @@ from model import SwitchOff, later
 from viz.access import attention, models, traces
 from viz.access.findings import Finding
 from viz.gallery import drawings
+from viz.pages.decoding.film.data import film
 from viz.pages.paper.through_training.data import FILE
 from viz.pictures.offline import Drawing
 from viz.selection import catalogue
@@ -144,7 +145,7 @@ def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> 
             query = found.link.row if is_found and found.link is not None else None
             yield sites.label(site), drawings.heads_of(trace, site, _opened(trace, site, found), query)
             if is_found and trace.steps:
-                yield _("Film"), drawings.film_of(trace, models.writer(choice))
+                yield _("Film"), drawings.film_of(film(trace, models.writer(choice)), trace.text)
 
     weights = trace.weights(found.site, found.layer, heads=[found.head])[0].numpy()
     return Exhibit(group, choice, trace.text, trace.translation, note, weights, sections, trace, found)

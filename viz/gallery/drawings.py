@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -15,13 +15,12 @@ from viz.pages.attention.opened_head import captions, lines_component
 from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
-from viz.pages.decoding.film.component import PlayerState
-from viz.pages.decoding.film.data import film as film_data
+from viz.pages.decoding.film.component import PlayerData, PlayerState
 from viz.pages.paper.through_training import component as training_film
 from viz.pages.paper.through_training import data as training_data
 from viz.pages.paper.through_training.component import FilmState
 from viz.pictures import payload
-from viz.pictures.focus import AXES, FocusAxis, FocusHead, Side
+from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
 from viz.pictures.matrix_picture.component import Kept
 from viz.pictures.offline import Drawing, Part, all_heads
 from viz.pictures.player.exchange import begun
@@ -34,7 +33,6 @@ from viz.ui.words import WordLine, Words
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.reader import Writer
 
 #: Of a smaller attention every head can be opened: bytes of all exact weights.
 MOST_BYTES: Final = 1_000_000
@@ -95,8 +93,8 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
     weights, rows, keys = stacked(trace, site), trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
     title, kept = sites.label(site), Kept(row=query)
-    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, site=site, kept=kept)
-    layers = [lines_data(weights[layer], rows, keys, layer, title, site) for layer in range(len(weights))]
+    grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=any_head(site), kept=kept)
+    layers = [lines_data(weights[layer], rows, keys, layer, title, any_head(site)) for layer in range(len(weights))]
     choices = [] if only_opened else list(np.ndindex(weights.shape[:2]))
     first, *others = (
         begun(layers[layer], LinesView((head,), query if not number else None), number + 1)
@@ -126,9 +124,9 @@ def lines_data(
     keys: Sequence[str],
     layer: int,
     title: str,
-    site: str = "",
+    focus: FocusHead | None = None,
 ) -> LinesData:
-    """The heads of a layer as lines; `site` as of `all_heads`."""
+    """The heads of a layer as lines; `focus` as of `all_heads`."""
     return LinesData(
         values=weights,
         top=1.0,
@@ -138,7 +136,7 @@ def lines_data(
         number=_("weight"),
         title=title,
         file_name="lines",
-        focus=FocusHead(site, "", *AXES[site]) if site else None,
+        focus=focus,
     )
 
 
@@ -147,18 +145,12 @@ def drawn_lines(data: LinesData, view: LinesView, alt: str) -> Drawing:
     return Drawing([Part(lines_component.COMPONENT, begun(data, view))], len(data.values), alt)
 
 
-def film_of(trace: "Trace", writer: "Writer") -> Drawing:
-    """A translation as it was written, step by step.
-
-    Args:
-        trace: of what a model wrote.
-        writer: the model.
-    """
-    data = film_data(trace, writer)
+def film_of(data: PlayerData, text: str) -> Drawing:
+    """What was written, step by step, of a text."""
     packed = begun(data, PlayerState(0), name="film", note="", head_names=((), ()))
     # Nothing is written instead here: that takes the page.
     hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
-    alt = _("Film of {count} steps: {text}", count=len(data.steps), text=trace.text)
+    alt = _("Film of {count} steps: {text}", count=len(data.steps), text=text)
     return Drawing([Part(film_player.COMPONENT, packed, hides=hides)], data.heads, alt)
 
 
@@ -171,7 +163,7 @@ def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"
     opened = training_data.at(path)
     found = training_data.opens_on(opened)
     view = training_data.view(opened, found.sentence, found.site, found.metric)
-    more = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
+    more: dict[str, Any] = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
     packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
     sentence = opened.film.sentences[found.sentence]
     weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)

@@ -78,7 +78,8 @@ class _Site:
         return sites.file_name(f"{number + 1:02}", sentence=self.exhibits[number].text).removeprefix("headlight-")
 
     def _write_start(self) -> None:
-        pictures, figures = [], ""
+        pictures: list[Drawing] = []
+        figures = ""
         for number, exhibit in enumerate(self.exhibits[: 2 if self.has_story else 1]):
             if exhibit.trace is None or exhibit.choice is None or exhibit.found is None:
                 continue

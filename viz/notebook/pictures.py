@@ -1,15 +1,20 @@
 """What a notebook can show: a grid of all heads with the open one below, heads as lines, a film."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from model.errors import TraceError
 from viz.gallery.drawings import MOST_LINES, drawn_lines, film_of, lines_data, stacked
 from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head.lines_component import LinesView
+from viz.pages.decoding.film.data import film as film_data
+from viz.pictures.focus import FocusAxis, FocusHead, any_head, of_text
 from viz.pictures.offline import all_heads
+from viz.pictures.payload import fingerprint
 from viz.text import sites
 
 if TYPE_CHECKING:
@@ -37,12 +42,12 @@ def heads(
         ValueError: there is no such site or head, weights and tokens do not fit or are empty, a token is not text, or
             the picture would be too large.
     """
-    weights, queries, keys, title = _weights(given, site, queries, keys, ("layer", "head"))
+    weights, queries, keys, title, focus = _weights(given, site, queries, keys, ("layer", "head"))
     layers, count = weights.shape[:2]
     if tuple(opened) not in np.ndindex(layers, count):
         raise ValueError(f"There is no head {opened}: layers run from 0 to {layers - 1}, heads from 0 to {count - 1}.")
     layer, head = map(int, opened)
-    return Picture(all_heads(weights, queries, keys, title, (layer, head)))
+    return Picture(all_heads(weights, queries, keys, title, (layer, head), focus=focus))
 
 
 def lines(
@@ -66,7 +71,7 @@ def lines(
         ValueError: there is no such site, layer or head, weights and tokens do not fit or are empty, or a token is not
             text.
     """
-    values, queries, keys, title = _weights(given, site, queries, keys, ("head",))
+    values, queries, keys, title, focus = _weights(given, site, queries, keys, ("head",))
     number = 0
     if _is_trace(given):
         number, layers = layer, len(values)
@@ -78,24 +83,32 @@ def lines(
     on = set(() if shown is None else shown) or {0}
     if not on.issubset(range(len(values))):
         raise ValueError(f"Expected some of heads 0 to {len(values) - 1}, got {list(on)}.")
-    data = lines_data(values, queries, keys, number, title)
+    data = lines_data(values, queries, keys, number, title, focus)
     view = LinesView(tuple(sorted(map(int, on))))
     return Picture(drawn_lines(data, view, f"{title}, layer {number + 1}: heads as lines between tokens"))
 
 
 def film(trace: "Trace", writer: "Writer") -> Picture:
-    """A translation as it was written, step by step, with ← and →.
+    """What a model wrote, step by step, with ← and →.
 
     Args:
-        trace: of what a model wrote.
+        trace: of what a model wrote: a translator's, or that of a session of a decoder.
         writer: the model.
 
     Raises:
         ValueError: nothing was written.
     """
-    if not trace.steps:
-        raise ValueError("Expected a trace of what a model wrote; this one only read. `model.trace(text)` writes.")
-    return Picture(film_of(trace, writer))
+    try:
+        # A decoder's session has the steps that read the text, too.
+        trace = trace.only_written(trace.steps[-len(writer.spread(trace).chosen_ranks) :])
+    except TraceError as error:
+        raise ValueError(
+            "Expected a trace of what a model wrote; this one only read. A translator's `trace(text)` writes; of other "
+            "models take `session = model.decode(text)`, `session.run()` and `session.trace()`."
+        ) from error
+    data = film_data(trace, writer)
+    rows, of_source, own = (_of_text(axis, trace) for axis in data.axes)
+    return Picture(film_of(replace(data, axes=(rows, of_source, own)), trace.text))
 
 
 def _is_trace(given: object) -> bool:
@@ -108,9 +121,9 @@ def _weights(
     queries: Sequence[str] | None,
     keys: Sequence[str] | None,
     axes: Sequence[str],
-) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...], str]:
+) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...], str, FocusHead | None]:
     """Weights [layer, head, query, key] of a trace, or [*axes, query, key] as they are given; the tokens of rows and
-    columns, and what is shown.
+    columns, what is shown, and of a trace how pictures of the same text know it.
     """
     if _is_trace(given):
         trace: Trace = given  # type: ignore[assignment]
@@ -120,7 +133,9 @@ def _weights(
         if site not in trace.sites:
             raise ValueError(f"There is no site {site!r} in this trace; it has {', '.join(trace.sites)}.")
         rows, columns = trace.axis_names(site)
-        return stacked(trace, site), tuple(rows), tuple(columns), sites.label(site)
+        head = any_head(site)
+        focus = replace(head, rows=_of_text(head.rows, trace), columns=_of_text(head.columns, trace))
+        return stacked(trace, site), tuple(rows), tuple(columns), sites.label(site), focus
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)
@@ -136,7 +151,13 @@ def _weights(
         raise ValueError(f"Expected at least one {', '.join(axes)}, query and key, got {list(weights.shape)}.")
     if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= 1 + 1e-4):
         raise ValueError("Expected weights between 0 and 1, as a softmax gives them.")
-    return weights, rows, columns, "Attention"
+    return weights, rows, columns, "Attention", None
+
+
+def _of_text(axis: FocusAxis, trace: "Trace") -> FocusAxis:
+    """The axis under a name that only pictures of the same tokens share: those of other texts do not answer it."""
+    tokens = trace.source_tokens if axis.side == "source" else trace.target_tokens
+    return of_text(axis, fingerprint(*tokens))
 
 
 def _tokens(name: str, given: Sequence[str]) -> tuple[str, ...]:

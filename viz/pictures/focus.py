@@ -7,13 +7,14 @@ Labels are also named by the role of a chat that they are of (`chat_roles.js`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from viz import theme
 from viz.text.sites import CROSS, DECODER, ENCODER
 
-#: Whose tokens they are: of the text that an encoder reads, or of what a decoder reads; and of a sentence beside it.
-Side = Literal["source", "target", "other source", "other target"]
+#: Whose tokens they are: "source", the text that an encoder reads, or "target", what a decoder reads; where several
+#: texts are in sight, with the name of the text in front (`of_text`).
+Side = str
 #: For each label the positions of its tokens.
 Groups = Sequence[Sequence[int]]
 
@@ -41,10 +42,14 @@ class FocusAxis:
     groups: Groups | None = None
 
 
+def of_text(axis: FocusAxis, name: str) -> FocusAxis:
+    """The same axis of another text, whose pictures answer one another alone."""
+    return replace(axis, side=f"{name} {axis.side}")
+
+
 def beside(axis: FocusAxis) -> FocusAxis:
     """The same axis of a sentence that stands beside another one on its page."""
-    sides: Mapping[Side, Side] = {"source": "other source", "target": "other target"}
-    return replace(axis, side=sides[axis.side])
+    return of_text(axis, "other")
 
 
 #: The queries and the keys of each site.
@@ -69,6 +74,11 @@ class FocusHead:
     name: str
     rows: FocusAxis
     columns: FocusAxis
+
+
+def any_head(site: str) -> FocusHead:
+    """What all heads of an attention share; each is called something else."""
+    return FocusHead(site, "", *AXES[site])
 
 
 def head(name: str, site: str, rows: Groups, columns: Groups) -> FocusHead:

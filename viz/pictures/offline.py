@@ -11,9 +11,10 @@ import json
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from html import escape
+from itertools import product
 from pathlib import Path
 from typing import Final, Literal
 
@@ -22,7 +23,7 @@ from jaxtyping import Float
 
 from viz.pictures import payload
 from viz.pictures.component import Component
-from viz.pictures.focus import AXES, FocusHead
+from viz.pictures.focus import FocusHead
 from viz.pictures.head_grid import component as head_grid
 from viz.pictures.head_grid.component import Grid, HeadChoice
 from viz.pictures.matrix_picture import component as matrix_picture
@@ -119,7 +120,7 @@ def all_heads(
     opened: tuple[int, int],
     *,
     only_opened: bool = False,
-    site: str = "",
+    focus: FocusHead | None = None,
     kept: Kept = Kept(),  # noqa: B008 - it never changes
 ) -> Drawing:
     """Every head as a tile, and the open one large below; a click opens another one.
@@ -130,18 +131,19 @@ def all_heads(
         title: what the attention is called.
         opened: layer and head that are open, from 0.
         only_opened: leave out the exact weights of the other heads, which then cannot be opened.
-        site: which attention it is, so that what is pointed at in one picture is marked in all; "" for any other.
+        focus: what its heads share, so that what is pointed at in one picture is marked in all.
         kept: the row and the column that are kept in the open head.
     """
     layers, heads = weights.shape[:2]
 
     def drawn(layer: int, head: int, kept: Kept) -> bytes:
         name = sites.head_label(layer, head)
-        focus = FocusHead(site, name, *AXES[site]) if site else None
-        return _matrix(weights[layer, head], queries, keys, f"{title}, {name}", focus, kept)
+        own = None if focus is None else replace(focus, name=name)
+        return _matrix(weights[layer, head], queries, keys, f"{title}, {name}", own, kept)
 
-    choices = () if only_opened else tuple(drawn(*head, Kept()) for head in np.ndindex(layers, heads))
-    grid = drawn_grid(weights, queries, keys, title, opened)
+    every = () if only_opened else product(range(layers), range(heads))
+    choices = tuple(drawn(layer, head, Kept()) for layer, head in every)
+    grid = drawn_grid(weights, queries, keys, title, opened, focus)
     matrix = Part(matrix_picture.COMPONENT, drawn(*opened, kept), choices)
     alt = _("{site}: every head of {layers} layers as a tile, and one of them enlarged", site=title, layers=layers)
     return Drawing([*grid.parts, matrix], heads, alt)
@@ -153,9 +155,10 @@ def drawn_grid(
     keys: Sequence[str],
     title: str,
     opened: tuple[int, int],
+    focus: FocusHead | None = None,
 ) -> Drawing:
     """Every head as a tile; arguments as of `all_heads`."""
-    tiles, frame, grid = grid_of(weights, queries, keys, title, opened)
+    tiles, frame, grid = grid_of(weights, queries, keys, title, opened, focus)
     parts = [
         Part(store.COMPONENT, payload.pack(frame, store.as_array(tiles))),
         Part(head_grid.COMPONENT, payload.pack(grid)),
@@ -175,11 +178,13 @@ def grid_of(
     keys: Sequence[str],
     title: str,
     opened: tuple[int, int],
+    focus: FocusHead | None = None,
 ) -> tuple[Tiles, store.Frame, Grid]:
     """The tiles of all heads, their frame and the grid that shows them; arguments as of `all_heads`."""
     address = f"offline-{fingerprint(title, *queries, weights)}"
     tiles = Tiles.of(weights.shape, iter(weights))
-    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address)
+    axes = None if focus is None else (focus.rows, focus.columns)
+    frame = store.Frame(spec=tiles.spec, query_tokens=queries, key_tokens=keys, address=address, axes=axes)
     return tiles, frame, Grid(address=address, shape=weights.shape[:2], selected=HeadChoice(*opened), caption=title)
 
 

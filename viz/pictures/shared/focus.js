@@ -3,15 +3,14 @@
 // is a module of its own; here they meet, without the server. Places are named by tokens, which all of them share.
 
 /**
- * Tokens of one side: the text that an encoder reads, or what a decoder reads; and of a sentence beside it. A word has a
- * name; of several words, `words` has the tokens of each.
- * @typedef {"source" | "target" | "other source" | "other target"} Side
- * @typedef {{ side: Side, tokens: number[], name?: string, words?: number[][] }} Place
+ * Tokens of one side: "source", the text that an encoder reads, or "target", what a decoder reads, with the name of the
+ * text in front where several are in sight. A word has a name; of several words, `words` has the tokens of each.
+ * @typedef {{ side: string, tokens: number[], name?: string, words?: number[][] }} Place
  */
 /** What a person points at: tokens that look, tokens looked at, or both. @typedef {{ query: Place | null, key: Place | null }} Focus */
 /**
  * Rows or columns of a picture: the tokens of each, or null where each has that of its number, or one `ahead` of it.
- * @typedef {{ side: Place["side"], ahead: number, groups: number[][] | null }} Axis
+ * @typedef {{ side: string, ahead: number, groups: number[][] | null }} Axis
  */
 /**
  * A head that is open, as its picture has it: what it is called, its sides with their labels, the row and the column that

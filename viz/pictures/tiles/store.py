@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import UInt8
 
 from viz.pictures.component import Component
-from viz.pictures.focus import AXES
-from viz.pictures.payload import FLAT, LOCAL, Text, Tokens, encoded
+from viz.pictures.focus import FocusAxis
+from viz.pictures.payload import FLAT, Text, Tokens
 from viz.pictures.tiles.codes import CellCode, GridSpec, LayerTiles, Tiles
 from viz.text.messages import said
 
@@ -27,7 +27,7 @@ class Frame(CellCode):
         spec: the sizes.
         query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
         address: names these very tiles; others need another one.
-        site: the attention, where its tokens are marked as other pictures of the page point at them.
+        axes: by which tokens other pictures know its rows and its columns.
         number, top: what one number is called, and what 1 stands for.
     """
 
@@ -35,17 +35,13 @@ class Frame(CellCode):
     query_tokens: Tokens
     key_tokens: Tokens
     address: str
-    site: Annotated[str | None, LOCAL] = None
+    axes: tuple[FocusAxis, FocusAxis] | None = None
     number: Text = _WEIGHT
     top: float = 1.0
 
     def __post_init__(self) -> None:
         tokens = (len(self.query_tokens), len(self.key_tokens))
         assert tokens == (self.spec.queries, self.spec.keys), "one token for each query row and each key column"
-
-    def derived(self) -> dict[str, object]:
-        """By which tokens the page's other pictures know rows and columns."""
-        return super().derived() | {"axes": None if self.site is None else [*map(encoded, AXES[self.site])]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from viz.access import attention, chats, long_texts, models
 from viz.access.head_jobs import of_model
+from viz.pictures.focus import AXES
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.pictures.tiles.store import Frame, send_frame, send_layer, send_tiles
 from viz.selection import state
@@ -50,7 +51,7 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
             query_tokens=trace.row_names(site),
             key_tokens=trace.axis_names(site)[1],
             address=attention.tiles_key(trace, site, measure),
-            site=site,
+            axes=AXES[site],
             number=MEASURES[measure].number,
             top=measured.top,
         ),
@@ -155,7 +156,7 @@ def _send_layers(
         query_tokens=trace.row_names(site),
         key_tokens=trace.axis_names(site)[1],
         address=address,
-        site=site,
+        axes=AXES[site],
     )
     send_frame(empty, key=f"tiles-{site}")
     for layer in sorted(ready):

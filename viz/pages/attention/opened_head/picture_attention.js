@@ -169,7 +169,7 @@ class PictureAttention extends View {
     const { title, tokens, query } = this.data;
     const patch = this.patchAt(event);
     const [token, number] = this.approach(patch);
-    const place = (/** @type {number} */ at) => ({ side: /** @type {const} */ ("source"), tokens: [at] });
+    const place = (/** @type {number} */ at) => ({ side: "source", tokens: [at] });
     pointAt({ query: place(query), key: place(this.data.firstPatch + patch) });
     this.tooltip.show(event, title, tokens[query], token, number);
   }

@@ -190,7 +190,7 @@ class DecodePlayer extends PlayerView {
       return values[row * count + (key < first ? key : key - first)];
     };
     this.offered = {
-      site: axes[1].side === "source" ? "decoder.cross" : "decoder.self",
+      site: parts.length > 1 ? "decoder.self" : "decoder.cross",
       name: headLabel(layer, head),
       rows: axes[0],
       columns: { side: axes[1].side, ahead: 0, groups },

@@ -387,7 +387,7 @@ export class ModelScene {
     this.pointed = `${stack.name} ${column}`;
     this.over(stack, column);
     const place = {
-      side: /** @type {"source" | "target"} */ (stack.name === "encoder" ? "source" : "target"),
+      side: stack.name === "encoder" ? "source" : "target",
       tokens: [stack.first + column],
     };
     pointAt({ query: place, key: null });
