@@ -32,7 +32,7 @@ _STYLE: Final = (_FOLDER / "gallery.css").read_text(encoding="utf-8")
 _DRAW: Final = (_FOLDER / "draw_gallery.js").read_text(encoding="utf-8")
 _MARK: Final = (_FOLDER.parent / "mark.svg").read_text(encoding="utf-8")
 _LEAVE: Final = "globalThis.headlightGallery ??= { pictures: [], scripts: {} };\nheadlightGallery."
-#: A card has a line for each weight from this one on, in a picture of this width and height.
+#: A card has a line for each weight from this part of the largest on, in a picture of this width and height.
 _LEAST, _WIDE, _HIGH = 0.08, 240, 64
 #: Characters of a text on a card.
 _LONGEST: Final = 120
@@ -189,10 +189,11 @@ def _with_bold(text: str) -> str:
 
 def _thumbnail(weights: Float[np.ndarray, "query key"]) -> str:
     """A head as lines from its queries below to its keys above."""
+    shares = weights / max(float(weights.max()), 1e-9)
     below, above = (np.linspace(6, _WIDE - 6, 2 * count + 1)[1::2] for count in weights.shape)
     lines = "".join(
-        f'<path d="M{below[query]:.0f} {_HIGH - 5}L{above[key]:.0f} 5" opacity="{weights[query, key]:.2f}"/>'
-        for query, key in np.argwhere(weights >= _LEAST)
+        f'<path d="M{below[query]:.0f} {_HIGH - 5}L{above[key]:.0f} 5" opacity="{shares[query, key]:.2f}"/>'
+        for query, key in np.argwhere(shares >= _LEAST)
     )
     dots = "".join(
         f'<circle cx="{x:.0f}" cy="{y}" r="2"/>' for side, y in ((above, 5), (below, _HIGH - 5)) for x in side
