@@ -1,5 +1,6 @@
 """The package that people install: one import name, one command, and nothing called `model` or `viz` beside it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -72,6 +73,42 @@ def test_the_readmes_example_the_names_the_command_and_the_app_work_without_pack
     assert "python -m model" not in "\n".join(help_)
     assert app == "[] True"
     assert ours == "[]"
+
+
+@pytest.mark.filterwarnings("default")
+def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path, tmp_path: Path) -> None:
+    """One after another in one process, for torch takes seconds to begin."""
+    import nbformat
+    from jupyter_client.manager import KernelManager
+    from nbclient import NotebookClient
+
+    shown = {}
+    manager = KernelManager()
+    manager.start_kernel(env=os.environ | {"PYTHONPATH": str(site)}, cwd=str(tmp_path))
+    try:
+        for path in sorted((ROOT / ".github" / "docs" / "notebooks").glob("*.ipynb")):
+            notebook = nbformat.read(path, as_version=4)
+            client = NotebookClient(notebook, km=manager, timeout=PATIENCE)
+            client.execute()
+            client.kc.stop_channels()
+            outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+            views = [each for each in outputs if "application/vnd.jupyter.widget-view+json" in each.get("data", {})]
+            text = "".join(output.get("text", "") for output in outputs if output.get("name") == "stdout")
+            shown[path.name[0]] = len(views), text
+    finally:
+        manager.shutdown_kernel(now=True)
+    # Libraries may show progress of their own besides.
+    least = {"1": 3, "2": 2, "3": 2, "4": 1}
+    assert shown.keys() == least.keys()
+    assert all(views >= least[name] for name, (views, _) in shown.items())
+    # What each text says of its model is so.
+    assert "PointAt: Die Tier überquerte die Straße nicht, weil sie" in shown["1"][1]
+    assert "is_exact=True" in shown["2"][1]
+    assert re.search("0 heads off: .* → 'k wnvb. qsxk", shown["3"][1])
+    no_positions = re.search(r"no-positions: (.*) \| (.*)", shown["4"][1])
+    assert no_positions is not None
+    assert no_positions[1] == no_positions[2]
+    assert (tmp_path / "heads.html").is_file()
 
 
 @pytest.mark.parametrize(

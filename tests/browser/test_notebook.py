@@ -9,6 +9,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from model import Translator
 from viz.notebook import film, heads, lines, save
+from viz.pictures.offline import text_page
 
 TOKENS = ["a", "b", "c"]
 
@@ -54,3 +55,18 @@ def test_saved_lines_and_a_saved_film_are_handled_like_those_of_the_pages(
     tab.get_by_role("button", name="Step forward (→)").click()
     expect(tab.get_by_text(f"Step 2 of {len(trace.steps)}", exact=True)).to_be_visible()
     expect(tab.get_by_role("button", name="Sample from here")).to_be_hidden()
+
+
+def test_what_is_pointed_at_in_one_picture_is_marked_in_those_of_the_same_text_alone(
+    tab: Page, tmp_path: Path, translator: Translator
+) -> None:
+    one, other = (translator.trace(text) for text in ("Tom told me.", "Tom told him."))
+    pictures = [heads(one, "encoder.self"), lines(one, "encoder.self"), heads(other, "encoder.self")]
+    body = "".join(f'<div id="picture-{number}"></div>' for number in range(len(pictures)))
+    page = tmp_path / "all.html"
+    page.write_text(text_page("all", body, drawings=[picture.drawing for picture in pictures]), encoding="utf-8")
+    tab.goto(page.as_uri())
+    marked = [tab.locator(f"#picture-{number} .matrix-picture .pointed-frame:visible") for number in (0, 2)]
+    tab.locator("#picture-1 [role='option']").first.hover()
+    expect(marked[0]).to_have_count(1)
+    expect(marked[1]).to_have_count(0)

@@ -163,7 +163,8 @@ def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"
     opened = training_data.at(path)
     found = training_data.opens_on(opened)
     view = training_data.view(opened, found.sentence, found.site, found.metric)
-    more: dict[str, Any] = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
+    threshold = training_data.job_threshold(found.site, found.metric)
+    more: dict[str, Any] = {"name": "training", "finding": "", "threshold": threshold}
     packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
     sentence = opened.film.sentences[found.sentence]
     weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)

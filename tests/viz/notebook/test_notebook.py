@@ -12,14 +12,13 @@ import pytest
 import torch
 
 from model import Trace, Translator
+from model.opening import as_writer, open_reader
 from tests.paths import ROOT
-from tests.patience import PATIENCE
 from tests.viz.sent import unpack
 from viz.notebook import Picture, film, heads, lines, save
 from viz.notebook import widget as widgets
 
 TEXT = "Tom told me."
-NOTEBOOK = Path(__file__).with_name("attention.ipynb")
 
 
 @pytest.fixture(scope="module")
@@ -79,11 +78,32 @@ def test_a_trace_takes_no_tokens_but_its_own(trace: Trace, draw: Callable[..., o
             draw(trace, "encoder.self", **tokens)
 
 
-def test_a_film_has_every_step(translator: Translator, trace: Trace) -> None:
+def test_a_film_has_every_step_that_wrote(translator: Translator, trace: Trace) -> None:
     ((_, (packed,)),) = parts(film(trace, translator))
     assert len(unpack(packed)[0]["steps"]) == len(trace.steps)
-    with pytest.raises(ValueError, match="this one only read"):
-        film(replace(trace, steps=()), translator)
+    decoder = as_writer(open_reader(ROOT / "checkpoints" / "induction"))
+    session = decoder.decode("abc abc a")
+    for _step in range(3):
+        session.step()
+    ((_, (packed,)),) = parts(film(session.trace(), decoder))
+    assert [step["token"] for step in unpack(packed)[0]["steps"]] == [step.token for step in session.steps]
+    for read, writer in ((replace(trace, steps=()), translator), (decoder.trace("abc abc a"), decoder)):
+        with pytest.raises(ValueError, match=r"this one only read.*session\.run\(\)"):
+            film(read, writer)
+
+
+def test_pictures_of_one_text_know_each_others_tokens_and_those_of_another_do_not(translator: Translator) -> None:
+    def sides(picture: Picture, part: int) -> list[object]:
+        header = unpack(parts(picture)[part][1][0])[0]
+        axes = header.get("axes") if part == 0 else [header["focus"]["rows"], header["focus"]["columns"]]
+        return [axis["side"] for axis in axes]  # type: ignore[union-attr]
+
+    one, other = (translator.trace(text) for text in (TEXT, "Tom told him."))
+    grid = heads(one, "decoder.cross")
+    drawn = [(grid, 0), (grid, 2), (film(one, translator), 0)]
+    assert len({tuple(sides(picture, part)[:2]) for picture, part in drawn}) == 1
+    assert sides(heads(other, "decoder.cross"), 2)[1] != sides(grid, 2)[1]
+    assert unpack(parts(heads(np.ones((1, 1, 1, 1)), queries=["a"]))[2][1][0])[0]["focus"] is None
 
 
 def test_what_does_not_fit_is_refused_with_a_reason(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,17 +188,3 @@ def test_a_hostile_text_neither_ends_nor_swallows_the_script_of_a_saved_page(
 def test_the_title_of_a_saved_page_is_text_that_can_be_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Expected title to be text that UTF-8 can write"):
         save(heads(np.ones((1, 1, 1, 1)), queries=["a"]), tmp_path / "a.html", title="\ud800")
-
-
-@pytest.mark.filterwarnings("default")
-def test_a_notebook_runs_and_shows_its_pictures(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    import nbformat
-    from nbclient import NotebookClient
-
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    notebook.cells[0].source = f"CHECKPOINT = {str(tiny_checkpoints / 'en-de')!r}\nSAVED = {str(tmp_path / 'a.html')!r}"
-    NotebookClient(notebook, timeout=PATIENCE, resources={"metadata": {"path": str(ROOT)}}).execute()
-    shown = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
-    views = [output for output in shown if "application/vnd.jupyter.widget-view+json" in output.get("data", {})]
-    assert len(views) == 4
-    assert (tmp_path / "a.html").is_file()
