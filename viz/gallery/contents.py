@@ -12,7 +12,7 @@ from jaxtyping import Float
 from model import SwitchOff, later
 from viz.access import attention, models, traces
 from viz.access.findings import Finding
-from viz.gallery import drawings
+from viz.gallery import drawings, training
 from viz.pages.decoding.film.data import film
 from viz.pages.paper.through_training.data import FILE
 from viz.pictures.offline import Drawing
@@ -160,9 +160,9 @@ def _opened(trace: "Trace", site: str, found: Finding) -> tuple[int, int]:
 
 
 def _training(film: Path) -> Exhibit:
-    _drawing, text, weights = drawings.training_of(film)
+    _drawing, text, weights = training.training_of(film)
 
     def sections() -> Iterator[Section]:
-        yield "", drawings.training_of(film)[0]
+        yield "", training.training_of(film)[0]
 
     return Exhibit(_OTHERS, None, text, "", _TRAINING, weights, sections)

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from jaxtyping import Float
@@ -16,9 +15,6 @@ from viz.pages.attention.opened_head.captions import Headline
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView
 from viz.pages.decoding.film import component as film_player
 from viz.pages.decoding.film.component import PlayerData, PlayerState
-from viz.pages.paper.through_training import component as training_film
-from viz.pages.paper.through_training import data as training_data
-from viz.pages.paper.through_training.component import FilmState
 from viz.pictures import payload
 from viz.pictures.focus import FocusAxis, FocusHead, Side, any_head
 from viz.pictures.matrix_picture.component import Kept
@@ -152,20 +148,3 @@ def film_of(data: PlayerData, text: str) -> Drawing:
     hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
     alt = _("Film of {count} steps: {text}", count=len(data.steps), text=text)
     return Drawing([Part(film_player.COMPONENT, packed, hides=hides)], data.heads, alt)
-
-
-def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:
-    """The film of a training in a file, on the head that changes most; its sentence, and its weights in the end.
-
-    Raises:
-        DataError: the file is damaged or too large.
-    """
-    opened = training_data.at(path)
-    found = training_data.opens_on(opened)
-    view = training_data.view(opened, found.sentence, found.site, found.metric)
-    threshold = training_data.job_threshold(found.site, found.metric)
-    more: dict[str, Any] = {"name": "training", "finding": "", "threshold": threshold}
-    packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
-    sentence = opened.film.sentences[found.sentence]
-    weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)
-    return Drawing([Part(training_film.COMPONENT, packed)], view.heads, sentence.source), sentence.source, weights

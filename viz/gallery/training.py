@@ -1,0 +1,28 @@
+"""What is drawn of a training: its film. It reads films with torch, which other drawings do without."""
+
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float
+
+from viz.pages.paper.through_training import component as training_film
+from viz.pages.paper.through_training import data as training_data
+from viz.pages.paper.through_training.component import FilmState
+from viz.pictures.offline import Drawing, Part
+from viz.pictures.player.exchange import begun
+
+
+def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:
+    """The film of a training in a file, on the head that changes most; its sentence, and its weights in the end.
+
+    Raises:
+        DataError: the file is damaged or too large.
+    """
+    opened = training_data.at(path)
+    found = training_data.opens_on(opened)
+    view = training_data.view(opened, found.sentence, found.site, found.metric)
+    more = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
+    packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
+    sentence = opened.film.sentences[found.sentence]
+    weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)
+    return Drawing([Part(training_film.COMPONENT, packed)], view.heads, sentence.source), sentence.source, weights
