@@ -14,7 +14,7 @@ import torch
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from model import Trace, Transformer, TransformerConfig
+from model import Trace, Transformer, TransformerConfig, Translator
 from model.checkpoint import save_checkpoint
 from model.nn.edits import SwitchOff
 from model.tokenizer import Tokenizer
@@ -26,7 +26,7 @@ from tests.viz.pages.any_model import opened as opened_with
 from tests.viz.reading import traced
 from tests.viz.sent import charts, sent_to
 from viz.access import models, traces
-from viz.pages.learn.transformer import data, walk
+from viz.pages.learn.transformer import data, walk, walk_file
 from viz.pages.learn.transformer.walk_payload import WalkState
 from viz.selection import state
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -457,3 +457,18 @@ def test_a_model_from_before_the_transformer_shows_its_cross_attention(
     assert [site["site"] for site in header["sites"]] == ["decoder.cross"]
     assert "residual stream" in header["noPath"]
     assert header["row"] is not None
+
+
+# ---- the file of a whole walk ----
+
+
+def test_the_file_of_sixteen_tokens_has_at_most_3_mb_and_longer_texts_have_none() -> None:
+    reader = Translator.load(ROOT / "checkpoints" / "en-de")
+    trace = reader.trace("The animal didn't cross the street because it was too tired.")
+    assert len(trace.source_tokens) == 16
+    assert walk_file.why_not(trace, reader) == ""
+    place: dict[str, Any] = PLACE
+    size = len(walk_file.page(trace, reader, WalkState(**place), "walk"))
+    assert size <= 3_000_000
+    assert size == pytest.approx(walk_file.page_bytes(trace), rel=0.1)
+    assert "at most 24" in walk_file.why_not(reader.trace("and so " * 13), reader)
