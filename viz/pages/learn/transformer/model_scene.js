@@ -37,6 +37,7 @@ export class ModelScene {
   /** @type {Edge[]} */ edges = [];
   drawn = "";
   pointed = "";
+  /** The step that is drawn; Infinity for all. */ shownStep = Infinity;
   room = WIDEST_COLUMN_ROOM;
   level = 0;
   bottom = 0;
@@ -137,6 +138,7 @@ export class ModelScene {
 
   build() {
     this.born = [];
+    this.shownStep = Infinity;
     this.edges = [];
     const { width: w, height: h } = this.size;
     this.lines.replaceChildren();
@@ -329,7 +331,11 @@ export class ModelScene {
   drawStep() {
     const { step } = this.walk.state;
     const isEnd = step === this.walk.count - 1;
+    const [before, now] = [this.shownStep, isEnd ? Infinity : step];
+    this.shownStep = now;
+    const [low, high] = [Math.min(before, now), Math.max(before, now)];
     for (const [at, part] of this.born) {
+      if (at < low || at > high) continue;
       part.classList.toggle("unborn", !isEnd && at > step);
       part.classList.toggle("now", !isEnd && at === step);
     }

@@ -120,10 +120,14 @@ export class StepPictures {
     return picture.root;
   }
 
-  /** A vector from top to bottom. @param {Picture} picture @param {number[]} numbers @param {number} x @param {number} width @param {number} top @param {number} cell @param {number} bound */
-  upright(picture, numbers, x, width, top, cell, bound) {
+  /**
+   * A vector from top to bottom. `isOf(i)` is what a component is the product of.
+   * @param {Picture} picture @param {number[]} numbers @param {number} x @param {number} width @param {number} top
+   * @param {number} cell @param {number} bound @param {(component: number) => string} [isOf]
+   */
+  upright(picture, numbers, x, width, top, cell, bound, isOf = () => "") {
     numbers.forEach((value, i) => {
-      const note = _("component {number}: {value}", { number: i + 1, value: exactNumber(value) });
+      const note = _("component {number}: {value}", { number: i + 1, value: isOf(i) + exactNumber(value) });
       const { fill } = signedColour(this.data.signed, value, bound);
       picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
     });
@@ -221,30 +225,24 @@ export class StepPictures {
   }
 
   values() {
-    const { weighted, values, restWeighted, output, columns, signed } = this.data;
+    const { weighted, values, restWeighted, output, columns } = this.data;
     const cell = clamp(2, Math.round(170 / output.length), 6);
     const top = this.columns.numberHeight + 4;
     const picture = this.begin(top + output.length * cell + 2, 5).grounds(columns);
     const bound = Math.max(largestSize(weighted), largestSize(output));
     const strips = restWeighted ? [...weighted, restWeighted] : weighted;
-    /** @type {(numbers: number[], x: number, width: number, weight?: number, from?: number[]) => void} */
-    const strip = (numbers, x, width, weight = 0, from) =>
-      numbers.forEach((value, i) => {
-        const { fill } = signedColour(signed, value, bound);
-        const product = from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "";
-        const note = _("component {number}: {value}", { number: i + 1, value: product + exactNumber(value) });
-        picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
-      });
     const { weights, restWeight } = this.shown;
     strips.forEach((numbers, column) => {
       const weight = column === this.columns.restAt ? restWeight : weights[column];
       picture.number(column, top - 3, shortWeight(weight), { edge: "bottom" });
-      strip(numbers, this.columns.left(column) + 0.5, this.columns.step - 1, weight, values[column]);
+      const from = values[column];
+      const isOf = (/** @type {number} */ i) => (from ? `${exactNumber(weight)} × ${exactNumber(from[i])} = ` : "");
+      this.upright(picture, numbers, this.columns.left(column) + 0.5, this.columns.step - 1, top, cell, bound, isOf);
     });
     const middle = top + (output.length * cell) / 2;
     picture.name("α · v", middle);
     picture.total("=", middle);
-    strip(output, this.columns.end + 26, 34);
+    this.upright(picture, output, this.columns.end + 26, 34, top, cell, bound);
     picture.add("text", { x: this.columns.end + 43, y: top - 9, class: "total", "text-anchor": "middle" }, "z");
     return picture;
   }

@@ -17,7 +17,7 @@ import { KeptWalk } from "./kept_walk.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
-import { Zoom } from "./zoom.js";
+import { centreOf, nearest, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -53,9 +53,8 @@ const SITE_NAMES = () =>
     "decoder.self": _("Self-attention"),
     "decoder.cross": _("Cross-attention"),
   });
-/** What leads to the next depth; a pointer that is at most so far from such a part means it. */
+/** What leads to the next depth. */
 const INNER = "[data-node], .head-tile, .product";
-const NEAR = 60;
 
 /** @extends {PlayerView<Place, WalkHeader>} */
 export class Walk extends PlayerView {
@@ -63,6 +62,10 @@ export class Walk extends PlayerView {
   /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
   /** What the scene was drawn of. */ drawn = "";
+  /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
+    text: "",
+    header: null,
+  };
   /** @type {ModelScene | null} */ model = null;
   /** Where a person went in. @type {Point | null} */ entered = null;
 
@@ -223,8 +226,7 @@ export class Walk extends PlayerView {
     this.transport.draw(state.step);
     this.lines.value = state.lines;
     this.tools.hidden = state.depth !== "model";
-    this.drawTrail();
-    this.drawTold();
+    this.drawWords();
     const depth = `${state.depth} ${state.end}`;
     if (state.depth === "model") {
       this.model ??= new ModelScene(this);
@@ -279,6 +281,15 @@ export class Walk extends PlayerView {
     this.entered = null;
     const met = isDeeper ? entered : inner && centreOf(inner);
     if (before !== undefined && before !== depth) this.zoom.cross(isDeeper, met ?? centreOf(this.holder));
+  }
+
+  /** What stands above the scene, unless only the film has moved. */
+  drawWords() {
+    const said = JSON.stringify([{ ...this.state, step: 0 }, this.header.at]);
+    if (said === this.said.text && this.header === this.said.header) return;
+    this.said = { text: said, header: this.header };
+    this.drawTrail();
+    this.drawTold();
   }
 
   drawTrail() {
@@ -421,25 +432,6 @@ export class Walk extends PlayerView {
   get ringed() {
     return this.header.stops[this.state.stop - 1]?.at ?? -1;
   }
-}
-
-/** @param {Element} part @returns {Point} */
-function centreOf(part) {
-  const { left, top, width, height } = part.getBoundingClientRect();
-  return { clientX: left + width / 2, clientY: top + height / 2 };
-}
-
-/** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
-function nearest(parts, { clientX, clientY }) {
-  /** @type {Element | null} */
-  let best = null;
-  let least = NEAR;
-  for (const part of parts) {
-    const { left, right, top, bottom } = part.getBoundingClientRect();
-    const away = Math.hypot(Math.max(left - clientX, 0, clientX - right), Math.max(top - clientY, 0, clientY - bottom));
-    if (away < least) [best, least] = [part, away];
-  }
-  return best;
 }
 
 /** @param {string} why @returns {Scene} */

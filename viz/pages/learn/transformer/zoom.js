@@ -15,11 +15,13 @@ const [LARGEST, SMALLEST] = [3, 0.55];
 /** Natural logarithms of a pixel that a wheel is turned by; a turn counts for so many pixels at most. */
 const [PER_PIXEL, MOST_PIXELS] = [0.008, 50];
 /** How long scenes cross-fade; how long a turn that led to another scene may still go on without effect. */
-export const [CROSS_MS, REST_MS] = [280, 350];
+const [CROSS_MS, REST_MS] = [280, 350];
 /** A wheel that stands still this long has ended its turn. */
 const TURN_MS = 600;
 /** A pointer that moves less is a click. */
 const DRAG = 4;
+/** A pointer that is at most so far from a part means it. */
+const NEAR = 60;
 
 const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
@@ -218,3 +220,22 @@ export class Zoom {
 
 /** @param {{ scale: number, x: number, y: number }} place */
 const transformOf = ({ scale, x, y }) => `translate(${x}px, ${y}px) scale(${scale})`;
+
+/** @param {Element} part @returns {Point} */
+export function centreOf(part) {
+  const { left, top, width, height } = part.getBoundingClientRect();
+  return { clientX: left + width / 2, clientY: top + height / 2 };
+}
+
+/** Of several parts the one nearest to a point, if one is near. @param {Iterable<Element>} parts @param {Point} point */
+export function nearest(parts, { clientX, clientY }) {
+  /** @type {Element | null} */
+  let best = null;
+  let least = NEAR;
+  for (const part of parts) {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    const away = Math.hypot(Math.max(left - clientX, 0, clientX - right), Math.max(top - clientY, 0, clientY - bottom));
+    if (away < least) [best, least] = [part, away];
+  }
+  return best;
+}
