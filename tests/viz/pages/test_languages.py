@@ -9,6 +9,7 @@ from tests.viz.page_run import app_of, healthy, opened, run_page
 from viz.access import models
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
+from viz.text import messages
 from viz.ui import snippets
 
 TEXT = "The animal was too tired."
@@ -44,3 +45,13 @@ def test_a_language_that_the_model_does_not_know_is_said_and_can_be_changed(
     assert not app.exception
     assert "does not know the language 'tlh'" in app.error[0].value.replace("\\", "")
     healthy(app.selectbox(key="writes").select("fra_Latn").run())
+
+
+def test_languages_have_names_for_whoever_looks() -> None:
+    assert models.language_name("fra_Latn") == "French (fra_Latn)"
+    assert models.language_name("ar_AR") == "Arabic (ar_AR)"
+    # A script that is not the usual one is named, too; of a language without a name in CLDR there is the code.
+    assert models.language_name("ace_Arab") == "Acehnese, Arabic (ace_Arab)"
+    assert models.language_name("acm_Arab") == "acm_Arab"
+    with messages.speaking("zh"):
+        assert models.language_name("fra_Latn") == "法语 (fra_Latn)"
