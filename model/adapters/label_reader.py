@@ -75,7 +75,7 @@ class LabelReader(TextReader):
             InputTextError: the text is blank or too long, or the model has but one label.
         """
         if self._label_of != "answer" and self.config.num_labels < 2:
-            raise InputTextError("This model puts out one number, so there are no labels to choose between.")
+            raise InputTextError("This model outputs one number, so there are no labels to choose between.")
         marked = _MARKED.search(text) if self._label_of == "token" else None
         plain = text if marked is None else f"{text[: marked.start()]}{marked[1]}{text[marked.end() :]}"
         ids = self.source(plain).ids
