@@ -118,6 +118,14 @@ def in_this_process() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def a_cache_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Else a verdict of an earlier version would be believed, and what tests keep would lie in a person's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def costs_measured_in_few_runs() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(measured_cost, "SECONDS", 0.0)
