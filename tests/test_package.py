@@ -90,6 +90,7 @@ def test_every_notebook_runs_with_the_package_and_shows_its_pictures(site: Path,
             notebook = nbformat.read(path, as_version=4)
             client = NotebookClient(notebook, km=manager, timeout=PATIENCE)
             client.execute()
+            assert client.kc is not None
             client.kc.stop_channels()
             outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
             views = [each for each in outputs if "application/vnd.jupyter.widget-view+json" in each.get("data", {})]

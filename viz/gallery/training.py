@@ -21,8 +21,9 @@ def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"
     opened = training_data.at(path)
     found = training_data.opens_on(opened)
     view = training_data.view(opened, found.sentence, found.site, found.metric)
-    more = {"name": "training", "finding": "", "threshold": training_data.job_threshold(found.site, found.metric)}
-    packed = begun(view, FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head), **more)
+    state = FilmState(int(np.searchsorted(view.frames, found.frame)), found.layer, found.head)
+    threshold = training_data.job_threshold(found.site, found.metric)
+    packed = begun(view, state, name="training", finding="", threshold=threshold)
     sentence = opened.film.sentences[found.sentence]
     weights = sentence.weights[found.site][-1, found.layer, found.head] / np.float32(255)
     return Drawing([Part(training_film.COMPONENT, packed)], view.heads, sentence.source), sentence.source, weights

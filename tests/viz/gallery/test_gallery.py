@@ -84,7 +84,7 @@ def test_a_page_holds_every_head_of_every_site_as_heatmap_and_as_lines(folder: P
     words, *others = pictures(data)
     assert [line["words"] for line in unpack(words[1][0])[0]["lines"]][1] == trace.translation.split()
     of_sites = [picture for picture in others if len(picture[0]["parts"]) == 4]
-    assert {plan["alt"].partition(":")[0] for plan, _ in of_sites} == {
+    assert {str(plan["alt"]).partition(":")[0] for plan, _ in of_sites} == {
         "Encoder self-attention", "Decoder self-attention", "Decoder cross-attention",
     }  # fmt: skip
     for plan, payloads in of_sites:
