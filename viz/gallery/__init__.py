@@ -3,3 +3,8 @@
 The pages hold the components of the app, which draw what was packed when the site was made. `drawings.py` packs what a
 trace shows, `contents.py` says which traces there are, `site.py` writes the pages.
 """
+
+from typing import Final
+
+#: The command.
+PROGRAM: Final = "python -m viz.gallery"

@@ -13,8 +13,7 @@ from pathlib import Path
 from model.__main__ import Parser, executed
 from model.arguments import path
 from model.file_writing import check_folder, print_in_utf_8
-
-PROGRAM = "python -m viz.gallery"
+from viz.gallery import PROGRAM
 
 
 def build_parser() -> Parser:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from model.file_writing import make_folder, write_text
-from viz.gallery import drawings
+from viz.gallery import PROGRAM, drawings
 from viz.gallery.contents import Exhibit
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
 from viz.pages.learn.story import bar
@@ -100,7 +100,7 @@ class _Site:
         body = (
             f'<h1>{literal(_("See what every attention head does"))}</h1><p class="lead">{literal(lead)}</p>'
             f'<div class="hero">{figures}</div>{cards}<footer><p>{literal(_("Your own sentences and models:"))}</p>'
-            '<pre>python -m viz.gallery --out site --text "…" --model path/to/a/model</pre></footer>'
+            f'<pre>{PROGRAM} --out site --text "…" --model path/to/a/model</pre></footer>'
         )
         self._write_page(START, "Headlight", f'<main class="start">{body}</main>', pictures)
 

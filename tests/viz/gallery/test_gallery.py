@@ -6,6 +6,7 @@ import re
 import zlib
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ def folder(exhibits: list[Exhibit], tmp_path_factory: pytest.TempPathFactory) ->
     return out
 
 
-def pictures(data: Path) -> list[tuple[dict[str, list[dict[str, object]]], list[bytes]]]:
+def pictures(data: Path) -> list[tuple[dict[str, Any], list[bytes]]]:
     """Of a file of data: the plan and the payloads of each picture."""
     (listed,) = re.findall(r"pictures\.push\(\.\.\.(\[.*\])\);\n$", data.read_text(encoding="utf-8"))
     found = []
