@@ -40,6 +40,19 @@ export function onTold(subject, hear, signal) {
   FOCUS.meeting.addEventListener(subject, (/** @type {any} */ { detail }) => hear(detail), { signal });
 }
 
+/** Act once, when all that happens now has been told. @param {() => void} act */
+export function onceTold(act) {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    queueMicrotask(() => {
+      isDue = false;
+      act();
+    });
+  };
+}
+
 /** A person points at something, or, with null, at nothing. @param {Focus | null} focus */
 export function pointAt(focus) {
   if (JSON.stringify(focus) === JSON.stringify(FOCUS.pointed)) return;
@@ -62,6 +75,7 @@ export const pointed = () => FOCUS.pointed;
 
 /** Words of several tokens are chosen, or several words; with null, one token at most of each side. @param {Focus | null} words */
 export function keepWords(words) {
+  if (!words && !FOCUS.words) return;
   FOCUS.words = words;
   tell("words", words);
 }

@@ -7,6 +7,7 @@ import {
   given,
   keepWords,
   meets,
+  onceTold,
   onTold,
   openedHead,
   placeOf,
@@ -60,6 +61,7 @@ class WordPicker extends View {
   /** The head of the tiles that was asked for last, by its name. @type {[string, Weights] | null} */ weights = null;
   /** @type {(() => void) | undefined} */ stopWaiting;
   digest = "";
+  tintSoon = onceTold(() => this.tint());
   links = new WordLinks();
 
   start() {
@@ -72,9 +74,9 @@ class WordPicker extends View {
       consume(event);
     });
     onTold("chosen", (chosen) => this.show(chosen), signal);
-    onTold("pointed", () => this.tint(), signal);
+    onTold("pointed", this.tintSoon, signal);
     onTold("opened", () => this.tellWords(), signal);
-    onTold("head", () => this.header?.heads && this.tint(), signal);
+    onTold("head", () => this.header?.heads && this.tintSoon(), signal);
     onResize(this, () => this.tint());
   }
 
@@ -163,7 +165,7 @@ class WordPicker extends View {
   tellWords() {
     const isSeveral = this.chosen.some((side) => side.flatMap((index) => this.places[index].tokens).length > 1);
     keepWords(isSeveral ? this.focusOf(...this.chosenPlaces()) : null);
-    this.tint();
+    this.tintSoon();
   }
 
   /** What is pointed at, or else what is chosen, or else what looks at rest. @returns {Focus | null} */

@@ -1,7 +1,16 @@
 // @ts-check
 // One sentence of what a person points at on the page, or else of what is chosen, or else of what is worth seeing.
 // Data: the payload of captions.py.
-import { given, indicesOf, keptWords, onTold, openedHead, placeOf, pointed } from "../../../pictures/shared/focus.js";
+import {
+  given,
+  indicesOf,
+  keptWords,
+  onceTold,
+  onTold,
+  openedHead,
+  placeOf,
+  pointed,
+} from "../../../pictures/shared/focus.js";
 import { headLink } from "../../../pictures/shared/head_label.js";
 import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
@@ -108,9 +117,10 @@ class Headline extends View {
 
   start() {
     this.root.setAttribute("role", "status");
-    onTold("pointed", () => this.say(), this.ended.signal);
-    onTold("opened", () => this.say(), this.ended.signal);
-    onTold("words", () => this.say(), this.ended.signal);
+    const say = onceTold(() => this.say());
+    onTold("pointed", say, this.ended.signal);
+    onTold("opened", say, this.ended.signal);
+    onTold("words", say, this.ended.signal);
   }
 
   /** @param {{ header: HeadlineHeader }} payload */
