@@ -322,6 +322,15 @@ def only_read(line: str, root: Path) -> None:
     assert notebook.film(follow(line, str(error.value), model=model, text=TEXT), model).payloads
 
 
+def session_only_read(line: str, _root: Path) -> None:
+    model: Any = open_reader(ROOT / "checkpoints" / "induction")
+    with pytest.raises(ValueError, match="only read") as error:
+        notebook.film(model.trace(TEXT), model)
+    session = follow(line, str(error.value), model=model, text=TEXT)
+    session.step()
+    assert notebook.film(session.trace(), model).payloads
+
+
 def earlier_model(line: str, root: Path) -> None:
     reader = follow(line, folder=ROOT / "checkpoints" / "experiments" / "gru")
     assert reader.trace(TEXT).translation
@@ -348,6 +357,7 @@ EXAMPLES: Final[Mapping[str, Callable[[str, Path], None]]] = {
     "AutoModelForMaskedLM.from_pretrained(original).save_pretrained(folder)": without_word_layer,
     "model.resize_token_embeddings(len(tokenizer))": unknown_tokens,
     "model.trace(text)": only_read,
+    "model.decode(text)": session_only_read,
     "open_reader(folder)": earlier_model,
     "numpy.load(file)": trace_file,
     "load_trace(file)": trace_file,
