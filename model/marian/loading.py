@@ -72,7 +72,7 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
     if has_two_vocabularies(folder):
         raise CheckpointError(
             "{name} has separate vocabularies for the source and the target, so it is opened as a model of "
-            "transformers: `headlight.open(folder)`.",
+            "transformers: `open_reader(folder)`.",
             name=folder.name,
         )
     tokenizer = MarianTokenizer(*(file_bytes(folder, name) for name in (SOURCE, TARGET, VOCABULARY)))

@@ -103,8 +103,8 @@ def film(trace: "Trace", writer: "Writer") -> Picture:
         trace = trace.only_written(trace.steps[-len(writer.spread(trace).chosen_ranks) :])
     except TraceError as error:
         raise ValueError(
-            "Expected a trace of what a model wrote; this one only read. `model.trace(text)` of a translator writes; of "
-            "another model, give the trace of a session: `model.decode(text)` begins one."
+            "Expected a trace of what a model wrote; this one only read. `model.trace(text)` of a translator writes; "
+            "of another model, give the trace of a session: `model.decode(text)` begins one."
         ) from error
     data = film_data(trace, writer)
     rows, of_source, own = (_of_text(axis, trace) for axis in data.axes)
