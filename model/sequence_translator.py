@@ -276,6 +276,16 @@ class SequenceTranslator(LoadedTranslator, ABC):
         logits: Tensor = self.model.projection(hidden[:, place.row])
         return logits.float()
 
+    def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
+        """Two whole translations.
+
+        Raises:
+            InputTextError: a text is blank or too long, or both translations are the same to the model.
+        """
+        both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
+        first_difference(*both)
+        return TextChoice(tuple(self.source_ids(text)), self.config.bos_id, *both)
+
     def log_odds(
         self, choices: Sequence[Choice], copies: int = 1, edits: Mapping[str, Edit] = NO_EDITS
     ) -> Float[Tensor, "copy choice"]:

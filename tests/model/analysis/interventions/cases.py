@@ -6,7 +6,7 @@ from model import Translator
 from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.nn.edit_hooks import Edits
-from model.word_choice import Choice, TextChoice
+from model.word_choice import Choice
 from tests.conftest import SENTENCES
 
 Measure = Literal["texts", "words"]
@@ -31,13 +31,8 @@ HEADS = [HeadName("encoder.self", 0, 3), HeadName("decoder.self", 1, 0), HeadNam
 
 
 def choices_of(translator: Translator, measure: Measure, cases: list[Case] = CASES) -> list[Choice]:
-    if measure == "words":
-        return [translator.word_choice(*case) for case in cases]
-    begin = translator.config.bos_id
-    return [
-        TextChoice(tuple(translator.source_ids(text)), begin, *(tuple(translator.target_ids(one)) for one in both))
-        for text, *both in cases
-    ]
+    made = translator.text_choice if measure == "texts" else translator.word_choice
+    return [made(*case) for case in cases]
 
 
 def log_odds(translator: Translator, case: Case, edits: Edits, measure: Measure = "texts") -> float:

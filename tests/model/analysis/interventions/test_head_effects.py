@@ -190,7 +190,8 @@ def test_unknown_heads_blank_texts_and_cases_without_a_choice_are_refused(transl
         remove_heads(translator, choices_of(translator, "texts"), unknown)
     with pytest.raises(EditError, match="There is no head 4"), heads_off(translator, unknown):
         pass
-    with pytest.raises(InputTextError, match="two different words"):
-        translator.word_choice("Tom told me.", "Tom sagte mir.", "Tom sagte  mir.")
-    with pytest.raises(InputTextError, match="is empty"):
-        translator.word_choice("Tom told me.", "Tom sagte mir.", " ")
+    for made in (translator.text_choice, translator.word_choice):
+        with pytest.raises(InputTextError, match="two different words"):
+            made("Tom told me.", "Tom sagte mir.", "Tom sagte  mir.")
+        with pytest.raises(InputTextError, match="is empty"):
+            made("Tom told me.", "Tom sagte mir.", " ")
