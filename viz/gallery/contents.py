@@ -36,7 +36,7 @@ _OWN: Final = said("Your models")
 _NEWS: Final = said("The model was not trained on such sentences: the film shows how unsure each step is.")
 _SMALL_NOTE: Final = said("All small translators were trained for 2,000 steps on the same batches.")
 _INDUCTION: Final = said(
-    "Letters that repeat: the heads of layer 2 find where a letter stood before, and copy the next."
+    "Letters that repeat: the heads of layer 2 find where a letter occurred before, and copy the next."
 )
 _TRAINING: Final = said("Each frame is the same model at another step of its training.")
 _SWITCHED_OFF: Final = said("The head that links “it” to its noun is switched off: what is written now?")
