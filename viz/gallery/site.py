@@ -150,6 +150,8 @@ class _Site:
             if code != messages.language()
         )
         head = f'<header><a class="home" href="{_address(START)}">{_MARK} Headlight</a>{around}{languages}</header>'
+        told = _("This page draws its pictures with JavaScript: allow it to see them.")
+        head += f"<noscript><p>{literal(told)}</p></noscript>"
         data = f"data/{_address(name).removesuffix('.html')}.js"
         write_text(self.folder / data, f"{_LEAVE}pictures.push(...{script_json(list(map(_packed, pictures)))});\n")
         files = dict.fromkeys(self._script(*script) for drawing in pictures for script in drawing.scripts().items())
