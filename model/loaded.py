@@ -97,6 +97,8 @@ class LoadedTranslator(Loaded):
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """As `model.reader.Reader` says."""
+        if not (reads or writes):
+            return self
         offered = replace(self.offered, chosen=self.offered.with_choice(reads, writes))
         made = copy.copy(self)
         made.tokenizer = copy.copy(self.tokenizer)

@@ -170,13 +170,15 @@ def word_picker(words: Words, *, on_choose: Callable[[Chosen], object], key: str
 
 
 def word_lines(trace: "Trace") -> list[WordLine]:
-    """The lines of `viz.ui.sentence` in words as `word_links` counts them; none where a line has no words, or all have
-    too many.
+    """The lines of `viz.ui.sentence` in words as `word_links` counts them; none where a line has no words, all have too
+    many, or a word of the text goes on in what was written.
     """
     known, shown = word_links.words(trace), sentence.lines_of(trace)
     sides: list[tuple[Side, slice]] = [("source", slice(known.num_source)), ("target", slice(known.num_source, None))]
     if not known.num_source and len(shown) == len(sides) and not trace.roles:
         # A model that writes on: its text, and what it wrote.
+        if any(group[0] <= trace.rows_before < group[-1] for group in known.groups):
+            return []
         given = sum(group[0] <= trace.rows_before for group in known.groups)
         sides = [("target", slice(given)), ("target", slice(given, None))]
     lines = [

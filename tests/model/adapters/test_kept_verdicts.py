@@ -104,6 +104,6 @@ def test_few_files_are_kept(tmp_path: Path, proofs: list[str], monkeypatch: pyte
 
 
 def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path, proofs: list[str]) -> None:
-    (tmp_path / "cache").write_text("a file")
+    (tmp_path / "cache").write_text("a file", encoding="utf-8")
     folder = zoo.save_model(tmp_path / "gpt2", "gpt2", "bytes")
     assert _opened(folder, tmp_path / "cache").proof == _opened(folder, None).proof

@@ -45,6 +45,6 @@ def test_ablations_say_for_which_models_they_hold_and_why_the_gru_leads_if_it_do
         results = load_results(ROOT / "checkpoints" / "experiments" / RESULTS)
         monkeypatch.setattr(ablations, "results", lambda: results)
     at(app, "Ablations", text="The dog sleeps.")
-    (line,) = bold_lines(until(app, lambda app: app.multiselect))
+    (line,) = bold_lines(until(app, lambda app: app.main.multiselect))
     assert "M parameters and were trained for 2,000 steps" in line
     assert ("The GRU leads" in line) == is_shipped

@@ -23,7 +23,7 @@ def app(experiment_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> AppTes
 
 def opened(app: AppTest, **choices: object) -> AppTest:
     at(app, "Ablations", **{"text": TEXT, **choices})
-    return until(app, lambda app: app.multiselect)
+    return until(app, lambda app: app.main.multiselect)
 
 
 def test_it_opens_on_the_full_model_and_the_one_that_is_farthest_and_leaves_the_address_alone(app: AppTest) -> None:
@@ -81,7 +81,7 @@ def test_a_sentence_that_is_too_long_leaves_the_table(app: AppTest, monkeypatch:
     monkeypatch.setattr(ablations, "trace", refuse)
     at(app, "Ablations", text=TEXT)
     until(app, lambda app: "200 tokens" in said(app))
-    assert not app.multiselect
+    assert not app.main.multiselect
     assert "single\u00a0head" in said(app)
 
 
