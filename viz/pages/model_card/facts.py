@@ -106,6 +106,21 @@ SUBJECTS: Final = {
     "copying": said("Copying"),
     "pronouns": said("Pronouns"),
 }
+#: Set, by the name of its file → what it is.
+SETS: Final = {
+    "curated": said("our curated pairs"),
+    "en-de_dev": said("English–German alignments, dev set"),
+    "multi30k_flickr2017": said("Multi30k captions, test of 2017"),
+    "multi30k_val": said("Multi30k captions, dev set"),
+    "newstest2013": said("news, newstest2013"),
+    "tatoeba_dev": said("Tatoeba, dev set"),
+    "visitors": said("sentences of visitors"),
+    "winobias_anti_type1_dev": said("WinoBias type 1, against the stereotype"),
+    "winobias_anti_type2_dev": said("WinoBias type 2, against the stereotype"),
+    "winobias_pro_type1_dev": said("WinoBias type 1, with the stereotype"),
+    "winobias_pro_type2_dev": said("WinoBias type 2, with the stereotype"),
+    "winograd_dev": said("Winograd schemas, dev set"),
+}
 #: Of what a command measures, the value that is read first.
 _FIRST: Final = {
     "frames · both_right": said("both pronouns right in new sentence frames"),
@@ -213,7 +228,7 @@ def scores(metrics: "Metrics") -> tuple[list[Column], Rows]:
     rows: Rows = []
     for (name, sentences), by_beam in by_set.items():
         greedy = _both(by_beam, 1)
-        rows.append((name, number(sentences), *greedy, *(_both(by_beam, beam)[0] for beam in beams)))
+        rows.append((set_name(name), number(sentences), *greedy, *(_both(by_beam, beam)[0] for beam in beams)))
     return [Column(_("Set")), *(Column(title, is_number=True) for title in titles)], rows
 
 
@@ -225,7 +240,7 @@ def _both(by_beam: Mapping[int, "Score"], beam: int) -> tuple[str, str]:
 def headline(measurement: "Measurement") -> str:
     """What was measured, on which set, and the number that is read first."""
     values = dict(measurement.rows)
-    of = [subject(measurement.command), *(str(values[name]) for name in ("set", "part") if name in values)]
+    of = [subject(measurement.command), *(set_name(values[name]) for name in ("set", "part") if name in values)]
     first = next((name for name in _FIRST if name in values), None)
     if first is None:
         return BETWEEN.join(of)
@@ -248,8 +263,13 @@ def measured(measurement: "Measurement") -> tuple[Rows, Rows]:
         elif last == "head" and isinstance(value, int):
             rows.append((BETWEEN.join(before), head_label(layer, value)))
         else:
-            rows.append((name, number(value)))
+            rows.append((name, set_name(value) if name == "set" else number(value)))
     return rows, of_heads
+
+
+def set_name(name: object) -> str:
+    """What a set is, where it is one of ours; else its own name."""
+    return shown(SETS.get(str(name), str(name)))
 
 
 def tables(rows: Sequence[tuple[str, ...]]) -> list[tuple[list[Column], Rows]]:
