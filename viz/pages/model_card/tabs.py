@@ -207,11 +207,11 @@ def _measurement(measurement: "Measurement") -> None:
     st.code(measurement.command, language=None, wrap_lines=True)
     first, of_heads = facts.measured(measurement)
     for columns, rows in facts.tables(first):
-        st.html(table(columns, rows, label=measurement.command))
+        st.html(table(columns, rows, label=facts.headline(measurement)))
     if of_heads:
         columns = [Column(_("Head")), Column(_("Value"), is_number=True)]
         with st.container(height=VOCABULARY_HEIGHT):
-            st.html(table(columns, of_heads, label=_("{command}, each head", command=measurement.command)))
+            st.html(table(columns, of_heads, label=_("{measured}, each head", measured=facts.headline(measurement))))
 
 
 def _translations(selection: Selection) -> None:

@@ -125,7 +125,8 @@ def test_scores_stand_beside_their_commands_and_the_published_ones(
 def test_the_scores_of_the_checkpoint_that_ships_are_all_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     app = healthy(opened(ROOT / "checkpoints", monkeypatch, "Scores"))
     labels = [each.label.replace("\\", "") for each in app.expander]
-    assert any(label.startswith("Coreference · our curated pairs: accuracy of the best head 0.") for label in labels), labels
+    measured = "Coreference · our curated pairs: accuracy of the best head 0."
+    assert any(label.startswith(measured) for label in labels), labels
     assert "Published results of other models" in labels
     assert "L5 H8" in html(app)
     assert "Multi30k captions, dev set" in html(app)
