@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.test_chinese import FITS, ROOM_ABOVE, english_in, known_english
+from tests.browser.test_first_screen import CONTROLS
 from viz.pages.learn.story.bar import story
 from viz.text.messages import _ as said_now
 from viz.text.messages import speaking
@@ -48,6 +49,9 @@ def test_who_comes_for_the_first_time_is_led_through_four_steps_by_keyboard(page
             expect(page.locator(".st-key-cause-cards").get_by_text("Switched off")).to_be_visible()
             assert top(page.locator(".st-key-cause-cards")) <= ROOM_ABOVE
         if number == 1:
+            expect(page.locator(".st-key-open-head [data-ready='1']").first).to_be_visible()
+            controls = page.evaluate(CONTROLS)
+            assert 20 < len(controls) <= 35, "\n".join(controls)
             following.focus()
         if number < len(story().steps):
             # Whoever goes on by keyboard goes on from where they are, on another page too.

@@ -69,7 +69,9 @@ class HeadTools extends View {
   receive({ header }) {
     const { isPresented, isPinned, hasStory, heard } = header;
     this.header = header;
-    for (const each of [this.undo, this.redo, this.pin, this.present, this.story]) each.hidden = isPresented;
+    // Who follows the story has its steps; the keys of the other tools work.
+    for (const each of [this.undo, this.redo, this.pin, this.present]) each.hidden = isPresented || hasStory;
+    this.story.hidden = isPresented;
     this.leave.hidden = !isPresented;
     this.pin.ariaPressed = String(isPinned);
     this.story.ariaPressed = String(hasStory);
