@@ -170,7 +170,7 @@ def wrong(person: Person, seen: Seen, reader: Reader) -> str:
     if not grids:
         return "it has no grid"
     # The page opens on the attention that is most worth seeing.
-    axes = [(trace.row_names(site), trace.axis_tokens(site)[1]) for site in trace.sites]
+    axes = [(trace.row_names(site), trace.axis_names(site)[1]) for site in trace.sites]
     expected = [[display_tokens(queries), display_tokens(keys)] for queries, keys in axes]
     if not all([grid["queryTokens"], grid["keyTokens"]] in expected for grid in grids):
         return "its grid has other tokens"

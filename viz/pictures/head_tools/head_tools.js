@@ -51,7 +51,7 @@ class HeadTools extends View {
   present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
     _("Help: the story “Start here”, in four steps"),
-    () => this.python.trigger("story", { to: this.header.hasStory ? 0 : 1 }),
+    () => this.python.trigger("story", { to: 1 }),
     outline("help"),
   );
   leave = tool(_("Leave the presentation (Escape or P)"), () => this.switchTo(false), _("Leave"));
@@ -69,12 +69,11 @@ class HeadTools extends View {
   receive({ header }) {
     const { isPresented, isPinned, hasStory, heard } = header;
     this.header = header;
-    // Who follows the story has its steps; the keys of the other tools work.
-    for (const each of [this.undo, this.redo, this.pin, this.present]) each.hidden = isPresented || hasStory;
-    this.story.hidden = isPresented;
+    // Who follows the story has its bar; the keys of the other tools work.
+    for (const each of [this.undo, this.redo, this.pin, this.story]) each.hidden = isPresented || hasStory;
+    this.present.hidden = isPresented;
     this.leave.hidden = !isPresented;
     this.pin.ariaPressed = String(isPinned);
-    this.story.ariaPressed = String(hasStory);
     this.root.dataset.ready = "1";
     // A press may fall between two messages, and the functions of the older one reach nobody. It is told again, but not
     // at once: most are on their way, and a page that is drawn half would tell Python of values that it shows no more.

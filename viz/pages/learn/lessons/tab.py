@@ -192,7 +192,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         if is_open:
             _claims(step.claims, view)
         place = {**view.full.choices, **step.walk, "learn_tab": "The Transformer"}
-        _full_page(FullPage("learn", place) if step.walk else view.full)
+        _full_page(view.full)
     with shown:
         if not is_open:
             frame.note(_("Predict first: the picture appears after your answer."))
