@@ -122,17 +122,26 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
             classifier the id of the label that is asked about.
 
     Raises:
-        InputTextError: a text is blank or too long, or has several masks.
+        InputTextError: a text is blank or too long, or has several masks; or B has not the token that is asked about.
     """
     texts = (reader.asked(a), reader.asked(b or a))
     begun = [reader.place(text) for text in texts]
     before = tuple(written[:-1])
     places = [replace(place, target=(*place.target, *before), row=place.row + len(before)) for place in begun]
     first, second = (reader.place_logits(place)[0] for place in places)
-    right = written[-1] if written else int(first.argmax())
-    wrong = int(second.argmax())
+    # Where an answer begins is a token of the text: both choices must be in both texts.
+    shared = min(len(first), len(second))
+    right = written[-1] if written else int(first[:shared].argmax())
+    if right >= shared:
+        raise InputTextError(
+            "The other text has {count} tokens, and token {number} is asked about: choose an earlier one, or a longer "
+            "text.",
+            count=shared,
+            number=right + 1,
+        )
+    wrong = int(second[:shared].argmax())
     if wrong == right:
-        wrong = _runner_up(reader, first, right)
+        wrong = _runner_up(reader, first[:shared], right)
     of_a, of_b = (WordChoice(place, right, wrong) for place in places)
     return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1] if b else ""), spelled(reader, of_a))
 

@@ -85,6 +85,20 @@ def test_a_tagger_is_asked_about_the_word_in_brackets(opened: tuple[str, LabelRe
     assert tokens[place.row] == "."
 
 
+def test_where_an_answer_begins_is_asked_of_tokens_that_both_texts_have(opened: tuple[str, LabelReader, Any]) -> None:
+    kind, reader, _ = opened
+    if kind != "answer":
+        return
+    count = len(reader.labels(A))
+    for times in range(1, 9):
+        longer = A + " It was wide." * times
+        assert own_pair(reader, A, longer, (2,)).pair.a.wrong < count
+        assert own_pair(reader, longer, A).pair.a.right < count
+    assert own_pair(reader, longer, A, (count - 1,)).pair.a.right == count - 1
+    with pytest.raises(InputTextError, match=f"has {count} tokens, and token {count + 1} is asked about"):
+        own_pair(reader, longer, A, (count,))
+
+
 def test_attribution_heads_off_and_patching_ask_for_a_label(opened: tuple[str, LabelReader, Any]) -> None:
     kind, reader, theirs = opened
     label = 2
