@@ -81,6 +81,8 @@ class TextTracer(BaseReader):
 
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """As `model.reader.Reader` says."""
+        if not (reads or writes):
+            return self
         made = copy.copy(self)
         made.pieces = self.pieces.speaking(reads, writes)
         made.languages = (html_language(made.pieces.spoken[0]), html_language(made.pieces.spoken[1]))

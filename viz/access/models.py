@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from model.word_choice import Chooser
 
 #: How files with weights end.
-WEIGHTS: Final = (".safetensors", ".bin", ".gguf", ".GGUF")
+_WEIGHTS: Final = (".safetensors", ".bin", ".gguf")
 #: Enough for the fourteen small models that are compared with one another, beside others; bytes are bounded as well.
 MAX_MODELS: Final = 24
 MAX_VOCABULARIES: Final = 8
@@ -358,7 +358,11 @@ def _key(choice: ModelChoice) -> ReaderKey:
 
 def _weights_bytes(stamp: Stamp) -> int:
     # Most numbers of a GGUF file have 4 bits, and 32 when they are read.
-    return sum(size * (8 if name.lower().endswith(".gguf") else 1) for name, size, _ in stamp if name.endswith(WEIGHTS))
+    return sum(
+        size * (8 if name.lower().endswith(".gguf") else 1)
+        for name, size, _ in stamp
+        if name.lower().endswith(_WEIGHTS)
+    )
 
 
 def _stamp(folder: Path) -> Stamp:

@@ -107,8 +107,8 @@ def shipped() -> Iterator[Exhibit]:
             yield _exhibit(_SMALL, small, traces.trace(models.reader(small), _CAPTION), _SMALL_NOTE)
     if "induction" in catalogue.server_models():
         yield own("induction", [_LETTERS], _OTHERS, _INDUCTION)[0]
-    if (film := catalogue.experiments_root() / FILE).is_file():
-        yield _training(film)
+    if (path := catalogue.experiments_root() / FILE).is_file():
+        yield _training(path)
 
 
 def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, note: str = "") -> list[Exhibit]:
@@ -159,10 +159,10 @@ def _opened(trace: "Trace", site: str, found: Finding) -> tuple[int, int]:
     return (0, 0) if surest is None else (surest.layer, surest.head)
 
 
-def _training(film: Path) -> Exhibit:
-    _drawing, text, weights = training.training_of(film)
+def _training(path: Path) -> Exhibit:
+    _drawing, text, weights = training.training_of(path)
 
     def sections() -> Iterator[Section]:
-        yield "", training.training_of(film)[0]
+        yield "", training.training_of(path)[0]
 
     return Exhibit(_OTHERS, None, text, "", _TRAINING, weights, sections)

@@ -12,14 +12,14 @@ from viz.selection.pages import PAGES, Page
 from viz.selection.selection import FIELDS
 from viz.text.messages import _
 
-_NO_SIGN: Final = re.compile(r"[^a-z0-9]+")
+_BETWEEN_WORDS: Final = re.compile(r"[^a-z0-9]+")
 
 
 @cache
 def codes() -> Mapping[str, tuple[Page, str]]:
     """Name of a tab in addresses → its page and its label, in the order of the navigation."""
     return {
-        f"{page.address or 'attention'}-{_NO_SIGN.sub('-', label.lower())}": (page, label)
+        f"{page.address or 'attention'}-{_BETWEEN_WORDS.sub('-', label.lower())}": (page, label)
         for page in PAGES.values()
         for label in FIELDS[page.tab].options
     }

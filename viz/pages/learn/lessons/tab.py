@@ -191,7 +191,6 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         is_open = step.question is None or _answered(step.question, view, (lesson.name, number))
         if is_open:
             _claims(step.claims, view)
-        place = {**view.full.choices, **step.walk, "learn_tab": "The Transformer"}
         _full_page(view.full)
     with shown:
         if not is_open:
@@ -200,6 +199,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         _seen().setdefault((lesson.name, number), False)
         key, name = f"lesson-{lesson.name}-{number}", f"{lesson.name} {number}"
         if step.walk:
+            place = {**view.full.choices, **step.walk}
             walk.draw(shipped.trace(step.given["text"]), models.reader(shipped.choice), place, key, file_name(name))
         else:
             alt = _("{title}. {caption}", title=_(step.title), caption=view.caption)

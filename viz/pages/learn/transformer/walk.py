@@ -1,7 +1,8 @@
 """The Transformer as one picture: from the model of the sentence down to a product of two numbers, and back.
 
 Five depths: the model, a layer at a token, a head with one of its rows, one weight of that row, one product of its
-score. Where a person is stands in the address. `walk.js` draws; here are the numbers, and the way of fifteen stops.
+score. Where a person is stands in the address. `walk_payload.py` says what the browser is told, `walk.js`
+draws; here is what the page does with a place.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
 """The whole walk of a short sentence as one HTML file, which opens without Headlight and without any network.
 
 The picture is drawn by the same scripts. What Python tells of a place when a person goes there, the file holds for all
-places: sentences as JSON, queries, keys, values and weights as float32, from which `kept_js` multiplies out a row,
+places: sentences as JSON, queries, keys, values and weights as float32, from which `kept_walk.js` multiplies out a row,
 and the vectors that are drawn as strips in 7 bits.
 """
 
@@ -98,7 +98,7 @@ def page(trace: "Trace", reader: "Reader", place: WalkState, name: str) -> bytes
     """
     place = replace(place, edit="")
     picture = WalkPicture.of(trace, reader, place)
-    told = Told.of(trace, reader, place).packed() | {"canEdit": False, "isKept": True}
+    told = Told.of(trace, reader, place).packed() | {"canEdit": False}
     command = {"number": 1, **payload.encoded(place)}
     kept = _kept(trace, reader, place)
     packed = payload.pack(

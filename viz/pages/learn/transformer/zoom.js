@@ -51,7 +51,14 @@ export class Zoom {
       holder.addEventListener(end, () => {
         this.last = null;
       });
-    holder.addEventListener("click", (event) => this.isDragged && consume(event), { capture: true });
+    holder.addEventListener(
+      "click",
+      (event) => {
+        if (this.isDragged) consume(event);
+        this.isDragged = false;
+      },
+      { capture: true },
+    );
   }
 
   // ---- what a person does ----
@@ -97,8 +104,14 @@ export class Zoom {
   }
 
   /** @param {PointerEvent} event */
-  drag({ pointerType, clientX, clientY }) {
+  drag({ pointerType, buttons, clientX, clientY }) {
     if (!this.last || pointerType === "touch") return;
+    if (!buttons) {
+      // It was let go elsewhere.
+      this.last = null;
+      this.isDragged = false;
+      return;
+    }
     const [dx, dy] = [clientX - this.last.x, clientY - this.last.y];
     if (!this.isDragged && Math.hypot(dx, dy) < DRAG) return;
     this.isDragged = true;
@@ -141,8 +154,9 @@ export class Zoom {
   /** @param {number} dx @param {number} dy */
   move(dx, dy) {
     if (this.scale <= 1) return;
-    this.x += dx;
-    this.y += dy;
+    const zoom = zoomOf(this.holder);
+    this.x += dx / zoom;
+    this.y += dy / zoom;
     this.place();
   }
 
