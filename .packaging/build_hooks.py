@@ -8,7 +8,6 @@ imported, and `headlight` wherever a text gives a command of ours. Nothing else 
 import re
 import shutil
 import tempfile
-from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +27,9 @@ TEXTS: Final = {".py", ".js", ".po", ".md", ".toml"}
 def packaged(text: str) -> str:
     """A file's text as the package has it."""
     text = IMPORT.sub(r"\1\2 headlight.\3", text)
-    return reduce(lambda changed, command: changed.replace(*command), COMMANDS.items(), text)
+    for ours, theirs in COMMANDS.items():
+        text = text.replace(ours, theirs)
+    return text
 
 
 def write_package(root: Path, target: Path) -> None:

@@ -10,6 +10,8 @@ from model.errors import InputTextError
 _CODE: Final = re.compile(r"([a-z]{2,3})(?:[-_]([A-Z][a-z]{3}))?(?:[-_][A-Z]{2})?")
 #: Languages of which a person probably means one; a message names no more.
 _NAMED: Final = 12
+#: Characters of a code that a message repeats.
+_LONGEST: Final = 12
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def check_code(code: str, known: Sequence[str]) -> None:
     """
     if code in known:
         return
-    code = code if len(code) <= _NAMED else f"{code[:_NAMED]} …"
+    code = code if len(code) <= _LONGEST else f"{code[:_LONGEST]} …"
     if not known:
         raise InputTextError("The languages of this model cannot be chosen, got {code!r}.", code=code)
     raise InputTextError(
@@ -67,7 +69,7 @@ def html_language(code: str) -> str:
     parts = _CODE.fullmatch(code)
     if parts is None:
         return ""
-    # A tenth of a second, which a model of one pair of languages does not need.
+    # Takes up to a tenth of a second, which our own checkpoints do without.
     from babel.core import get_global
 
     language, script = parts[1], parts[2]

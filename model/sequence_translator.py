@@ -191,7 +191,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return grow_tree(search, self.config.bos_id, self.tokenizer)
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
-        """Begin to decode step by step. Arguments and errors are those of `trace`."""
+        """Begin to decode step by step. Arguments and errors are those of `trace`, without a target."""
         return DecodingSession(
             self.model,
             self.tokenizer,

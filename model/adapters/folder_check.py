@@ -174,7 +174,7 @@ def gguf_file(path: Path) -> Path | None:
     with _readable(path):
         if not path.is_dir():
             return path if _begins(path, _GGUF) else None
-        if (path / WEIGHTS).is_file() or (path / INDEX).is_file() or pickled_files(path):
+        if any((path / name).is_file() for name in (WEIGHTS, INDEX, ADAPTER_WEIGHTS)) or pickled_files(path):
             return None
         found = [file for file in entries(path) if _begins(file, _GGUF)]
     if len(found) > 1:

@@ -148,8 +148,7 @@ def has_words(model: Any) -> bool:
 
 def says_labels(model: Any) -> bool:
     """Whether a model's class is one of those of the library that say labels."""
-    known = (made for auto in _MAPS["labels"] for made in _classes(auto, type(model.config)))
-    return any(type(model) is made for made in known)
+    return any(type(model) in _classes(auto, type(model.config)) for auto in _MAPS["labels"])
 
 
 def end_by_no_padding(model: Any) -> None:

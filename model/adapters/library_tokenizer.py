@@ -74,7 +74,7 @@ class LibraryTokenizer:
             InputTextError: a code is none of those offered.
         """
         made = copy.copy(self)
-        made.spoken = self.offered.with_choice(reads, writes)
+        made.spoken = replace(self.offered, chosen=self.spoken).with_choice(reads, writes)
         made.__dict__.pop("language_id", None)
         return made
 
@@ -219,7 +219,7 @@ class LibraryTokenizer:
         return str(piece).removeprefix("##") if goes_on else WORD_BEGIN + str(piece)
 
 
-#: What is written until somebody chooses, where the files do not say: first of these that a tokenizer has.
+#: What is written until somebody chooses, where the files do not say: the first of these that a tokenizer has.
 _WRITTEN: Final = ("de", "en")
 
 

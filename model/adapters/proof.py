@@ -415,17 +415,16 @@ class Rotations(TorchFunctionMode):
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._factors: list[Tensor] = []
+        #: The last factor of this shape, and the first tables that rotate: others are not kept.
+        self._last: Tensor | None = None
+        self._found: tuple[Tensor, Tensor] | None = None
 
     def sines(self) -> Float[Tensor, "position pair"] | None:
         """sin(p · θ_i) of the first such table, float32; None where vectors were not rotated."""
-        whole = [(table.real, table.imag) for table in self._factors if table.is_complex()]
-        real = [table for table in self._factors if not table.is_complex()]
-        pairs = [*whole, *((cos, sin) for cos, sin in pairwise(real) if cos.shape == sin.shape)]
-        both = next((pair for pair in pairs if _rotate(*pair)), None)
-        if both is None:
+        if self._found is None:
             return None
-        sin = both[1].float() / both[0][0, 0].float()
+        cos, sin = self._found
+        sin = sin.float() / cos[0, 0].float()
         # Each pair of dimensions may have two columns, next to each other or half a width apart.
         half = sin.size(1) // 2
         if sin.size(1) % 2 == 0 and bool((sin[:, :half] == sin[:, half:]).all()):
@@ -437,13 +436,20 @@ class Rotations(TorchFunctionMode):
     def __torch_function__(
         self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        if getattr(function, "__name__", "") in ("mul", "__mul__", "__rmul__") and len(args) == 2:
-            for factor in args:
+        if self._found is None and getattr(function, "__name__", "") in ("mul", "__mul__", "__rmul__"):
+            for factor in args if len(args) == 2 else ():
                 if isinstance(factor, Tensor) and factor.dim() > 2:
                     table = factor.detach().squeeze()
                     if table.dim() == 2 and table.size(0) == self.count and table.size(1) > 1:
-                        self._factors.append(table.cpu())
+                        self._note(table.cpu())
         return function(*args, **(kwargs or {}))
+
+    def _note(self, table: Tensor) -> None:
+        cos, sin = (table.real, table.imag) if table.is_complex() else (self._last, table)
+        if not table.is_complex():
+            self._last = table
+        if self._found is None and cos is not None and cos.shape == sin.shape and _rotate(cos, sin):
+            self._found = cos, sin
 
 
 def _rotate(cos: Tensor, sin: Tensor) -> bool:

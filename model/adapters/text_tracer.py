@@ -244,7 +244,8 @@ class TextTracer(BaseReader):
     @property
     def vocab_size(self) -> int:
         """Token ids that the model knows, and may write."""
-        return library.words(self.model) if self.pieces.has_two_vocabularies else int(self.config.vocab_size)
+        says_others = self.pieces.has_two_vocabularies and library.has_words(self.model)
+        return library.words(self.model) if says_others else int(self.config.vocab_size)
 
     def _stated(self, setting: str) -> int | None:
         """A token that the model's settings name."""

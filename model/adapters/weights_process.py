@@ -20,8 +20,9 @@ def convert_gguf(target: Path, files: list[Path]) -> str:
         (Path(alone) / file.name).symlink_to(file)
         options: dict[str, Any] = {"gguf_file": file.name, "local_files_only": True, "trust_remote_code": False}
         config = transformers.AutoConfig.from_pretrained(alone, **options)
-        writes_about = bool(config.is_encoder_decoder)
-        auto: Any = transformers.AutoModelForSeq2SeqLM if writes_about else transformers.AutoModelForCausalLM
+        auto: Any = (
+            transformers.AutoModelForSeq2SeqLM if config.is_encoder_decoder else transformers.AutoModelForCausalLM
+        )
         model = auto.from_pretrained(alone, **options, dtype=torch.float32)
         tokenizer = transformers.AutoTokenizer.from_pretrained(alone, **options)
     # The library read plain numbers, but marks the model as quantized, which it then does not save.

@@ -67,7 +67,7 @@ def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> M
         place = TokenPlace(trace.source_ids, trace.target_ids, 0)
         changed = reader.trace_place(place, (*trace.source_ids, *trace.target_ids)[-1], (edit,))
     assert changed is not None, "our models tell the trace of a run with its streams"
-    # Of a library model a run tells its streams, not what it would say.
+    # Only what our own models would write is shown.
     written = () if isinstance(reader, TextReader) else (step.candidates[0].token for step in changed.steps)
     shares = {
         stack: (after[stack] - own).norm(dim=-1) / own.norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)

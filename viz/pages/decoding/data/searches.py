@@ -67,6 +67,7 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
     return Task(("samples", writer.key, text, count, seed, how), 0, said("tokens"), compute, progress_text)
 
 
+@cached(max_entries=MAX_LENSES)
 def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
     """What each step of a trace cost, and what it would have cost without the key/value cache.
 

@@ -28,6 +28,7 @@ from viz.server.caches import cached
 from viz.text.messages import _
 
 MAX_BATCHES: Final = 64
+MAX_SCHEMES: Final = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +116,7 @@ def _rule(mask: AttentionMask) -> str:
     return reduce(lambda before, part: _("{before}; {part}", before=before, part=part), parts)
 
 
+@cached(max_entries=MAX_SCHEMES)
 def position_schemes(trace: Trace, reader: Reader) -> Sequence[PositionScheme]:
     """What can be drawn of how a model knows positions."""
     return schemes.position_schemes(reader, trace, positions_drawn(trace))
