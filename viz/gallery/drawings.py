@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
+from model.errors import DataError
 from viz.access import attention, findings, models, word_links
 from viz.access.attention import MatrixView
 from viz.access.findings import Finding
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 #: Of a smaller attention every head can be opened: bytes of all exact weights.
 MOST_BYTES: Final = 1_000_000
-#: Heads beyond which lines of one layer cannot be told apart.
-MOST_LINES: Final = 64
 _WORDS: Final = MatrixView("weights", whole_words=True, special_tokens=False)
 
 
@@ -86,7 +85,13 @@ def heads_of(trace: "Trace", site: str, opened: tuple[int, int], query: int | No
         opened: layer and head that are open, from 0.
         query: the row that is kept.
     """
-    weights, rows, keys = stacked(trace, site), trace.row_names(site), trace.axis_names(site)[1]
+    try:
+        weights = stacked(trace, site)
+    except ValueError as error:
+        raise DataError(
+            "The layers of an attention of this model have different numbers of heads, which the gallery cannot show."
+        ) from error
+    rows, keys = trace.row_names(site), trace.axis_names(site)[1]
     only_opened = weights.nbytes > MOST_BYTES
     title, kept = sites.label(site), Kept(row=query)
     grid = all_heads(weights, rows, keys, title, opened, only_opened=only_opened, focus=any_head(site), kept=kept)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from model.errors import TraceError
-from viz.gallery.drawings import MOST_LINES, drawn_lines, film_of, lines_data, stacked
+from viz.gallery.drawings import drawn_lines, film_of, lines_data, stacked
 from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.pages.decoding.film.data import film as film_data
@@ -20,6 +20,9 @@ from viz.text import sites
 if TYPE_CHECKING:
     from model import Trace
     from model.reader import Writer
+
+#: Heads beyond which lines of one layer cannot be told apart.
+MOST_LINES: Final = 64
 
 
 def heads(

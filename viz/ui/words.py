@@ -88,7 +88,7 @@ class WordLine:
 
 
 #: What a person can do with a word.
-HOW: Final = said(
+_HOW: Final = said(
     "Point at a word to see what the open head attends to from it; click two words to find the heads that link them. "
     "Shift+click, or a long press, adds a word."
 )
@@ -112,7 +112,7 @@ class Words:
     resting: Annotated[tuple[int, ...], CHOSEN] = ()
     heads: Annotated[WordHeads | None, CHOSEN] = None
     is_single: bool = False
-    how: Text = HOW
+    how: Text = _HOW
     kept_colour: str = theme.HEAD_COLOURS[1]
 
 

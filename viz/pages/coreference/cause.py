@@ -271,7 +271,7 @@ def _texts(asked: Question, known: EveryHead) -> None:
             other=spoken(other),
             odds=decimal(abs(value), 1),
         )
-        lines.append(marked_line(Line(letter, language, text), spans, f"→ {says}", is_guess=False))
+        lines.append(marked_line(Line(letter, language, text), spans, f"→ {says}"))
     st.html("".join(lines))
 
 

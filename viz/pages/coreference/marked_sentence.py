@@ -14,8 +14,6 @@ from viz.theme import HEAD_COLOURS
 from viz.ui.sentence import Line, with_rare_words
 
 Span = tuple[int, int]
-#: Why there is a question mark behind a word.
-GUESSED: Final = said("guessed by this page")
 #: A text longer than this is cut off after its last mark.
 MAX_SHOWN: Final = 600
 
@@ -44,18 +42,17 @@ ROLES: Final[Mapping[str, Role]] = {
 }
 
 
-def marked_line(source: Line, spans: Mapping[str, Span], after: str, *, is_guess: bool) -> str:
+def marked_line(source: Line, spans: Mapping[str, Span], after: str) -> str:
     """A sentence in a line of its own, with a text after it.
 
     Args:
         source: the sentence.
         spans: role → its characters in the sentence.
         after: the text.
-        is_guess: whether which of the candidates is which is only guessed.
     """
     return (
         '<div style="display:flex;flex-wrap:wrap;column-gap:0.9rem;align-items:baseline;line-height:1.6">'
-        f'{_line(source, spans, is_guess=is_guess)}<span style="opacity:0.8">{literal(after)}</span></div>'
+        f'{_line(source, spans)}<span style="opacity:0.8">{literal(after)}</span></div>'
     )
 
 
@@ -70,7 +67,7 @@ def legend(*, is_guess: bool = False) -> str:
     )
 
 
-def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> str:
+def _line(line: Line, spans: Mapping[str, Span]) -> str:
     # Each becomes one space, so that the spans hold; the browser joins those that follow one another.
     text = re.sub(r"\s", " ", line.text)
     end = max([MAX_SHOWN, *(stop for _, stop in spans.values())])
@@ -79,17 +76,15 @@ def _line(line: Line, spans: Mapping[str, Span], *, is_guess: bool = False) -> s
     return (
         f'<span aria-hidden="true" style="font-size:0.75rem;letter-spacing:0.08em;opacity:0.65">{line.mark}</span>'
         f'<span lang="{line.language}" dir="auto" style="font-size:1rem;overflow-wrap:anywhere">'
-        f"{_marked(shown, spans, is_guess=is_guess)}{rest}</span>"
+        f"{_marked(shown, spans)}{rest}</span>"
     )
 
 
-def _marked(line: Line, spans: Mapping[str, Span], *, is_guess: bool) -> str:
-    guess = f'<sup title="{literal(GUESSED)}">?</sup>'
+def _marked(line: Line, spans: Mapping[str, Span]) -> str:
     parts, at = [], 0
     for role, (begin, end) in sorted(spans.items(), key=lambda item: item[1]):
         if begin >= at:
-            sign = guess if is_guess and role != "pronoun" else ""
-            parts += [with_rare_words(line, at, begin), _mark(role, with_rare_words(line, begin, end)), sign]
+            parts += [with_rare_words(line, at, begin), _mark(role, with_rare_words(line, begin, end))]
             at = end
     return "".join(parts) + with_rare_words(line, at)
 

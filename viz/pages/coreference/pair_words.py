@@ -11,7 +11,7 @@ import streamlit as st
 from viz.access import attention, long_texts, models, word_links
 from viz.pages.coreference import data
 from viz.pages.coreference.data import MAX_PAIRS, Row, Side
-from viz.pages.coreference.marked_sentence import GUESSED, ROLES
+from viz.pages.coreference.marked_sentence import ROLES
 from viz.pictures.figures import spots
 from viz.pictures.focus import AXES, FocusAxis, Place, beside
 from viz.pictures.tiles.store import Frame, send_tiles
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: The field of the query of each sentence.
 TOKEN_FIELDS: Final = ("token", "other_token")
+#: Why there is a question mark behind a word.
+_GUESSED: Final = said("guessed by this page")
 _HOW: Final = said(
     "Point at a word to see what the open head attends to from it, in both sentences; click it to make it the query of "
     "the pictures."
@@ -164,7 +166,7 @@ def _lines(one: Sentence, other: "Trace") -> list[WordLine]:
 
 def _mark(role: str, word: int, one: Sentence) -> WordMark:
     of = ROLES[role]
-    return WordMark(word, of.name, of.colour, of.line, GUESSED if one.is_guess and role != "pronoun" else "")
+    return WordMark(word, of.name, of.colour, of.line, _GUESSED if one.is_guess and role != "pronoun" else "")
 
 
 def _heads(side: Side, site: str) -> WordHeads | None:
@@ -178,7 +180,7 @@ def _heads(side: Side, site: str) -> WordHeads | None:
 
 def _send_tiles(side: Side, site: str) -> None:
     tiles = attention.head_tiles(side.trace, models.reader(state.current().model), site).tiles
-    rows, columns = side.trace.row_names(site), side.trace.axis_tokens(site)[1]
+    rows, columns = side.trace.row_names(site), side.trace.axis_names(site)[1]
     address = attention.tiles_key(side.trace, site)
     frame = Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address)
     send_tiles(tiles, frame, key=f"tiles-{side.number}")

@@ -2,7 +2,7 @@
 // Charts whose figures say where they show heads and words (`viz/pictures/figures/spots.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js).
 
-import { meets, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
+import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
 import { element, zoomOf } from "../shared/picture.js";
 
 /** @import { Place } from "../shared/focus.js" */
@@ -108,9 +108,9 @@ export function followCharts(signal) {
   // Before the part of the page that the pointer comes to tells what it is.
   document.addEventListener("pointermove", follow, { capture: true, signal });
   document.documentElement.addEventListener("pointerleave", follow, { signal });
-  const markAll = () => {
+  const markAll = onceTold(() => {
     for (const chart of document.querySelectorAll(CHART)) mark(/** @type {Chart} */ (chart));
-  };
+  });
   onTold("head", markAll, signal);
   onTold("pointed", markAll, signal);
 }

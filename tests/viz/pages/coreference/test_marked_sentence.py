@@ -7,7 +7,7 @@ from viz.ui.sentence import Line
 
 def test_marked_text_is_never_read_as_html() -> None:
     text = "<b>it</b> & <img src=x>"
-    shown = marked_line(Line("EN", "en", text), {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>", is_guess=False)
+    shown = marked_line(Line("EN", "en", text), {"pronoun": (3, 5), "antecedent": (4, 8)}, "<i>es</i>")
     assert "<b>" not in shown
     assert "<img" not in shown
     assert "&lt;b&gt;<mark" in shown
@@ -17,20 +17,13 @@ def test_marked_text_is_never_read_as_html() -> None:
 
 def test_a_long_sentence_is_cut_after_its_last_mark() -> None:
     text = "word " * 200 + "it " + "more " * 50
-    shown = marked_line(Line("EN", "en", text), {"pronoun": (1000, 1002)}, "", is_guess=False)
+    shown = marked_line(Line("EN", "en", text), {"pronoun": (1000, 1002)}, "")
     assert ">it</mark> …</span>" in shown
 
 
 def test_a_rare_word_is_underlined_inside_a_mark_too() -> None:
     source = Line("EN", "en", "The qzxv (Brzk) sat.", RareWords({"qzxv": 4, "(Brzk)": 6}))
-    shown = marked_line(source, {"antecedent": (10, 14)}, "", is_guess=False)
+    shown = marked_line(source, {"antecedent": (10, 14)}, "")
     assert 'title="4 tokens">qzxv</mark>' in shown
     assert 'title="6 tokens">(</mark><mark title="antecedent"' in shown
     assert 'title="6 tokens">Brzk</mark></mark>' in shown
-
-
-def test_a_guess_is_marked_in_a_line_of_its_own_too() -> None:
-    line = Line("A", "en", "The dog saw it.")
-    spans = {"pronoun": (12, 14), "antecedent": (4, 7)}
-    assert marked_line(line, spans, "", is_guess=True).count("guessed by this page") == 1
-    assert "guessed by this page" not in marked_line(line, spans, "", is_guess=False)

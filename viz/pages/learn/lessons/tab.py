@@ -220,17 +220,17 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
     """The question, and after an answer whether the model bears it out; whether it has been answered."""
     options = [filled_plainly(option, view.found) for option in question.options]
     labels = {0: "", **dict(enumerate(map(plain, options), 1))}
-    chosen = state.current().learn.answer
+    chosen, asked = state.current().learn.answer, "/".join(map(str, place))
     if chosen > len(options):
         state.change(answer=0)
         chosen = 0
     st.markdown(f"**{filled(question.ask, view.found)}**")
     st.pills(
         _("Your prediction"), list(range(1, len(options) + 1)), key=state.bind("answer", chosen or None),
-        format_func=labels.__getitem__, on_change=_take, args=("/".join(map(str, place)),),
+        format_func=labels.__getitem__, on_change=_take, args=(asked,),
         label_visibility="collapsed",
     )  # fmt: skip
-    class_bars.show("/".join(map(str, place)), options, has_answered=chosen > 0)
+    class_bars.show(asked, options, has_answered=chosen > 0)
     if not chosen:
         return False
     because = filled(question.because, view.found)
@@ -339,7 +339,7 @@ def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
     trace, site = picture.trace, picture.site
     tiles = attention.head_tiles(trace, models.reader(choice), site).tiles
     address = attention.tiles_key(trace, site)
-    rows, columns = trace.row_names(site), trace.axis_tokens(site)[1]
+    rows, columns = trace.row_names(site), trace.axis_names(site)[1]
     send_tiles(
         tiles,
         Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address),

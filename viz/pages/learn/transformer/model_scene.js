@@ -29,7 +29,8 @@ const WIDEST_COLUMN_ROOM = 46;
 /** Of a row that nobody looks at, lines at least this strong are drawn, so many at most. */
 const [FAINT_WEIGHT, FAINT_LINES, SHOWN_WEIGHT] = [0.25, 2, 0.02];
 /** Under a change, lines that differ by so much are drawn in all columns; in the one that is looked at, by so much. */
-export const [MUCH, ANY] = [0.05, 0.005];
+export const MUCH = 0.05;
+const ANY = 0.005;
 
 export class ModelScene {
   /** Of the columns: where each stack begins. @type {Map<string, number>} */ starts = new Map();
