@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
-from tests.browser.conftest import settled, visit, watched_tab
+from tests.browser.conftest import TWO_FRAMES, settled, visit, watched_tab
+from tests.browser.pointing import box_of
 from tests.browser.test_present import SIZES as PROJECTORS
 from tests.browser.test_present import SMALLEST, fitted, present
 from viz.pages.learn.lessons.lesson import lessons
@@ -113,6 +114,11 @@ def test_a_term_says_what_it_means_on_hover_focus_and_press_and_leads_to_its_les
     expect(card).to_have_count(0)
     term.focus()
     expect(card).to_be_visible()
+    # A page that still moves takes the card along.
+    below = box_of(card)["y"] - box_of(term)["y"]
+    page.get_by_test_id("stMain").evaluate("main => main.scrollBy(0, 40)")
+    page.evaluate(TWO_FRAMES)
+    assert box_of(card)["y"] - box_of(term)["y"] == pytest.approx(below, abs=1)
     page.keyboard.press("Escape")
     term.click()
     expect(card).to_be_visible()

@@ -16,8 +16,6 @@ export const explainTerms = (signal) => {
   card.id = "term-card";
   card.setAttribute("role", "tooltip");
   card.hidden = true;
-  // Within the app, whose colours it has.
-  (document.querySelector(".stApp") ?? document.body).append(card);
   /** @type {HTMLAnchorElement | undefined} */ let shown;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ let leaving;
 
@@ -25,6 +23,14 @@ export const explainTerms = (signal) => {
     shown?.removeAttribute("aria-describedby");
     shown = undefined;
     card.hidden = true;
+  };
+  /** Put the card below its term, or above it where there is no room. */
+  const place = () => {
+    if (!shown) return;
+    const { left, bottom, top } = shown.getBoundingClientRect();
+    const { width, height } = card.getBoundingClientRect();
+    card.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
+    card.style.top = `${bottom + height + 8 < innerHeight ? bottom + 4 : top - height - 4}px`;
   };
   /** @param {HTMLAnchorElement} term */
   const show = (term) => {
@@ -42,13 +48,12 @@ export const explainTerms = (signal) => {
     lesson.href = address.href;
     lesson.textContent = _("The lesson");
     card.replaceChildren(term.dataset.text, " ", lesson);
+    // Within the app, whose colours it has; another theme makes another element of it.
+    (document.querySelector(".stApp") ?? document.body).append(card);
     card.hidden = false;
-    const { left, bottom, top } = term.getBoundingClientRect();
-    const { width, height } = card.getBoundingClientRect();
-    card.style.left = `${Math.max(8, Math.min(left, innerWidth - width - 8))}px`;
-    card.style.top = `${bottom + height + 8 < innerHeight ? bottom + 4 : top - height - 4}px`;
     term.setAttribute("aria-describedby", card.id);
     shown = term;
+    place();
   };
   /** @param {Event} event */
   const enter = (event) => {
@@ -68,7 +73,7 @@ export const explainTerms = (signal) => {
     signal,
   });
   document.addEventListener("focusout", (event) => termAt(event.target) && leave(), { signal });
-  document.addEventListener("scroll", hide, { signal, capture: true, passive: true });
+  document.addEventListener("scroll", place, { signal, capture: true, passive: true });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide(), { signal });
   document.addEventListener(
     "click",
