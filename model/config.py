@@ -137,10 +137,7 @@ def _check(field: Field[Any], value: object) -> None:
         raise ConfigError("{name} must be in [0, 1), got {value}.", name=field.name, value=value)
     if expected is str and value not in choices:
         raise ConfigError(
-            "{name} must be one of {choices}, got {value!r}.",
-            name=field.name,
-            choices=", ".join(choices),
-            value=value,
+            "{name} must be one of {choices}, got {value!r}.", name=field.name, choices=", ".join(choices), value=value
         )
 
 

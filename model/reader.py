@@ -76,12 +76,7 @@ class Reader(Protocol):
         """The ids of the tokens of single bytes, by which a vocabulary spells the characters that it lacks."""
 
     def trace(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        extras: Collection[str] = (),
-        edits: Edits | None = None,
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
         """Run once and keep what every attention site computed.
 

@@ -34,14 +34,7 @@ from model.trace.building import build_trace, join_recorded
 from model.trace.steps import Spread, describe_steps
 from model.trace.trace import Trace
 from model.training_record import LANGUAGES
-from model.word_choice import (
-    NO_EDITS,
-    Choice,
-    TextChoice,
-    TokenPlace,
-    WordChoice,
-    first_difference,
-)
+from model.word_choice import NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
 
 
 class ReadFolder(NamedTuple):
@@ -145,13 +138,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         return self.tokenizer.decode(beam_search(self.model, source_ids, None, beam=beam, alpha=alpha)[0][0].token_ids)
 
     def sample(
-        self,
-        text: str,
-        *,
-        n: int = 1,
-        sampling: Sampling = UNCHANGED,
-        seed: int = 0,
-        progress: StepsDone = no_progress,
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = no_progress
     ) -> list[SampledTranslation]:
         """Draw `n` translations, at most 64; `progress` is told the steps done and the most there can be.
 
@@ -203,12 +190,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
         )
 
     def trace(
-        self,
-        text: str,
-        target: str | None = None,
-        *,
-        extras: Collection[str] = (),
-        edits: Edits | None = None,
+        self, text: str, target: str | None = None, *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
         """Run once with every hook recorded.
 
@@ -300,12 +282,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
             return odds_from_memory(self.model, memory, None if read is None else padding, choices)
 
     def trace_tokens(
-        self,
-        text: str,
-        token_ids: Sequence[int],
-        *,
-        extras: Collection[str] = (),
-        edits: Edits | None = None,
+        self, text: str, token_ids: Sequence[int], *, extras: Collection[str] = (), edits: Edits | None = None
     ) -> Trace:
         """Run once over a translation that is given as token ids, finished or not, with every hook recorded.
 

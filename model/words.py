@@ -65,9 +65,7 @@ def pieces_of_words(text: str, offsets: Sequence[Span]) -> list[list[int]]:
 
 
 def attention_between_words(
-    weights: Float[Tensor, "*batch query key"],
-    query_words: Sequence[Sequence[int]],
-    key_words: Sequence[Sequence[int]],
+    weights: Float[Tensor, "*batch query key"], query_words: Sequence[Sequence[int]], key_words: Sequence[Sequence[int]]
 ) -> Float[Tensor, "*batch query_word key_word"]:
     """Attention from words to words: the mean over a query word's rows of the sum over a key word's columns.
 

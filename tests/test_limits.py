@@ -112,12 +112,7 @@ LIMITS: list[tuple[str, str, Callable[[int], object], str]] = [
         lambda n: config_limits.check_pipeline({"normalizer": {"type": "Prepend", "prepend": "x" * n}}),
         "tokens to every text",
     ),
-    (
-        "model.adapters.config_limits",
-        "MAX_MADE_UP",
-        lambda n: config_limits.check_settings({"offset": n}),
-        "at most",
-    ),
+    ("model.adapters.config_limits", "MAX_MADE_UP", lambda n: config_limits.check_settings({"offset": n}), "at most"),
     (
         "model.adapters.config_limits",
         "MAX_PADDING",
@@ -262,11 +257,7 @@ def test_sizes_double_up_to_the_largest_and_reach_it(largest: int, sizes: tuple[
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "cut"),
-    [
-        (wording, "MAX_SHOWN", wording.shortened),
-        (masks, "MAX_LABEL", masks._shortened),
-    ],
+    ("module", "name", "cut"), [(wording, "MAX_SHOWN", wording.shortened), (masks, "MAX_LABEL", masks._shortened)]
 )
 def test_a_text_as_long_as_may_be_is_shown_whole_and_a_longer_one_is_cut(
     monkeypatch: pytest.MonkeyPatch, module: Any, name: str, cut: Callable[[str], str]

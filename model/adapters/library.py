@@ -350,9 +350,7 @@ def load_image_processor(folder: Path, config: Any, name: str) -> Any:
             return open_it(str(folder), config=config, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         raise CheckpointError(
-            "The image processor in {name} cannot be loaded: {first_line}.",
-            name=name,
-            first_line=first_words(error),
+            "The image processor in {name} cannot be loaded: {first_line}.", name=name, first_line=first_words(error)
         ) from error
 
 

@@ -257,11 +257,7 @@ def _lengths(kind: Kind, probe: Probe, weights: Mapping[str, Sequence[Tensor]]) 
     """The numbers of queries and keys of the probe → the site."""
     source, target = len(probe.source), len(probe.target)
     if kind == "encoder-decoder":
-        return {
-            (source, source): "encoder.self",
-            (target, target): "decoder.self",
-            (target, source): "decoder.cross",
-        }
+        return {(source, source): "encoder.self", (target, target): "decoder.self", (target, source): "decoder.cross"}
     ((site, layers),) = weights.items()
     seen = layers[0].size(-1) if kind == "image" else source
     return {(seen, seen): site}

@@ -124,13 +124,7 @@ class TextWriter(TextReader):
 
     @torch.inference_mode()
     def sample(
-        self,
-        text: str,
-        *,
-        n: int = 1,
-        sampling: Sampling = UNCHANGED,
-        seed: int = 0,
-        progress: StepsDone = no_progress,
+        self, text: str, *, n: int = 1, sampling: Sampling = UNCHANGED, seed: int = 0, progress: StepsDone = no_progress
     ) -> list[SampledTranslation]:
         """Draw `n` texts, at most 64, as `Translator.sample` does.
 

@@ -178,8 +178,7 @@ def _runs(
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
         if read + skipped.total() + len(chunk) > MOST_SENTENCES:
             raise DataError(
-                "At most {most_sentences:,} sentences can be read at once; use fewer.",
-                most_sentences=MOST_SENTENCES,
+                "At most {most_sentences:,} sentences can be read at once; use fewer.", most_sentences=MOST_SENTENCES
             )
         refused: list[int] = []
         for number, trace in trace_all(reader, chunk):

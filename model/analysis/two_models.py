@@ -136,11 +136,7 @@ def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace
 
 @torch.inference_mode()
 def head_distances(
-    first: Reader,
-    second: Reader,
-    texts: Iterable[str],
-    sites: tuple[str, str],
-    progress: Progress = lambda done: None,
+    first: Reader, second: Reader, texts: Iterable[str], sites: tuple[str, str], progress: Progress = lambda done: None
 ) -> HeadDistances:
     """Read texts with both models and compare the heads of an attention of each.
 
@@ -182,10 +178,5 @@ def head_distances(
             "texts."
         )
     return HeadDistances(
-        first=names[0],
-        second=names[1],
-        distances=(totals / rows).float(),
-        texts=read,
-        rows=rows,
-        skipped=skipped,
+        first=names[0], second=names[1], distances=(totals / rows).float(), texts=read, rows=rows, skipped=skipped
     )

@@ -114,10 +114,7 @@ class DecoderLayerAttention(AttentionSite):
         self.query = nn.Linear(config.d_model, config.d_model)
 
     def forward(
-        self,
-        convolved: Float[Tensor, "batch target d_model"],
-        inputs: DecoderInputs,
-        cache: KeptRows | None,
+        self, convolved: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: KeptRows | None
     ) -> Float[Tensor, "batch target d_model"]:
         """The context of each target row."""
         query = self.hook_query(((self.query(convolved) + inputs.embedded) * HALF_VARIANCE)[:, None])
@@ -141,10 +138,7 @@ class ConvolutionalDecoderLayer(nn.Module):
         self.hook_output = HookPoint()
 
     def forward(
-        self,
-        x: Float[Tensor, "batch target d_model"],
-        inputs: DecoderInputs,
-        cache: LayerCache | None,
+        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: LayerCache | None
     ) -> Float[Tensor, "batch target d_model"]:
         """Run the layer on these target rows, which see `kernel_size` − 1 rows before each: zeros before the first."""
         target, memory = cache or (None, None)

@@ -231,10 +231,7 @@ class DecoderLayer(nn.Module):
         self.hook_output = HookPoint()
 
     def forward(
-        self,
-        x: Float[Tensor, "batch target d_model"],
-        inputs: DecoderInputs,
-        cache: LayerCache | None = None,
+        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: LayerCache | None = None
     ) -> Float[Tensor, "batch target d_model"]:
         """Run the layer on the target rows that the cache does not hold yet."""
         target, memory = cache or (None, None)

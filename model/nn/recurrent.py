@@ -110,10 +110,7 @@ class RecurrentLayer(nn.Module):
         self.hook_output = HookPoint()
 
     def forward(
-        self,
-        state: Float[Tensor, "batch hidden"],
-        inputs: DecoderInputs,
-        cache: KeptRows | None,
+        self, state: Float[Tensor, "batch hidden"], inputs: DecoderInputs, cache: KeptRows | None
     ) -> tuple[Float[Tensor, "batch target hidden"], Float[Tensor, "batch target width"]]:
         """States and contexts of the target rows, one after the other; the first follows this state."""
         key, value = self.cross_attention.keys_and_values(inputs.memory, cache)

@@ -234,12 +234,7 @@ def profile(chromium: "Browser") -> "Iterator[BrowserContext]":
     context.close()
 
 
-STORY_IS_CLOSED: Any = {
-    "name": STORY_COOKIE,
-    "value": STORY_CLOSED,
-    "domain": "127.0.0.1",
-    "path": "/",
-}
+STORY_IS_CLOSED: Any = {"name": STORY_COOKIE, "value": STORY_CLOSED, "domain": "127.0.0.1", "path": "/"}
 VIEWPORT: "ViewportSize" = {"width": 1400, "height": 1000}
 #: Emptied tabs. A page costs a third less processor time in a tab that had one before: its scripts are compiled there.
 IDLE: "list[Page]" = []

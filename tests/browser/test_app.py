@@ -10,10 +10,7 @@ from playwright.sync_api import Dialog, Locator, Page, expect
 from tests.browser.conftest import settled, visit
 
 #: Emoji, right to left and control characters; HTML and Markdown.
-UNUSUAL = (
-    "I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec",
-    "<img src=x onerror=alert(1)> ![x](https://evil.example/a.png)",
-)
+UNUSUAL = ("I 😀 you 👩‍👧 החתול ישן a\x07b\u202ec", "<img src=x onerror=alert(1)> ![x](https://evil.example/a.png)")
 
 
 def opened(page: Page, url: str, query: str = "") -> None:

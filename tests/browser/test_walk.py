@@ -189,12 +189,7 @@ def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
     kept = tab.locator(".walk[data-ready]")
     expect(kept.locator(".model-scene")).to_be_visible()
     # Elsewhere than where the file begins: another token, another head, another key.
-    steps = (
-        "[data-node='decoder 2 2']",
-        ".head-tile:visible >> nth=1",
-        ".keys .key >> nth=1",
-        ".product >> nth=2",
-    )
+    steps = ("[data-node='decoder 2 2']", ".head-tile:visible >> nth=1", ".keys .key >> nth=1", ".product >> nth=2")
     for depth, step in zip(("layer", "head", "cell", "number"), steps, strict=True):
         for each in (picture, kept):
             each.locator(step).click()

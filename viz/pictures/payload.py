@@ -20,18 +20,7 @@ from functools import cache
 from itertools import repeat
 from math import isfinite
 from types import MappingProxyType, NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    NamedTuple,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from jaxtyping import Float, UInt16

@@ -13,17 +13,7 @@ PaperTab = Literal[
 Side = Literal["source", "target"]
 #: What the lines of the film of a training can be.
 FilmMetric = Literal[
-    "entropy",
-    "distance",
-    "previous",
-    "same",
-    "next",
-    "first",
-    "last",
-    "diagonal",
-    "punctuation",
-    "word_in",
-    "word_out",
+    "entropy", "distance", "previous", "same", "next", "first", "last", "diagonal", "punctuation", "word_in", "word_out"
 ]
 
 

@@ -80,11 +80,7 @@ MEASURES: Final[Mapping[str, Measure]] = {
 
 
 #: Score function, by the name that it has in files → the score of a query and a key.
-_SCORES: Final = {
-    "dot": r"q_i \cdot k_j",
-    "additive": r"v^\top \tanh(q_i + k_j)",
-    "general": r"q_i^\top M\, k_j",
-}
+_SCORES: Final = {"dot": r"q_i \cdot k_j", "additive": r"v^\top \tanh(q_i + k_j)", "general": r"q_i^\top M\, k_j"}
 #: Norms where what a head puts out is read as it is.
 NORMS_WITHOUT_PROJECTION: Final = r"\lVert \alpha_{ij}\, v_j \rVert"
 

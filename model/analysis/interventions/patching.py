@@ -121,12 +121,7 @@ def patch_paths(
 
 
 def _paths(
-    reader: Chooser,
-    choice: Choice,
-    own: Outputs,
-    taken: Outputs,
-    receivers: frozenset[HeadName],
-    progress: Progress,
+    reader: Chooser, choice: Choice, own: Outputs, taken: Outputs, receivers: frozenset[HeadName], progress: Progress
 ) -> Float[Tensor, "head"]:
     """The log-odds with the path of each head, in the order of `all_heads`."""
     odds = []

@@ -7,14 +7,7 @@ from typing import Final
 import torch
 
 from model.analysis.layer_kinds.kinds import KINDS, Kind, Settings, multiply_adds, random_layer
-from model.analysis.measured_cost import (
-    MeasuredCost,
-    check_memory,
-    fitted_exponent,
-    measure,
-    sizes_up_to,
-    unsteadiness,
-)
+from model.analysis.measured_cost import MeasuredCost, check_memory, fitted_exponent, measure, sizes_up_to, unsteadiness
 from model.messages import said
 
 SMALLEST: Final = 16
@@ -79,11 +72,7 @@ def needed_bytes(length: int, width: int, settings: Settings) -> int:
 
 
 def layer_times(
-    length: int,
-    width: int,
-    settings: Settings,
-    devices: Sequence[torch.device],
-    progress: Callable[[int], None],
+    length: int, width: int, settings: Settings, devices: Sequence[torch.device], progress: Callable[[int], None]
 ) -> LayerTimes:
     """Measure a layer of every kind, over n up to `length` at d = `width`, and over d at n = `POSITIONS`.
 

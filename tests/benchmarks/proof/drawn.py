@@ -36,10 +36,7 @@ _PAINTED: Final = (
 def draw_all(cases: list[Case], measured: Measured, root: Path, limits: Limits) -> None:
     """Note in each result how long its first picture took, or why there is none."""
     os.environ[ROOT_VARIABLE] = str(root / "models")
-    with (
-        sync_playwright() as playwright,
-        streamlit_server(ROOT / "app.py", (), root / "server.log") as url,
-    ):
+    with sync_playwright() as playwright, streamlit_server(ROOT / "app.py", (), root / "server.log") as url:
         for case in cases:
             for (model, tokens, name), results in measured.items():
                 if (model, tokens) != (case.shape.name, case.tokens) or name in ("eager", "lens", "lens_patterns"):

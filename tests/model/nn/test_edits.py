@@ -242,13 +242,7 @@ def test_a_file_with_an_edit_of_what_does_not_exist_is_refused(translator: Trans
     with np.load(tmp_path / "trace.npz") as file:
         arrays = dict(file)
     header = json.loads(arrays["trace.json"].tobytes())
-    wrongs: tuple[dict[str, object], ...] = (
-        {"head": 4},
-        {"head": "3"},
-        {"site": "x"},
-        {"kind": "Trace"},
-        {"more": 1},
-    )
+    wrongs: tuple[dict[str, object], ...] = ({"head": 4}, {"head": "3"}, {"site": "x"}, {"kind": "Trace"}, {"more": 1})
     for number, wrong in enumerate(wrongs):
         header["edits"] = [{**header["edits"][0], **wrong}]
         arrays["trace.json"] = np.frombuffer(json.dumps(header).encode(), np.uint8)

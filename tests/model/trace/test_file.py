@@ -64,12 +64,7 @@ def test_files_that_are_no_trace_are_refused(translator: Translator, tmp_path: P
     path = tmp_path / "trace.npz"
     save_trace(translator.trace("Tom."), path)
     whole = path.read_bytes()
-    contents = {
-        "cut": whole[: len(whole) // 2],
-        "text": b"hello",
-        "empty": b"",
-        "pickle": pickle.dumps(Evil()),
-    }
+    contents = {"cut": whole[: len(whole) // 2], "text": b"hello", "empty": b"", "pickle": pickle.dumps(Evil())}
     for name, content in contents.items():
         bad = tmp_path / f"{name}.npz"
         bad.write_bytes(content)

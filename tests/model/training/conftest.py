@@ -4,13 +4,7 @@ import pytest
 
 from model.training.lexicon import HELD_OUT_PARTS, HeldOutPart
 from model.training.made_sets import PRONOUN_PAIRS
-from model.training.pronouns import (
-    HELD_OUT,
-    HeldOut,
-    PronounPair,
-    held_out_twins,
-    training_pairs,
-)
+from model.training.pronouns import HELD_OUT, HeldOut, PronounPair, held_out_twins, training_pairs
 
 
 @pytest.fixture(scope="session")

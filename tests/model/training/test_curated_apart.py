@@ -12,10 +12,7 @@ from model.pairs import read_pairs
 from model.training.compositions import compositions
 from model.training.lexicon import HeldOutPart
 from model.training.made_sets import CONTRACTED
-from model.training.pronouns import (
-    HeldOut,
-    PronounPair,
-)
+from model.training.pronouns import HeldOut, PronounPair
 from tests.model.training.curated import pattern_of
 from tests.model.training.curriculum import ALL_FRAMES, FRAME
 from tests.paths import ROOT

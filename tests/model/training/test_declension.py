@@ -39,11 +39,7 @@ SMALL, OLD, NEW = Adjective("small", "klein"), Adjective("old", "alt"), Adjectiv
     ],
 )  # fmt: skip
 def test_every_case_is_as_in_a_grammar(
-    noun: DictionaryNoun,
-    determiner: str,
-    adjective: Adjective | None,
-    is_plural: bool,
-    forms: tuple[str | None, ...],
+    noun: DictionaryNoun, determiner: str, adjective: Adjective | None, is_plural: bool, forms: tuple[str | None, ...]
 ) -> None:
     phrase = NounPhrase(noun, determiner, adjective, is_plural)
     assert tuple(phrase.german(case) for case in GERMAN_CASES) == forms

@@ -45,10 +45,7 @@ def short_translations() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def recorded(
-    tmp_path_factory: pytest.TempPathFactory,
-    config: TransformerConfig,
-    tokenizer: Tokenizer,
-    short_translations: None,
+    tmp_path_factory: pytest.TempPathFactory, config: TransformerConfig, tokenizer: Tokenizer, short_translations: None
 ) -> tuple[Path, Film, EncoderDecoder]:
     folder = tmp_path_factory.mktemp("film")
     return folder, *record(folder, config, tokenizer)

@@ -9,16 +9,7 @@ import pytest
 
 from model.training.compositions import AFFORDANCES, ANY_OPENINGS, NAME, compositions
 from model.training.lexicon import FRAMES, HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, HeldOutPart, Noun
-from model.training.pronouns import (
-    HELD_OUT,
-    Draw,
-    HeldOut,
-    PronounPair,
-    _draws,
-    different,
-    part_of_noun,
-    pronouns_in,
-)
+from model.training.pronouns import HELD_OUT, Draw, HeldOut, PronounPair, _draws, different, part_of_noun, pronouns_in
 from tests.model.training.curriculum import ALL_FRAMES, FRAME, words_around_slots
 
 BY_NAME = {noun.english: noun for nouns in NOUNS.values() for noun in nouns}
@@ -89,14 +80,7 @@ def test_articles_cases_and_pronouns_are_right(
 ) -> None:
     chosen = FRAME[frame]
     first, second = ("a" if word == "an" else word for word in determiners)
-    draw = Draw(
-        chosen,
-        BY_NAME[a],
-        BY_NAME[b] if b else None,
-        (first, second),
-        ("Tom", "Tom"),
-        ("too", "zu"),
-    )
+    draw = Draw(chosen, BY_NAME[a], BY_NAME[b] if b else None, (first, second), ("Tom", "Tom"), ("too", "zu"))
     cues = dict(chosen.about_a if about == "a" else chosen.about_b)
     pair = draw.about(BY_NAME[a if about == "a" else str(b)], (cue, cues[cue]))
     assert (pair.source, pair.target) == (english, german)

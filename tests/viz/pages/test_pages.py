@@ -15,12 +15,7 @@ from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.text.sites import SITES
 
-PAGES = {
-    "attention": "Attention",
-    "decoding": "Decode",
-    "coreference": "Compare",
-    "paper": "The paper",
-}
+PAGES = {"attention": "Attention", "decoding": "Decode", "coreference": "Compare", "paper": "The paper"}
 MODEL = "model_card"  # speaks of the checkpoint, not of the sentence
 RTL = "החתול ישן על המיטה"
 CONTROLS = "a\x00b\x07c\u202ed\u200be"

@@ -40,11 +40,7 @@ def session_with(press: Callable[[SafeSessionState], None]) -> SafeSessionState:
     session = SafeSessionState(state, cut_short)
     state._set_widget_metadata(
         WidgetMetadata(
-            id="button",
-            deserializer=bool,
-            serializer=bool,
-            value_type="trigger_value",
-            callback=lambda: press(session),
+            id="button", deserializer=bool, serializer=bool, value_type="trigger_value", callback=lambda: press(session)
         )
     )
     return session

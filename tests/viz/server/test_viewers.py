@@ -68,9 +68,7 @@ def in_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], str]:
     return viewer
 
 
-def test_two_tabs_of_one_browser_are_one_viewer_and_two_browsers_are_two(
-    in_session: Callable[[str, str], str],
-) -> None:
+def test_two_tabs_of_one_browser_are_one_viewer_and_two_browsers_are_two(in_session: Callable[[str, str], str]) -> None:
     mine, theirs = b"m" * 16, b"t" * 16
     first = in_session("tab 1", cookie(mine, b"\x01\x02\x03\x04"))
     assert first == in_session("tab 2", cookie(mine, b"\xfa\xfb\xfc\xfd"))

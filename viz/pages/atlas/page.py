@@ -13,7 +13,7 @@ frame.title(_("Atlas")).caption(
     _(
         "What every head does over many sentences (the sentence on the left is not used): how sharply and how far it "
         "attends, to which tokens, and where it is strongest."
-    ),
+    )
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":

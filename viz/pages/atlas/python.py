@@ -58,8 +58,4 @@ def _table(atlas: "Atlas") -> Snippet:
     return _of_atlas(atlas, line("table = {{name: values[{}] for name, values in atlas.metrics.items()}}", index))
 
 
-VIEWS: Final[Views] = {
-    "Maps": _maps,
-    "Map of heads": _map_of_heads,
-    "Table": _table,
-}
+VIEWS: Final[Views] = {"Maps": _maps, "Map of heads": _map_of_heads, "Table": _table}

@@ -30,7 +30,7 @@ def show(atlas: "Atlas", view: View) -> None:
     layers, heads = view.values.shape
     common = state.current().common
     columns: dict[str, list[float | None] | list[str]] = {
-        _("Head"): [sites.head_label(*head) for head in np.ndindex(layers, heads)],
+        _("Head"): [sites.head_label(*head) for head in np.ndindex(layers, heads)]
     }
     numbers = {}
     for metric in view.maps:

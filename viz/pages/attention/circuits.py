@@ -107,13 +107,7 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
 
 
 def _links(
-    trace: "Trace",
-    circuits: "HeadCircuits",
-    vocabulary: tuple[str, ...],
-    site: str,
-    layer: int,
-    label: str,
-    name: str,
+    trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...], site: str, layer: int, label: str, name: str
 ) -> None:
     """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
     st.markdown(_("**QK: what {label} would attend to by tokens alone**", label=label))

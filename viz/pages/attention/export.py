@@ -65,9 +65,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     count = trace_tables.num_weights(trace, site)
     label = sites.head_label(layer, head)
     inside = _(
-        "{queries} × {keys} weights: one row per query token, one column per key token",
-        queries=queries,
-        keys=keys,
+        "{queries} × {keys} weights: one row per query token, one column per key token", queries=queries, keys=keys
     )
     if queries * keys <= trace_tables.MAX_HEAD_NUMBERS:
         make = partial(trace_tables.open_head, trace, site, layer, head)
@@ -75,11 +73,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
     else:
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
-        inside = _(
-            "{queries:,} × {keys:,} weights for numpy.load: too many for a table",
-            queries=queries,
-            keys=keys,
-        )
+        inside = _("{queries:,} × {keys:,} weights for numpy.load: too many for a table", queries=queries, keys=keys)
         offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
     downloads = [offer, *_as_shown(trace, site, layer, head)]
     if models.abilities(state.current().model).has("scores"):

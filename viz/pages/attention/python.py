@@ -56,8 +56,4 @@ def _bertviz(trace: "Trace") -> Snippet:
     return of_text(trace, {}, line(weights, open_head(trace)[0]))
 
 
-VIEWS: Final[Views] = {
-    "All heads": _all_heads,
-    "QK and OV": _circuits,
-    "bertviz": _bertviz,
-}
+VIEWS: Final[Views] = {"All heads": _all_heads, "QK and OV": _circuits, "bertviz": _bertviz}

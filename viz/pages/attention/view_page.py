@@ -128,11 +128,7 @@ def _decoding(trace: "Trace") -> str:
 
 
 def _origin(view: OpenView, checkpoint: str, digest: str) -> str:
-    facts = (
-        (_("Checkpoint"), checkpoint),
-        (_("Checksum"), digest),
-        (_("In the address"), f"?{view.query_string}"),
-    )
+    facts = ((_("Checkpoint"), checkpoint), (_("Checksum"), digest), (_("In the address"), f"?{view.query_string}"))
     listed = "".join(f"<dt>{escape(name)}</dt><dd><code>{literal(value)}</code></dd>" for name, value in facts)
     note = _("Headlight shows the same again if the text below is added to its address and it has this checkpoint.")
     return f'<h2>{escape(_("Where this comes from"))}</h2><p class="note">{escape(note)}</p><dl>{listed}</dl>'

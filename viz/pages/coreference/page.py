@@ -12,7 +12,7 @@ frame.title(_("Compare")).caption(
     _(
         "“… because it was too tired”, or “too wide”: one word decides what “it” refers to. See which heads follow, "
         "measure them, and test whether they are the cause."
-    ),
+    )
 )
 with frame.errors_shown():
     if models.kind(state.current().model) == "image":

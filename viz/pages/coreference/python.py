@@ -142,9 +142,4 @@ def _two_models() -> Snippet:
 
 
 _CORPUS: Final = "texts = [sentence.text for sentence in read_text(OWN_CORPUS)]"
-VIEWS: Final[Views] = {
-    "Side by side": _side_by_side,
-    "Measured": _measured,
-    "Cause": _cause,
-    "Two models": _two_models,
-}
+VIEWS: Final[Views] = {"Side by side": _side_by_side, "Measured": _measured, "Cause": _cause, "Two models": _two_models}

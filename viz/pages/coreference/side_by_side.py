@@ -247,10 +247,7 @@ def _looking(side: Side, site: str) -> Side:
         row = controls.token(field, _(_LOOK_FROM[side.number]), labels, default=start)
         if isinstance(own, str):
             st.caption(
-                _(
-                    "It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.",
-                    reason=plain(own),
-                )
+                _("It is unknown which row belongs to the pronoun: {reason}. Choose a row yourself.", reason=plain(own))
             )
     return replace(side, rows=own if isinstance(own, tuple) and row in own else (row,))
 
@@ -374,14 +371,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
         [head_label(layer, None) for layer in range(layers)] if averaged else head_jobs.titles(site, (layers, heads))
     )
     figure = movement_map(
-        moved.values,
-        moved.parts,
-        names,
-        site=site,
-        number=measure.number,
-        averaged=averaged,
-        opened=opened,
-        bound=most,
+        moved.values, moved.parts, names, site=site, number=measure.number, averaged=averaged, opened=opened, bound=most
     )
     st.plotly_chart(
         figure,

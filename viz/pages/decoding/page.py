@@ -18,18 +18,8 @@ head = frame.title(
 with frame.errors_shown():
     with frame.loading():
         # After the title, which waits for no library.
-        from viz.pages.decoding import (
-            attribution,
-            cost,
-            opening,
-            python,
-            sampling,
-            translation_controls,
-            translations,
-        )
-        from viz.pages.decoding import (
-            export as decoding_export,
-        )
+        from viz.pages.decoding import attribution, cost, opening, python, sampling, translation_controls, translations
+        from viz.pages.decoding import export as decoding_export
         from viz.pages.decoding.beam import tab as beam
         from viz.pages.decoding.film import tab as film
         from viz.pages.decoding.logit_lens import tab as logit_lens

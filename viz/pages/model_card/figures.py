@@ -137,8 +137,7 @@ def training_curves(log: "TrainingLog") -> go.Figure | None:
     figure.update_xaxes(title_text=_("step"), row=len(panels), col=1)
     top = list(figure.select_yaxes())[-1].domain[1]
     figure.update_layout(
-        showlegend=panels[-1].has_names,
-        legend={"orientation": "h", "x": 0, "y": top + 0.005, "yanchor": "bottom"},
+        showlegend=panels[-1].has_names, legend={"orientation": "h", "x": 0, "y": top + 0.005, "yanchor": "bottom"}
     )
     return figure
 

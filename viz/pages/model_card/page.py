@@ -12,7 +12,7 @@ frame.title(_("Model")).caption(
     _(
         "The checkpoint chosen on the left: what it consists of, what it learned from, and what it does well and "
         "badly. The sentence is not used here."
-    ),
+    )
 )
 with frame.errors_shown():
     selection = state.current()

@@ -37,10 +37,7 @@ COMMAND: Final = "python -m model ablations --data DIR --out checkpoints/experim
 #: Million parameters of the paper's base model, and its BLEU (Table 3).
 PAPER_PARAMETERS: Final = 65
 PAPER_FULL: Final = said("relative to 25.8")
-_LEGEND: Final = (
-    (figures.SEED, said("per seed here")),
-    (figures.PAPER, said("Table 3")),
-)
+_LEGEND: Final = ((figures.SEED, said("per seed here")), (figures.PAPER, said("Table 3")))
 
 
 @frame.fragment
@@ -100,14 +97,7 @@ def _chosen(names: Sequence[str]) -> tuple[str, ...]:
         return ()
     known = tuple(name for name in names if name in choices.ablations)[: ablations.MOST]
     if unknown := [name for name in choices.ablations if name not in names]:
-        frame.note(
-            plain(
-                _(
-                    "There is no small model “{unknown}” here; choose one below.",
-                    unknown=unknown[0],
-                )
-            )
-        )
+        frame.note(plain(_("There is no small model “{unknown}” here; choose one below.", unknown=unknown[0])))
     if not known or known != choices.ablations:
         # Without any the page proposes again.
         state.put(state.current().changed(ablations=known, ablations_chosen=bool(known)))

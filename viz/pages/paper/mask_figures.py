@@ -318,11 +318,7 @@ def _arc(start: float, angle: float) -> go.Scatter:
 
 
 def _chart(
-    height: int,
-    traces: Sequence[go.Scatter],
-    x_axis: PlotlySpec,
-    y_axis: PlotlySpec,
-    shapes: Sequence[PlotlySpec] = (),
+    height: int, traces: Sequence[go.Scatter], x_axis: PlotlySpec, y_axis: PlotlySpec, shapes: Sequence[PlotlySpec] = ()
 ) -> go.Figure:
     own = {"showlegend": True, "legend": LEGEND, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
     return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})

@@ -57,10 +57,5 @@ def _looks_at(number: str) -> str:
 
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:
     figure.add_shape(
-        type="rect",
-        x0=-0.5,
-        x1=columns - 0.5,
-        y0=row - 0.5,
-        y1=row + 0.5,
-        line={"color": HEAD_COLOURS[1], "width": 2},
+        type="rect", x0=-0.5, x1=columns - 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": HEAD_COLOURS[1], "width": 2}
     )

@@ -159,12 +159,7 @@ def choices(kept: Kept, preview: Preview | None = None) -> dict[str, object]:
 
 
 def matrix_picture(
-    data: MatrixData,
-    kept: Kept,
-    *,
-    on_keep: Callable[[Kept], object],
-    key: str,
-    preview: Preview | None = None,
+    data: MatrixData, kept: Kept, *, on_keep: Callable[[Kept], object], key: str, preview: Preview | None = None
 ) -> None:
     """Show a matrix.
 

@@ -183,10 +183,7 @@ def test_the_command_says_what_is_wrong_in_one_line(
 ) -> None:
     checkpoint = ["--checkpoint", str(tiny_checkpoints / "en-de"), "--device", "cpu"]
     missing = ["--text", str(tmp_path / "none.txt"), "--out", str(tmp_path / "a.npz")]
-    for options, message in (
-        (missing, "no file"),
-        (["--out", str(tmp_path / "none" / "a.npz")], "no folder"),
-    ):
+    for options, message in ((missing, "no file"), (["--out", str(tmp_path / "none" / "a.npz")], "no folder")):
         assert main(["atlas", *options, *checkpoint]) == 2
         error = capsys.readouterr().err
         assert message in error

@@ -9,13 +9,7 @@ from model import Translator
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import run_of
 from model.analysis.interventions.head_effects import measure_effects
-from model.analysis.interventions.head_verdict import (
-    Dependence,
-    HeadVerdict,
-    Intervention,
-    head_verdict,
-    point_heads,
-)
+from model.analysis.interventions.head_verdict import Dependence, HeadVerdict, Intervention, head_verdict, point_heads
 from model.analysis.interventions.patching import ChoicePair, patch_heads
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError

@@ -7,14 +7,7 @@ import torch
 from torch import nn
 
 from model import Translator
-from model.analysis.interventions.parts_off import (
-    PARTS,
-    Part,
-    PartOff,
-    edits_without,
-    score_without,
-    translate_without,
-)
+from model.analysis.interventions.parts_off import PARTS, Part, PartOff, edits_without, score_without, translate_without
 from model.errors import EditError
 from model.nn.hooks import listen
 from model.nn.transformer import Transformer

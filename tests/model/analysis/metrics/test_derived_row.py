@@ -7,12 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from model import Translator
-from model.analysis.metrics.derived_row import (
-    ROWS_AT_ONCE,
-    derive_row,
-    dot_product_spread,
-    head_parts,
-)
+from model.analysis.metrics.derived_row import ROWS_AT_ONCE, derive_row, dot_product_spread, head_parts
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, entropy_bits
 from model.nn.encoder_decoder import SITES, site_path

@@ -93,12 +93,7 @@ def test_a_sentence_opens_on_the_attention_page_at_its_head(app: AppTest, shippe
     assert app.title[0].value == "Attention"
     assert app.sidebar.text_area[0].value == atlas.texts[number]
     chosen = {name: app.query_params[name] for name in ("site", "head", "measure", "text")}
-    assert chosen == {
-        "site": "decoder.cross",
-        "head": "L2H3",
-        "measure": "norms",
-        "text": atlas.texts[number],
-    }
+    assert chosen == {"site": "decoder.cross", "head": "L2H3", "measure": "norms", "text": atlas.texts[number]}
     assert not {"token", "step"} & set(app.query_params)
 
 

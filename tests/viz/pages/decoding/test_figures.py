@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from viz.pages.decoding.figures import (
-    Written,
-    attention_difference,
-    common_difference,
-    probability_curves,
-)
+from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pictures.figures.comparison import align
 
 

@@ -144,10 +144,7 @@ def test_an_edited_branch_is_that_of_the_models_own_comparison(
 
 
 def test_edits_of_several_branches_add_up(saved: Translator) -> None:
-    first, second = (
-        EditHead("off", "decoder.cross", 1, 2),
-        EditHead("uniform", "decoder.cross", 0, 1, once=True),
-    )
+    first, second = (EditHead("off", "decoder.cross", 1, 2), EditHead("uniform", "decoder.cross", 0, 1, once=True))
     viewer = Viewer()
     viewer.run(lambda: translations.add(2, first)).run(lambda: translations.add(4, second))
     written = viewer.ids
@@ -200,10 +197,7 @@ def test_a_branch_or_step_that_is_not_there_is_said_and_nothing_lost() -> None:
     viewer = Viewer(branches="0-4-t40", branch="7", step="5000")
     assert viewer.selection.decoding.branches == ("0-4-t40",)
     assert (viewer.selection.decoding.branch, viewer.selection.common.step) == (0, len(viewer.ids) - 1)
-    assert [notice.split(",")[0] for notice in viewer.notices] == [
-        "The URL names branch 7",
-        "The URL names step 5001",
-    ]
+    assert [notice.split(",")[0] for notice in viewer.notices] == ["The URL names branch 7", "The URL names step 5001"]
 
 
 def test_a_bad_branch_is_dropped_with_its_children_though_only_a_child_is_shown() -> None:

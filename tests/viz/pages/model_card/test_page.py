@@ -17,11 +17,7 @@ from viz.pages.model_card.tabs import draw
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.model_card import ModelCardTab
 
-FILES = {
-    "Data and training": "training.json",
-    "Scores": "metrics.json",
-    "Card": "README.md",
-}
+FILES = {"Data and training": "training.json", "Scores": "metrics.json", "Card": "README.md"}
 
 
 def opened(root: Path, monkeypatch: pytest.MonkeyPatch, tab: str = "Overview", **params: str) -> AppTest:

@@ -5,15 +5,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.sent import caught, sent_to, unpack
-from viz.pictures.head_grid.component import (
-    Followed,
-    Grid,
-    HeadChoice,
-    Ranking,
-    TileJobs,
-    TileMetric,
-    head_grid,
-)
+from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
 from viz.pictures.payload import pack
 from viz.theme import SEQUENTIAL
 

@@ -60,11 +60,7 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
 
 
 def draw(
-    trace: "Trace",
-    site: str,
-    measure: Measure,
-    metric: TileMetric | None = None,
-    ranking: Ranking | None = None,
+    trace: "Trace", site: str, measure: Measure, metric: TileMetric | None = None, ranking: Ranking | None = None
 ) -> Mapping[str, str]:
     """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions.
 

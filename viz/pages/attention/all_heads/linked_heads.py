@@ -279,10 +279,7 @@ def _how(trace: "Trace", question: Question, listed: list[Link]) -> str:
         )
     if any(link.is_second_look for link in listed):
         sentences.append(
-            _(
-                "“{word}” has two rows: the one that writes it and the one that reads it.",
-                word=plain(question.names[0]),
-            )
+            _("“{word}” has two rows: the one that writes it and the one that reads it.", word=plain(question.names[0]))
         )
     if max(map(len, question.words)) > 1:
         sentences.append(_("Of several words the weights are summed."))

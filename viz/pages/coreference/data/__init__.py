@@ -300,12 +300,7 @@ def opened_row(
 
 @cached(max_entries=MAX_WEIGHTS)
 def _candidate_weights(
-    trace: Trace,
-    reader: Reader,
-    site: str,
-    rows: Positions,
-    candidates: tuple[Positions, ...],
-    measure: Measure,
+    trace: Trace, reader: Reader, site: str, rows: Positions, candidates: tuple[Positions, ...], measure: Measure
 ) -> Float[np.ndarray, "layer head candidate"]:
     weights = model_pronoun_rows.candidate_weights(reader, trace, site, rows, candidates, MEASURES[measure]).numpy()
     weights.setflags(write=False)

@@ -73,11 +73,7 @@ def begin(sessions: Sessions, writer: Writer, text: str, path: Path) -> None:
 
 
 def grow(
-    sessions: Sessions,
-    writer: Writer,
-    text: str,
-    path: Path,
-    progress: traces.Progress = traces.no_progress,
+    sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress = traces.no_progress
 ) -> Trace:
     """The trace of a branch, computed as far as it is not known yet. Raises what `begin` raises.
 
@@ -167,11 +163,7 @@ def finished_before(step: int, count: int) -> Message:
 
 
 def finished(
-    sessions: Sessions,
-    writer: Writer,
-    text: str,
-    path: Path,
-    progress: traces.Progress = traces.no_progress,
+    sessions: Sessions, writer: Writer, text: str, path: Path, progress: traces.Progress = traces.no_progress
 ) -> Session:
     """Return the finished session of a branch, which must not be stepped. Raises what `begin` raises."""
     if not path:

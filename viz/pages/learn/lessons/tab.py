@@ -341,9 +341,7 @@ def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
     address = attention.tiles_key(trace, site)
     rows, columns = trace.row_names(site), trace.axis_names(site)[1]
     send_tiles(
-        tiles,
-        Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address),
-        key=f"{key}-tiles",
+        tiles, Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address), key=f"{key}-tiles"
     )
     grid = Grid(
         address=address,

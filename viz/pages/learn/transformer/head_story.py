@@ -262,16 +262,8 @@ def steps(origin: Origin) -> list[dict[str, str]]:
     d_k, d_v, words = len(origin.real.query), len(origin.real.head_output), SCORES[origin.score]
     sentences = (
         (_(words.title), words.formula, _(words.text, d_k=d_k)),
-        (
-            _("A score for every key"),
-            f"{words.short}ⱼ",
-            _("The higher the bar, the better the key matches the query."),
-        ),
-        (
-            _scaling_title(origin),
-            _scaling_formula(origin),
-            _scaling_sentence(origin),
-        ),
+        (_("A score for every key"), f"{words.short}ⱼ", _("The higher the bar, the better the key matches the query.")),
+        (_scaling_title(origin), _scaling_formula(origin), _scaling_sentence(origin)),
         (
             _("Mask left out") if origin.looks_ahead else _("Mask"),
             _("sⱼ = −∞ where the mask forbids it"),

@@ -102,14 +102,7 @@ def page(trace: "Trace", reader: "Reader", place: WalkState, name: str) -> bytes
     command = {"number": 1, **payload.encoded(place)}
     kept = _kept(trace, reader, place)
     packed = payload.pack(
-        picture,
-        kept.story,
-        kept.strips,
-        kept.exact,
-        **told,
-        name=name,
-        digest=payload.digest(picture),
-        command=command,
+        picture, kept.story, kept.strips, kept.exact, **told, name=name, digest=payload.digest(picture), command=command
     )
     title = _("The Transformer: {text}", text=trace.text[:80])
     note = _(

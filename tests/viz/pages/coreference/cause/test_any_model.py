@@ -94,8 +94,7 @@ def test_what_came_before_the_transformer_is_asked_as_far_as_it_can_be(monkeypat
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [("bert", "AutoModelForMaskedLM"), ("mpnet", "Only the weights"), ("vit", "pictures")],
+    ("name", "said"), [("bert", "AutoModelForMaskedLM"), ("mpnet", "Only the weights"), ("vit", "pictures")]
 )
 def test_what_a_model_truly_lacks_is_said(app: AppTest, name: str, said: str) -> None:
     opened(app, name, "coreference")

@@ -13,9 +13,7 @@ from viz.pages.decoding.branches import comparison
 from viz.selection import state
 
 
-def test_a_branch_goes_with_its_children_and_undo_computes_nothing(
-    advances: list[DecodingSession],
-) -> None:
+def test_a_branch_goes_with_its_children_and_undo_computes_nothing(advances: list[DecodingSession]) -> None:
     viewer = Viewer()
     for step, token_id in ((3, 40), (5, 41)):
         viewer.run(partial(translations.write, step, (token_id,)))

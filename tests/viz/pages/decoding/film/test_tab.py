@@ -97,11 +97,7 @@ def test_a_step_that_does_not_exist_is_answered_with_a_sentence_and_the_last_ste
     ids=["force", "draw"],
 )
 def test_a_wish_is_handed_on_and_the_page_stands_where_it_was_changed(
-    app: AppTest,
-    says: Says,
-    monkeypatch: pytest.MonkeyPatch,
-    wish: Wish,
-    done: tuple[object, ...],
+    app: AppTest, says: Says, monkeypatch: pytest.MonkeyPatch, wish: Wish, done: tuple[object, ...]
 ) -> None:
     calls: list[tuple[object, ...]] = []
     monkeypatch.setattr(translations, "write", lambda *arguments: calls.append(("write", *arguments)))

@@ -132,10 +132,7 @@ def test_it_opens_on_the_parts_of_the_pronoun_which_add_up(app: AppTest) -> None
     np.testing.assert_allclose(first + added, second, atol=1e-4)
     assert [
         (row["kind"], row["formula"]) for row in path["rows"] if "+ b_" in row["formula"] and " · " in row["formula"]
-    ] == [
-        ("self", "Concat(heads) · W_O + b_O"),
-        ("feed_forward", "hidden · W_2 + b_2"),
-    ]
+    ] == [("self", "Concat(heads) · W_O + b_O"), ("feed_forward", "hidden · W_2 + b_2")]
     assert "green" in badges(app)
     assert "the contributions add up" in badges(app)
     assert "Table (CSV)" in [getattr(button, "label", "") for button in app.get("download_button")]

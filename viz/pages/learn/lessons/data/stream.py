@@ -73,8 +73,7 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         file_name=file_name("hidden units", str(layer + 1), sentence=text),
     )
     caption = said(
-        "Columns: the units that are most active for “{word}”. Rows: all tokens. Dark is exactly 0.",
-        word=word,
+        "Columns: the units that are most active for “{word}”. Rows: all tokens. Dark is exactly 0.", word=word
     )
     return View(picture, found, caption, _follow(shipped, text, word))
 

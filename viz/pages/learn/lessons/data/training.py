@@ -187,10 +187,7 @@ def dropout(shipped: "Shipped", *, text: str, word: str, percent: int) -> View:
     picture = Bars(labels=labels, series=series, number=said("value"))
     caption = said("The first components of what the feed-forward network of layer 1 adds at “{word}”.", word=word)
     return View(
-        picture,
-        found,
-        caption,
-        FullPage("learn", {"text": text, "learn_tab": "The Transformer", "depth": "layer"}),
+        picture, found, caption, FullPage("learn", {"text": text, "learn_tab": "The Transformer", "depth": "layer"})
     )
 
 

@@ -8,17 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from viz.pages.learn.lessons.data import (
-    claims,
-    embeddings,
-    heads,
-    layer_kinds,
-    masks,
-    positions,
-    rows,
-    search,
-    stream,
-)
+from viz.pages.learn.lessons.data import claims, embeddings, heads, layer_kinds, masks, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
 
