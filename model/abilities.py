@@ -62,11 +62,8 @@ class Proof:
         """In a few words."""
         if not self.is_exact:
             return said("weights only: {why}", why=self.why)
-        return said(
-            "exact (largest difference {difference:.0e} over {heads:,} heads)",
-            difference=self.difference,
-            heads=self.heads,
-        )
+        message = "exact (largest difference {difference:.0e} over {heads:,} heads)"
+        return said(message, difference=self.difference, heads=self.heads)
 
 
 @dataclass(frozen=True, kw_only=True)

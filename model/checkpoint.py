@@ -59,13 +59,11 @@ def save_checkpoint(folder: Path, model: EncoderDecoder, tokenizer: Tokenizer, *
     # named_parameters lists a shared matrix once.
     weights = {name: p.detach().to("cpu", torch.float16).contiguous() for name, p in model.named_parameters()}
     if wrong := [name for name, tensor in weights.items() if not tensor.isfinite().all()]:
-        raise CheckpointError(
-            "{num_wrong} of the model's tensors, first {wrong}, contain numbers that 16 bits cannot represent "
-            "(beyond ±65,504, or NaN), so {name} is not written; train again with a lower learning rate.",
-            num_wrong=len(wrong),
-            wrong=wrong[0],
-            name=folder.name,
+        message = (
+            "{num_wrong} of the model's tensors, first {wrong}, contain numbers that 16 bits cannot represent (beyond "
+            "±65,504, or NaN), so {name} is not written; train again with a lower learning rate."
         )
+        raise CheckpointError(message, num_wrong=len(wrong), wrong=wrong[0], name=folder.name)
     make_folder(folder)
     write_bytes(folder / WEIGHTS, save(weights, {"format": "headlight"}))
     write_text(folder / CONFIG, model.config.to_json())
@@ -161,12 +159,8 @@ def verify(folder: Path) -> str:
             "{name}/{manifest} is damaged; restore it from the repository.", name=folder.name, manifest=MANIFEST
         ) from error
     if missing := [name for name in REQUIRED if name not in digests]:
-        raise CheckpointError(
-            "{name}/{manifest} does not list {missing}.",
-            name=folder.name,
-            manifest=MANIFEST,
-            missing=", ".join(missing),
-        )
+        message = "{name}/{manifest} does not list {missing}."
+        raise CheckpointError(message, name=folder.name, manifest=MANIFEST, missing=", ".join(missing))
     if not listed or any(Path(name).name != name for name in digests):
         raise CheckpointError(
             "{name}/{manifest} must list plain file names and their SHA-256.", name=folder.name, manifest=MANIFEST
@@ -177,11 +171,8 @@ def verify(folder: Path) -> str:
                 "{folder} lacks {file}; restore it from the repository.", folder=folder.name, file=name
             )
         if _sha256(folder, name) != digest:
-            raise CheckpointError(
-                "{folder}/{file} differs from its manifest (damaged or changed); restore it from the repository.",
-                folder=folder.name,
-                file=name,
-            )
+            message = "{folder}/{file} differs from its manifest (damaged or changed); restore it from the repository."
+            raise CheckpointError(message, folder=folder.name, file=name)
     return hashlib.sha256(manifest).hexdigest()
 
 

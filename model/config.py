@@ -71,12 +71,11 @@ class ModelConfig(ABC):
         special = (self.pad_id, self.unk_id, self.bos_id, self.eos_id)
         different = 3 if self.bos_id == self.pad_id else 4
         if len(set(special)) < different or not all(0 <= i < self.vocab_size for i in special):
-            raise ConfigError(
-                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the "
-                "same as pad), got {special}.",
-                vocab_size=self.vocab_size,
-                special=special,
+            message = (
+                "pad, unk, bos and eos ids must be four different ids below {vocab_size} (only bos may be the same as "
+                "pad), got {special}."
             )
+            raise ConfigError(message, vocab_size=self.vocab_size, special=special)
 
     @property
     def num_positions(self) -> int:
@@ -101,11 +100,8 @@ class ModelConfig(ABC):
         """
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
-            raise ConfigError(
-                "Unknown settings: {unknown}. Known settings: {names}.",
-                unknown=", ".join(unknown),
-                names=", ".join(sorted(names)),
-            )
+            message = "Unknown settings: {unknown}. Known settings: {names}."
+            raise ConfigError(message, unknown=", ".join(unknown), names=", ".join(sorted(names)))
         if missing := [name for name in ("vocab_size", "d_model") if name not in values and not hasattr(cls, name)]:
             raise ConfigError("The configuration lacks {missing}.", missing=" and ".join(missing))
         return cls(**values)
@@ -123,12 +119,8 @@ def _check(field: Field[Any], value: object) -> None:
     expected = choices[0] if isinstance(choices[0], type) else type(choices[0])
     # An int may be given for a float; a bool is no int here, although Python counts it as one.
     if type(value) is not expected and not (expected is float and type(value) is int):
-        raise ConfigError(
-            "{name} must be of type {type_name}, got {value!r}.",
-            name=field.name,
-            type_name=expected.__name__,
-            value=value,
-        )
+        message = "{name} must be of type {type_name}, got {value!r}."
+        raise ConfigError(message, name=field.name, type_name=expected.__name__, value=value)
     if isinstance(value, int) and (most := LARGEST.get(field.name)) is not None and not 1 <= value <= most:
         raise ConfigError(
             "{name} must be between 1 and {most:,}, got {value:,}.", name=field.name, most=most, value=value
@@ -199,11 +191,8 @@ class TransformerConfig(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.d_model % self.num_heads:
-            raise ConfigError(
-                "d_model must be a multiple of num_heads, got {d_model} and {num_heads}.",
-                d_model=self.d_model,
-                num_heads=self.num_heads,
-            )
+            message = "d_model must be a multiple of num_heads, got {d_model} and {num_heads}."
+            raise ConfigError(message, d_model=self.d_model, num_heads=self.num_heads)
         if self.d_model % 2:
             raise ConfigError(
                 "d_model must be even (sine and cosine come in pairs), got {d_model}.", d_model=self.d_model
@@ -230,12 +219,11 @@ class TransformerConfig(ModelConfig):
     def equal_layers(self) -> int:
         """Layers of each stack, for tables of all three attentions. Raises a ConfigError if the stacks differ."""
         if self.decoder_layers != self.num_layers:
-            raise ConfigError(
-                "This model has {num_layers} encoder layers and {decoder_layers} decoder layers. A single table of "
-                "the heads of all three attentions requires equal numbers.",
-                num_layers=self.num_layers,
-                decoder_layers=self.decoder_layers,
+            message = (
+                "This model has {num_layers} encoder layers and {decoder_layers} decoder layers. A single table of the "
+                "heads of all three attentions requires equal numbers."
             )
+            raise ConfigError(message, num_layers=self.num_layers, decoder_layers=self.decoder_layers)
         return self.num_layers
 
     @property
@@ -361,10 +349,9 @@ def read_config(text: str) -> ModelConfig:
         return TransformerConfig.from_values(values)
     architecture = values.pop("architecture")
     if not isinstance(architecture, str) or architecture not in ARCHITECTURES:
-        raise ConfigError(
+        message = (
             "There is no architecture {architecture!r}. Known architectures: {architectures}; the configuration of a "
-            "Transformer names none.",
-            architecture=str(architecture)[:80],
-            architectures=", ".join(ARCHITECTURES),
+            "Transformer names none."
         )
+        raise ConfigError(message, architecture=str(architecture)[:80], architectures=", ".join(ARCHITECTURES))
     return ARCHITECTURES[architecture].from_values(values)

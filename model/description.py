@@ -137,11 +137,8 @@ def _where(reader: Reader, model: nn.Module) -> str:
     whole = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     if reader.num_bytes >= whole:
         return str(reader.device)
-    return said(
-        "{device}; for lack of memory, {share:.0%} of it is read again in every pass",
-        device=reader.device,
-        share=1 - reader.num_bytes / whole,
-    )
+    message = "{device}; for lack of memory, {share:.0%} of it is read again in every pass"
+    return said(message, device=reader.device, share=1 - reader.num_bytes / whole)
 
 
 def _parameters(model: nn.Module) -> dict[str, int]:

@@ -82,12 +82,11 @@ def entries(folder: Path) -> list[Path]:
                 "{name!a} is not a UTF-8 name, so this folder cannot be opened. Rename it and try again.", name=name
             )
     if len(names) > MAX_ENTRIES:
-        raise CheckpointError(
-            "{name} contains more than {max_entries:,} files, far more than a model has. Give the folder of the "
-            "model itself, or copy its files into one folder.",
-            name=folder.name,
-            max_entries=MAX_ENTRIES,
+        message = (
+            "{name} contains more than {max_entries:,} files, far more than a model has. Give the folder of the model "
+            "itself, or copy its files into one folder."
         )
+        raise CheckpointError(message, name=folder.name, max_entries=MAX_ENTRIES)
     return [folder / name for name in sorted(names)]
 
 
@@ -153,11 +152,8 @@ def _check_same(file: BufferedReader, folder: Path, name: str, path: Path) -> No
     """
     now = os.fstat(file.fileno())
     if not stat.S_ISREG(now.st_mode) or not os.path.samestat(now, os.lstat(path)) or _real_path(folder, name) != path:
-        raise CheckpointError(
-            "{folder}/{file} is not a regular file, or it has just changed; copy the file again.",
-            folder=folder.name,
-            file=name,
-        )
+        message = "{folder}/{file} is not a regular file, or it has just changed; copy the file again."
+        raise CheckpointError(message, folder=folder.name, file=name)
 
 
 def _real_path(folder: Path, name: str) -> Path:
@@ -168,12 +164,11 @@ def _real_path(folder: Path, name: str) -> Path:
     """
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
-        raise CheckpointError(
+        message = (
             "{folder}/{file} is a link to a place outside the folder, where Headlight does not read; copy the files "
-            "themselves into one folder: `cp -rL FOLDER NEW`.",
-            folder=folder.name,
-            file=name,
+            "themselves into one folder: `cp -rL FOLDER NEW`."
         )
+        raise CheckpointError(message, folder=folder.name, file=name)
     return path
 
 
@@ -229,12 +224,8 @@ def read_as_model(folder: Path, name: str) -> Iterator[None]:
 
 
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:
-    return CheckpointError(
-        "{folder}/{file} has more than {largest:,} bytes and is refused.",
-        folder=folder.name,
-        file=name,
-        largest=largest,
-    )
+    message = "{folder}/{file} has more than {largest:,} bytes and is refused."
+    return CheckpointError(message, folder=folder.name, file=name, largest=largest)
 
 
 def _is_text(name: str) -> bool:

@@ -18,15 +18,11 @@ def too_long(text: str, what: str, limit: int, count: int | None, why: str = "")
     `count` is its number of tokens; None if they are too many to be counted.
     """
     length = said("far more") if count is None else f"{count:,}"
-    return InputTextError(
+    message = (
         "{what} is too long: this model reads at most {limit:,} tokens{why}; the text has {length} ({num_text:,} "
-        "characters). Shorten it or enter it in parts.",
-        what=what,
-        limit=limit,
-        why=why,
-        length=length,
-        num_text=len(text),
+        "characters). Shorten it or enter it in parts."
     )
+    return InputTextError(message, what=what, limit=limit, why=why, length=length, num_text=len(text))
 
 
 def nothing_seen(what: str) -> InputTextError:

@@ -54,29 +54,23 @@ def read_lines(path: Path) -> Iterator[str]:
             for number, line in enumerate(iter(lambda: lines.readline(LONGEST_LINE + 1), b""), start=1):
                 unpacked += len(line)
                 if len(line) > LONGEST_LINE:
-                    raise DataError(
-                        "{path}, line {number}: more than {most:,} bytes; expected a sentence or a row of a table.",
-                        path=path,
-                        number=number,
-                        most=LONGEST_LINE,
+                    message = (
+                        "{path}, line {number}: more than {most:,} bytes; expected a sentence or a row of a table."
                     )
+                    raise DataError(message, path=path, number=number, most=LONGEST_LINE)
                 if unpacked > most:
-                    raise DataError(
-                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size.",
-                        path=path,
-                        most=most,
+                    message = (
+                        "{path} is refused: it unpacks to more than {most:,} bytes, too many for text of its size."
                     )
+                    raise DataError(message, path=path, most=most)
                 yield line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\n")
     except FileNotFoundError as error:
         raise DataError("There is no file {path}.", path=path) from error
     except UnicodeDecodeError as error:
         raise DataError("{path}, line {number} is not UTF-8 text.", path=path, number=number) from error
     except (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise DataError(
-            "{path} cannot be read: it is damaged or not a {suffix} file. Copy it again from its source.",
-            path=path,
-            suffix=path.suffix,
-        ) from error
+        message = "{path} cannot be read: it is damaged or not a {suffix} file. Copy it again from its source."
+        raise DataError(message, path=path, suffix=path.suffix) from error
     except OSError as error:
         raise DataError("{path} cannot be read: {error}.", path=path, error=error.strerror) from error
 
@@ -95,12 +89,8 @@ def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> li
             continue
         columns = [column.strip() for column in line.split("\t")]
         if len(columns) < 2 or not columns[0] or not columns[1]:
-            raise DataError(
-                "{name}, line {number}: expected “source TAB target”, got {line!r}.",
-                name=name,
-                number=number,
-                line=line.strip()[:60],
-            )
+            message = "{name}, line {number}: expected “source TAB target”, got {line!r}."
+            raise DataError(message, name=name, number=number, line=line.strip()[:60])
         pairs.append(Pair(columns[0], columns[1]))
     if not pairs:
         raise DataError("{name} contains no sentence pair.", name=name)

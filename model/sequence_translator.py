@@ -162,17 +162,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
             ConfigError: the beam is not 1 to 12 wide, or `alpha` is below 0 or above 5.
         """
         if not 1 <= beam <= LARGEST_WIDTH:
-            raise ConfigError(
-                "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}.",
-                largest_width=LARGEST_WIDTH,
-                beam=beam,
-            )
+            message = "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}."
+            raise ConfigError(message, largest_width=LARGEST_WIDTH, beam=beam)
         if not 0 <= alpha <= LARGEST_ALPHA:
-            raise ConfigError(
-                "The exponent of the length penalty must be between 0 and {largest_alpha:g}, got {alpha}.",
-                largest_alpha=LARGEST_ALPHA,
-                alpha=alpha,
-            )
+            message = "The exponent of the length penalty must be between 0 and {largest_alpha:g}, got {alpha}."
+            raise ConfigError(message, largest_alpha=LARGEST_ALPHA, alpha=alpha)
         source_ids = torch.tensor([self.source_ids(text)], device=self.device)
         (search,) = search_beams(self.model, source_ids, None, beam=beam, alpha=alpha, progress=progress)
         return grow_tree(search, self.config.bos_id, self.tokenizer)
@@ -298,17 +292,11 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:
-            raise TokenError(
-                "A translation of 1 to {most:,} tokens can be traced, got {num_token_ids:,}.",
-                most=most,
-                num_token_ids=len(token_ids),
-            )
+            message = "A translation of 1 to {most:,} tokens can be traced, got {num_token_ids:,}."
+            raise TokenError(message, most=most, num_token_ids=len(token_ids))
         if unknown := [token_id for token_id in token_ids if not 0 <= token_id < self.config.vocab_size]:
-            raise TokenError(
-                "Token ids run from 0 to {vocab_size}, got {unknown}.",
-                vocab_size=self.config.vocab_size - 1,
-                unknown=unknown[0],
-            )
+            message = "Token ids run from 0 to {vocab_size}, got {unknown}."
+            raise TokenError(message, vocab_size=self.config.vocab_size - 1, unknown=unknown[0])
         return self._forced_trace(text, token_ids, extras, edits)
 
     def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:

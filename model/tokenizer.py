@@ -47,11 +47,8 @@ def check_charsmap(charsmap: bytes) -> None:
     replacements = charsmap[4 + int.from_bytes(charsmap[:4], "little") :].split(b"\0")
     longest = max(len(one.decode("utf-8", errors="replace")) for one in replacements)
     if longest > LONGEST_REPLACEMENT:
-        raise Malformed(
-            "its normalizer turns one character into {longest:,}; at most {most} can be read",
-            longest=longest,
-            most=LONGEST_REPLACEMENT,
-        )
+        message = "its normalizer turns one character into {longest:,}; at most {most} can be read"
+        raise Malformed(message, longest=longest, most=LONGEST_REPLACEMENT)
 
 
 def _fields(message: bytes) -> Iterator[tuple[int, bytes]]:
@@ -213,10 +210,8 @@ class Tokenizer:
         if self._processor.is_unknown(token_id):
             token_id = int(self._processor.piece_to_id(byte_piece(token)))
         if self._processor.is_unknown(token_id) and token != "<unk>":
-            raise TokenError(
-                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
-                token=token,
-            )
+            message = "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”."
+            raise TokenError(message, token=token)
         return token_id
 
     def check(self, config: ModelConfig) -> None:
@@ -229,12 +224,11 @@ class Tokenizer:
         own = (self.vocab_size, p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id())
         expected = (config.vocab_size, config.pad_id, config.unk_id, config.bos_id, config.eos_id)
         if own != expected:
-            raise CheckpointError(
-                "tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is "
-                "{own} in the tokenizer and {expected} in the configuration.",
-                own=own,
-                expected=expected,
+            message = (
+                "tokenizer.model and config.json do not belong together: (vocab_size, pad, unk, bos, eos) is {own} in "
+                "the tokenizer and {expected} in the configuration."
             )
+            raise CheckpointError(message, own=own, expected=expected)
 
 
 def without_surrogates(text: str) -> str:
@@ -245,19 +239,17 @@ def without_surrogates(text: str) -> str:
 def _no_vocabulary(size: int, reason: str) -> ConfigError:
     """What to say where SentencePiece, for this reason, learned no vocabulary of this size."""
     if most := re.search(r"<= (\d+)", reason):
-        return ConfigError(
+        message = (
             "This text cannot give a vocabulary of {size:,} tokens: it has too few different words. Request at most "
-            "{most:,}, or give more text.",
-            size=size,
-            most=int(most[1]),
+            "{most:,}, or give more text."
         )
+        return ConfigError(message, size=size, most=int(most[1]))
     if least := re.search(r"\d+ vs (\d+)", reason):
-        return ConfigError(
+        message = (
             "This text needs a vocabulary of more than {size:,} tokens: 256 bytes, 4 special tokens and its own "
-            "characters come to {least:,}. Request at least {least:,}.",
-            size=size,
-            least=int(least[1]),
+            "characters come to {least:,}. Request at least {least:,}."
         )
+        return ConfigError(message, size=size, least=int(least[1]))
     return ConfigError("This text cannot give a vocabulary: it has no characters. Give sentences.")
 
 

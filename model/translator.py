@@ -52,12 +52,11 @@ class Translator(SequenceTranslator):
         """
         read = read_folder(Path(folder), device, dtype)
         if not isinstance(read.model, Transformer):
-            raise CheckpointError(
+            message = (
                 "{name} contains a model from before the Transformer, which does not support this; "
-                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint "
-                "CHECKPOINT`.",
-                name=read.name,
+                "`open_reader(folder)` opens it, and so does `python -m model translate TEXT --checkpoint CHECKPOINT`."
             )
+            raise CheckpointError(message, name=read.name)
         return cls(read.model, read.tokenizer, name=read.name, digest=read.digest, languages=read.languages)
 
     @property
@@ -187,12 +186,8 @@ class EarlierTranslator(SequenceTranslator):
         """
         layers, _ = self.config.shapes.get(site, (0, 0))
         if not 0 <= layer < layers:
-            raise TraceError(
-                "There is no layer {layer} of {site!r}; sites are {shapes}.",
-                layer=layer,
-                site=site,
-                shapes=", ".join(self.config.shapes),
-            )
+            message = "There is no layer {layer} of {site!r}; sites are {shapes}."
+            raise TraceError(message, layer=layer, site=site, shapes=", ".join(self.config.shapes))
         value = self.model.attention_site(site, layer).d_v
         return torch.eye(value)[None]
 

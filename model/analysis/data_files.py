@@ -58,23 +58,16 @@ class JsonRow:
             )
         for word in value:
             if not isinstance(word, str) or word.split() != [word]:
-                raise self.line_error(
-                    "expected “{name}” to contain words without white space, got {short}.",
-                    name=name,
-                    short=_short(word),
-                )
+                message = "expected “{name}” to contain words without white space, got {short}."
+                raise self.line_error(message, name=name, short=_short(word))
         return value
 
     def span(self, name: str, length: int) -> Span:
         """A half-open span [begin, end] of `length` tokens, with at least one token in it."""
         begin, end = self._pair(self._field(name), name)
         if not 0 <= begin < end <= length:
-            raise self.line_error(
-                "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}.",
-                name=name,
-                length=length,
-                value=(begin, end),
-            )
+            message = "expected “{name}” to be [begin, end] with 0 ≤ begin < end ≤ {length}, got {value}."
+            raise self.line_error(message, name=name, length=length, value=(begin, end))
         return begin, end
 
     def links(self, name: str, first: int, second: int) -> frozenset[tuple[int, int]]:
@@ -87,13 +80,8 @@ class JsonRow:
         links = [self._pair(link, name) for link in value]
         for i, j in links:
             if not (0 <= i < first and 0 <= j < second):
-                raise self.line_error(
-                    "expected links of “{name}” below [{first}, {second}], got {value}.",
-                    name=name,
-                    first=first,
-                    second=second,
-                    value=[i, j],
-                )
+                message = "expected links of “{name}” below [{first}, {second}], got {value}."
+                raise self.line_error(message, name=name, first=first, second=second, value=[i, j])
         return frozenset(links)
 
     def _field(self, name: str) -> Any:

@@ -144,14 +144,8 @@ def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadC
     """
     layers, heads = model.config.shapes[site]
     if not (0 <= layer < layers and 0 <= head < heads):
-        raise DataError(
-            "{site} has {layers} layers of {heads} heads; there is no layer {layer}, head {head} (from 0).",
-            site=site,
-            layers=layers,
-            heads=heads,
-            layer=layer,
-            head=head,
-        )
+        message = "{site} has {layers} layers of {heads} heads; there is no layer {layer}, head {head} (from 0)."
+        raise DataError(message, site=site, layers=layers, heads=heads, layer=layer, head=head)
     of = _layer(model, site, layer)
     rows, attention = of.rows(head), of.attention
     return HeadCircuits(

@@ -36,12 +36,8 @@ def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
     """
     heads = _heads(reader)
     if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
-        raise DataError(
-            "decoder.self has {num_heads} layers; there is no layer {layer}, head {head} (from 0).",
-            num_heads=len(heads),
-            layer=layer,
-            head=head,
-        )
+        message = "decoder.self has {num_heads} layers; there is no layer {layer}, head {head} (from 0)."
+        raise DataError(message, num_heads=len(heads), layer=layer, head=head)
     of_head: list[tuple[Tensor, ...]] = []
     for call in _calls(reader, layer):
         of_head.append(tuple(_of_head(part, head, heads[layer]) for part in (call.query, call.key, call.value)))
@@ -124,12 +120,11 @@ def _embedding(reader: TextReader) -> nn.Embedding:
     table: Any = reader.model.get_input_embeddings()  # type: ignore[operator]
     width = reader.output_projection("decoder.self", 0).size(-1)
     if table.weight.size(1) != width:
-        raise DataError(
-            "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the effect "
-            "of its heads on tokens alone is unknown.",
-            size=table.weight.size(1),
-            width=width,
+        message = (
+            "The token embeddings of this model have {size} dimensions, but its layers read {width}, so the effect of "
+            "its heads on tokens alone is unknown."
         )
+        raise DataError(message, size=table.weight.size(1), width=width)
     found: nn.Embedding = table
     return found
 

@@ -68,13 +68,10 @@ def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     there = available_bytes(device)
     if num_bytes > there:
         where = said("on the GPU") if device.type == "cuda" else said("in memory")
-        raise DataError(
-            "{what} needs {num_bytes:.1f} GB at once, but only {there:.1f} GB are free {where}. Choose a smaller size.",
-            what=what,
-            num_bytes=num_bytes / GIGABYTE,
-            there=there / GIGABYTE,
-            where=where,
+        message = (
+            "{what} needs {num_bytes:.1f} GB at once, but only {there:.1f} GB are free {where}. Choose a smaller size."
         )
+        raise DataError(message, what=what, num_bytes=num_bytes / GIGABYTE, there=there / GIGABYTE, where=where)
 
 
 def sizes_up_to(largest: int, smallest: int) -> tuple[int, ...]:

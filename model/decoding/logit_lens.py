@@ -157,13 +157,11 @@ def _recorded_rows(trace: Trace, model: EncoderDecoder, names: Sequence[str]) ->
     for name in names:
         actual = tuple(trace.recorded[name].shape) if name in trace.recorded else None
         if actual != shape:
-            raise TraceError(
-                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the "
-                "sentence again with the checkpoint that is open.",
-                name=name,
-                shape=shape,
-                actual=actual or "missing",
+            message = (
+                "This trace was not made by this model: {name} should be {shape}, is {actual}. Trace the sentence "
+                "again with the checkpoint that is open."
             )
+            raise TraceError(message, name=name, shape=shape, actual=actual or "missing")
     if not all(0 <= step.token_id < model.config.vocab_size for step in trace.steps):
         raise TraceError("This trace was not made by this model: its tokens are not of this vocabulary.")
     return [trace.recorded[name] for name in names]

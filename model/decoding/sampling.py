@@ -74,12 +74,8 @@ class Draws:
     def __post_init__(self) -> None:
         for name, value in (("seed", self.seed), ("number of the sample", self.sample)):
             if not 0 <= value <= LARGEST_SEED:
-                raise ConfigError(
-                    "The {name} must be between 0 and {largest_seed}, got {value}.",
-                    name=name,
-                    largest_seed=LARGEST_SEED,
-                    value=value,
-                )
+                message = "The {name} must be between 0 and {largest_seed}, got {value}."
+                raise ConfigError(message, name=name, largest_seed=LARGEST_SEED, value=value)
 
     def uniform(self, step: int) -> float:
         """The number in [0, 1) that decides this step (counted from 0).

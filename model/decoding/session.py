@@ -303,10 +303,9 @@ class DecodingSession(Session):
             name for name in edits if name.endswith(("cross_attention.hook_key", "cross_attention.hook_value"))
         )
         if of_memory and self._written:
-            raise SessionError(
-                "The keys and values of the encoder's output (memory) are computed only in the first step, so an "
-                "edit of {of_memory} after {num_written} steps would change nothing. Branch before the first step, "
-                "or edit the scores, the weights or the head output.",
-                of_memory=of_memory[0],
-                num_written=len(self._written),
+            message = (
+                "The keys and values of the encoder's output (memory) are computed only in the first step, so an edit "
+                "of {of_memory} after {num_written} steps would change nothing. Branch before the first step, or edit "
+                "the scores, the weights or the head output."
             )
+            raise SessionError(message, of_memory=of_memory[0], num_written=len(self._written))

@@ -37,11 +37,8 @@ class PositionedEmbedding(nn.Module):
         """Embed tokens at the positions from `first` on. Raises an InputTextError where there are too many."""
         learned, last = self.embed_positions.num_embeddings, first + token_ids.size(1)
         if last > learned:
-            raise InputTextError(
-                "This model has learned {learned:,} positions, but the text needs {last:,}; shorten it.",
-                learned=learned,
-                last=last,
-            )
+            message = "This model has learned {learned:,} positions, but the text needs {last:,}; shorten it."
+            raise InputTextError(message, learned=learned, last=last)
         embedded: Tensor = self.hook_embedding(self.tokens(token_ids))
         positions = self.embed_positions(torch.arange(first, last, device=token_ids.device))
         positioned: Tensor = embedded + self.hook_positional(positions)

@@ -160,13 +160,8 @@ def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: i
     )
     for what, index, count in limits:
         if not 0 <= index < count:
-            raise EditError(
-                "{what} of {site} run from 0 to {count}, got {index}.",
-                what=what,
-                site=edit.site,
-                count=count - 1,
-                index=index,
-            )
+            message = "{what} of {site} run from 0 to {count}, got {index}."
+            raise EditError(message, what=what, site=edit.site, count=count - 1, index=index)
     if isinstance(edit, PointAt):
         _check_key(edit, num_target if edit.site == "decoder.self" else num_source)
 
@@ -178,9 +173,8 @@ def _check_key(edit: PointAt, num_keys: int) -> None:
         )
     # The causal mask: row i sees keys up to itself (§3.2.3).
     if edit.site == "decoder.self" and edit.key > edit.first_row:
-        raise EditError(
+        message = (
             "Row {first_row} of decoder.self may attend to keys up to {first_row}, not to key {key}, which comes "
-            "later. Choose an earlier key, or a row (row=, since=) from {key} on.",
-            first_row=edit.first_row,
-            key=edit.key,
+            "later. Choose an earlier key, or a row (row=, since=) from {key} on."
         )
+        raise EditError(message, first_row=edit.first_row, key=edit.key)

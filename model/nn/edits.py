@@ -43,11 +43,8 @@ class HeadEdit(ABC):
 
     def __post_init__(self) -> None:
         if self.row is not None and self.since:
-            raise EditError(
-                "Give one row or the first of several, not both: got row={row}, since={since}.",
-                row=self.row,
-                since=self.since,
-            )
+            message = "Give one row or the first of several, not both: got row={row}, since={since}."
+            raise EditError(message, row=self.row, since=self.since)
 
     @property
     def first_row(self) -> int:
@@ -90,14 +87,11 @@ class PointAt(HeadEdit):
     def apply(self, scores: Float[Tensor, "*batch key"]) -> Float[Tensor, "*batch key"]:
         """0 at this key, −∞ elsewhere. Raises an EditError if there is no such key, or the mask forbids it."""
         if not 0 <= self.key < scores.size(-1) or bool(scores[..., self.key].isneginf().any()):
-            raise EditError(
+            message = (
                 "{site}, layer {layer}, head {head} cannot attend to key {key}: there is no such key, or the mask "
-                "forbids it.",
-                site=self.site,
-                layer=self.layer,
-                head=self.head,
-                key=self.key,
+                "forbids it."
             )
+            raise EditError(message, site=self.site, layer=self.layer, head=self.head, key=self.key)
         pointed = torch.full_like(scores, -torch.inf)
         pointed[..., self.key] = 0.0
         return pointed
@@ -131,12 +125,8 @@ def edits_from(edits: Sequence[HeadEdit], step: int) -> tuple[HeadEdit, ...]:
         elif edit.row is None:
             moved.append(replace(edit, since=step))
         else:
-            raise EditError(
-                "The edits begin at step {step}; row {row} of {site} comes before it.",
-                step=step,
-                row=edit.row,
-                site=edit.site,
-            )
+            message = "The edits begin at step {step}; row {row} of {site} comes before it."
+            raise EditError(message, step=step, row=edit.row, site=edit.site)
     return tuple(moved)
 
 

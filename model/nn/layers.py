@@ -185,11 +185,8 @@ class Embedding(nn.Module):
     def _positions(self, first: int, last: int) -> Float[Tensor, "position d_model"]:
         if self.scheme == "learned":
             if last > len(self.learned.weight):
-                raise InputTextError(
-                    "This model has learned {num_weight:,} positions, but the text needs {last:,}; shorten it.",
-                    num_weight=len(self.learned.weight),
-                    last=last,
-                )
+                message = "This model has learned {num_weight:,} positions, but the text needs {last:,}; shorten it."
+                raise InputTextError(message, num_weight=len(self.learned.weight), last=last)
             return self.learned.weight[first:last] * self.scale
         if last <= len(self.positions):
             return self.positions[first:last]

@@ -109,11 +109,8 @@ def load_trace(path: str | Path) -> Trace:
     except TooLargeError as error:
         raise TraceError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy, torch and our own reading think of bytes from outside.
-        raise TraceError(
-            "{name} is not a trace written by Headlight, or it is damaged ({reason}).",
-            name=path.name,
-            reason=reason(error),
-        ) from error
+        message = "{name} is not a trace written by Headlight, or it is damaged ({reason})."
+        raise TraceError(message, name=path.name, reason=reason(error)) from error
 
 
 def _layer_header(inputs: AttentionInputs | WeightsOnly) -> dict[str, Any]:

@@ -275,11 +275,8 @@ class Trace:
     def _of_both_sides(self, hook: str) -> Mapping[str, Tensor]:
         sides = {"source": "encoder", "target": "decoder"}
         if missing := [stack for stack in sides.values() if f"{stack}.embedding.{hook}" not in self.recorded]:
-            raise TraceError(
-                "This model does not expose the {hook} of its {missing}.",
-                hook=hook.removeprefix("hook_"),
-                missing=missing[0],
-            )
+            message = "This model does not expose the {hook} of its {missing}."
+            raise TraceError(message, hook=hook.removeprefix("hook_"), missing=missing[0])
         values = {side: self.recorded[f"{stack}.embedding.{hook}"].float() for side, stack in sides.items()}
         return MappingProxyType(values)
 
@@ -290,12 +287,8 @@ class Trace:
     def _check(self, site: str, layer: int, heads: Sequence[int] | None) -> None:
         self._check_site(site)
         if not 0 <= layer < len(self.inputs[site]):
-            raise TraceError(
-                "Layers of {site} run from 0 to {num_inputs}, got {layer}.",
-                site=site,
-                num_inputs=len(self.inputs[site]) - 1,
-                layer=layer,
-            )
+            message = "Layers of {site} run from 0 to {num_inputs}, got {layer}."
+            raise TraceError(message, site=site, num_inputs=len(self.inputs[site]) - 1, layer=layer)
         num_heads = self.inputs[site][layer].num_heads
         if heads is not None and not all(0 <= head < num_heads for head in heads):
             raise TraceError(

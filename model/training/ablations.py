@@ -114,10 +114,6 @@ def files_in(folder: Path, names: tuple[str, ...]) -> list[Path]:
     """
     files = [folder / name for name in names]
     if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
-        raise DataError(
-            "{folder} lacks {missing}; the data folder of a preset contains {names}.",
-            folder=folder,
-            missing=", ".join(missing),
-            names=", ".join(names),
-        )
+        message = "{folder} lacks {missing}; the data folder of a preset contains {names}."
+        raise DataError(message, folder=folder, missing=", ".join(missing), names=", ".join(names))
     return files

@@ -117,14 +117,11 @@ def _parsed(lines: Iterable[str]) -> list[DictionaryNoun]:
             numbers = float(support), float(frequency)
             noun = DictionaryNoun(english, german, _GENDERS[gender], english_plural, german_plural, *numbers)
         except (ValueError, KeyError) as error:
-            raise DataError(
-                "{nouns}, line {number}: expected {columns} columns (English, German, m, f or n, two plurals, "
-                "two numbers), got {line!r}.",
-                nouns=NOUNS,
-                number=number,
-                columns=COLUMNS,
-                line=line.strip()[:80],
-            ) from error
+            message = (
+                "{nouns}, line {number}: expected {columns} columns (English, German, m, f or n, two plurals, two "
+                "numbers), got {line!r}."
+            )
+            raise DataError(message, nouns=NOUNS, number=number, columns=COLUMNS, line=line.strip()[:80]) from error
         if _is_plain(noun) and (noun.frequency < RARE or noun.support >= SURE):
             nouns.append(noun)
     return nouns

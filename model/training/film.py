@@ -178,11 +178,8 @@ def read_film(file: BinaryIO, name: str) -> Film:
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
-        raise DataError(
-            "{name} is not a film of a training written by Headlight, or it is damaged ({reason}).",
-            name=name,
-            reason=reason(error),
-        ) from error
+        message = "{name} is not a film of a training written by Headlight, or it is damaged ({reason})."
+        raise DataError(message, name=name, reason=reason(error)) from error
 
 
 def _read(arrays: Mapping[str, Array]) -> Film:

@@ -38,12 +38,8 @@ def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transform
         )
     before = config.num_layers, config.decoder_layers
     if num_layers <= max(before):
-        raise ConfigError(
-            "The model already has {encoder} + {decoder} layers; request more than {most_before}.",
-            encoder=before[0],
-            decoder=before[1],
-            most_before=max(before),
-        )
+        message = "The model already has {encoder} + {decoder} layers; request more than {most_before}."
+        raise ConfigError(message, encoder=before[0], decoder=before[1], most_before=max(before))
     torch.manual_seed(seed)
     deeper = Transformer(replace(config, num_layers=num_layers, num_decoder_layers=None))
     for old, new in ((model.encoder.layers, deeper.encoder.layers), (model.decoder.layers, deeper.decoder.layers)):

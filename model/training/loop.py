@@ -205,15 +205,13 @@ class TrainingRun:
         norm = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip))
         value = float(add_up(loss.detach(), processes))
         if not (math.isfinite(value) and math.isfinite(norm)):
-            raise DataError(
+            message = (
                 "At step {step:,} the loss is {value:g} and the gradient's norm {norm:g}, so nothing after the last "
                 "saved state is kept. Start again with a lower learning rate (--peak {peak:g}) or a longer warm-up "
-                "(--warmup {warmup}).",
-                step=self.step,
-                value=value,
-                norm=norm,
-                peak=settings.peak / 2,
-                warmup=2 * settings.warmup,
+                "(--warmup {warmup})."
+            )
+            raise DataError(
+                message, step=self.step, value=value, norm=norm, peak=settings.peak / 2, warmup=2 * settings.warmup
             )
         self.optimizer.step(self._rate())
         return value

@@ -128,11 +128,8 @@ class MadeSets:
         """
         total = sum(self.shares.values())
         if total >= 1:
-            raise ConfigError(
-                "The shares of {shares} add up to {total:g}; leave some for the data.",
-                shares=", ".join(self.shares),
-                total=total,
-            )
+            message = "The shares of {shares} add up to {total:g}; leave some for the data."
+            raise ConfigError(message, shares=", ".join(self.shares), total=total)
         all_tokens = sum(example.num_tokens * example.weight for example in chain(*others)) / (1 - total)
         made = {}
         for name, share in self.shares.items():

@@ -97,12 +97,11 @@ class RunFiles:
 
     def damaged(self, error: Exception) -> DataError:
         """What to say of a state that a run cannot go on from."""
-        return DataError(
-            "{state} is damaged, so the run cannot be resumed; give another folder, or delete this file to start "
-            "again ({error}).",
-            state=self._state,
-            error=error,
+        message = (
+            "{state} is damaged, so the run cannot be resumed; give another folder, or delete this file to start again "
+            "({error})."
         )
+        return DataError(message, state=self._state, error=error)
 
     def has_snapshot(self, step: int) -> bool:
         """Whether the weights of a step are kept."""
@@ -131,12 +130,11 @@ class RunFiles:
                 if _shapes(snapshot) != _shapes(of):
                     raise ValueError("its weights are those of another model")
             except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-                raise DataError(
-                    "{path} is damaged, so the last weights cannot be averaged. Delete it and run the command again "
-                    "to average the others ({error}).",
-                    path=path,
-                    error=error,
-                ) from error
+                message = (
+                    "{path} is damaged, so the last weights cannot be averaged. Delete it and run the command again to "
+                    "average the others ({error})."
+                )
+                raise DataError(message, path=path, error=error) from error
             snapshots.append(snapshot)
         if not snapshots:
             return dict(of)
@@ -174,12 +172,8 @@ def _entry(path: Path, number: int, line: str) -> dict[str, float]:
         checked.count(entry.get("step"), "step")
         return {name: checked.number(value, name[:60]) for name, value in entry.items()}
     except checked.Malformed as error:
-        raise DataError(
-            "Line {number} of {path} is damaged ({error}); delete it and run the command again.",
-            number=number,
-            path=path,
-            error=error,
-        ) from error
+        message = "Line {number} of {path} is damaged ({error}); delete it and run the command again."
+        raise DataError(message, number=number, path=path, error=error) from error
 
 
 def _named(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -65,12 +65,19 @@ def texts_of(path: Path) -> Iterator[Text]:
 
 
 def python_texts(source: str) -> Iterator[Text]:
-    """The texts of a module: what `_`, `said`, `plural`, `said_plural` and errors are given as literals."""
-    errors = error_names()
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
+    """The texts of a module: what `_`, `said`, `plural`, `said_plural` and errors are given as literals.
+
+    A long one is named before the call: `message = "…"`, then `DataError(message, path=path)`.
+    """
+    errors, message = error_names(), None
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call | ast.Assign)]
+    for call in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(call, ast.Assign):
+            message = call.value if getattr(call.targets[0], "id", "") == "message" else message
+            continue
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        literals = [arg.value if isinstance(arg, ast.Constant) else None for arg in call.args]
+        given = [message if getattr(arg, "id", "") == "message" else arg for arg in call.args]
+        literals = [arg.value if isinstance(arg, ast.Constant) else None for arg in given]
         if name in PLURALS and len(literals) > 1 and isinstance(literals[0], str) and isinstance(literals[1], str):
             yield literals[0], literals[1]
         elif (name in SINGULARS or name in errors) and literals and isinstance(literals[0], str):

@@ -58,10 +58,8 @@ def measure_runs(
         )
     ]
     if not finished:
-        raise DataError(
-            "{runs} contains no finished run; train one with `python -m model train --preset full --data DIR`.",
-            runs=runs,
-        )
+        message = "{runs} contains no finished run; train one with `python -m model train --preset full --data DIR`."
+        raise DataError(message, runs=runs)
     results, speeds = [], {}
     for preset, seed, folder in finished:
         checkpoint = load_checkpoint(folder / "checkpoint", device)

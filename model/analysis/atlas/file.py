@@ -78,11 +78,8 @@ def load_atlas(path: Path) -> Atlas:
     except TooLargeError as error:
         raise DataError("{name} is refused: {error}.", name=path.name, error=error) from error
     except Exception as error:  # Whatever NumPy and our own reading think of bytes from outside.
-        raise DataError(
-            "{name} is not an atlas written by Headlight, or it is damaged ({reason}).",
-            name=path.name,
-            reason=reason(error),
-        ) from error
+        message = "{name} is not an atlas written by Headlight, or it is damaged ({reason})."
+        raise DataError(message, name=path.name, reason=reason(error)) from error
 
 
 def cache_path(folder: Path, model: str, corpus: str) -> Path:

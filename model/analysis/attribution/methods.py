@@ -56,11 +56,8 @@ def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
         DataError: a side has more than `MOST_TOKENS` tokens.
     """
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
-        raise DataError(
-            "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text.",
-            most_tokens=MOST_TOKENS,
-            longest=longest,
-        )
+        message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text."
+        raise DataError(message, most_tokens=MOST_TOKENS, longest=longest)
     return run_of(reader, choice, text)
 
 

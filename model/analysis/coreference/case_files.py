@@ -174,21 +174,14 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
             name=path.name,
         )
     if len(content) > LARGEST_FILE:
-        raise DataError(
-            "{path} is too large: at most {largest_file} MiB can be read. Cut it into parts.",
-            path=path,
-            largest_file=LARGEST_FILE // 1024**2,
-        )
+        message = "{path} is too large: at most {largest_file} MiB can be read. Cut it into parts."
+        raise DataError(message, path=path, largest_file=LARGEST_FILE // 1024**2)
     lines = list(_lines(content))
     if path.suffix.lower() == ".jsonl":
         lines = [line for line in lines if not line.text.startswith("#")]
     if len(lines) > MOST_LINES:
-        raise DataError(
-            "{path} has {num_lines:,} lines; at most {most_lines:,} can be read. Cut it into parts.",
-            path=path,
-            num_lines=len(lines),
-            most_lines=MOST_LINES,
-        )
+        message = "{path} has {num_lines:,} lines; at most {most_lines:,} can be read. Cut it into parts."
+        raise DataError(message, path=path, num_lines=len(lines), most_lines=MOST_LINES)
     cases: list[PronounCase] = []
     rejected: list[RejectedLine] = []
     for line, outcome in zip(lines, reader(lines, path), strict=True):
@@ -199,11 +192,8 @@ def parse_pronoun_cases(content: bytes, name: str) -> PronounCases:
         else:
             cases.append(outcome)
     if not cases:
-        raise DataError(
-            "{path} contains no row with a pronoun and two candidates: {reasons}.",
-            path=path,
-            reasons=_reasons(rejected),
-        )
+        message = "{path} contains no row with a pronoun and two candidates: {reasons}."
+        raise DataError(message, path=path, reasons=_reasons(rejected))
     return PronounCases(tuple(cases), tuple(rejected))
 
 
@@ -293,11 +283,8 @@ def _read_tsv(path: Path, line: Line) -> PronounCase:
     cells = [cell.strip() for cell in line.text.split("\t")]
     row = JsonRow(path, line.number, dict(zip(TSV_COLUMNS, cells, strict=False)))
     if len(cells) not in (4, 6):
-        raise row.line_error(
-            "expected 4 or 6 columns ({tsv_columns}), got {num_cells}.",
-            tsv_columns=", ".join(TSV_COLUMNS),
-            num_cells=len(cells),
-        )
+        message = "expected 4 or 6 columns ({tsv_columns}), got {num_cells}."
+        raise row.line_error(message, tsv_columns=", ".join(TSV_COLUMNS), num_cells=len(cells))
     sentence = row.text("sentence")
     pronoun, antecedent, distractor = (_only_span(row, name, row.text(name), sentence) for name in TSV_COLUMNS[1:4])
     german = _german(row, *cells[4:]) if len(cells) == 6 else None
@@ -311,13 +298,8 @@ def _only_span(row: JsonRow, name: str, phrase: str, sentence: str) -> Span:
         raise row.line_error("the {name} “{phrase}” does not occur in the sentence", name=name, phrase=phrase[:60])
     if len(spans) > 1:
         advice = said("name more of its words, or give characters [begin, end] in a .jsonl file")
-        raise row.line_error(
-            "the {name} “{phrase}” occurs {num_spans} times in the sentence; {advice}",
-            name=name,
-            phrase=phrase[:60],
-            num_spans=len(spans),
-            advice=advice,
-        )
+        message = "the {name} “{phrase}” occurs {num_spans} times in the sentence; {advice}"
+        raise row.line_error(message, name=name, phrase=phrase[:60], num_spans=len(spans), advice=advice)
     return spans[0]
 
 

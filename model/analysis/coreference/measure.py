@@ -109,11 +109,8 @@ def measure_coreference(
     elif sites is None:
         sites = SCORED_SITES if reader.is_english_german else (ENCODER,)
     if isinstance(reader, Translator) and (unknown := sorted(set(sites) - set(SCORED_SITES))):
-        raise DataError(
-            "Sites that can be scored are {scored_sites}, got {unknown}.",
-            scored_sites=" and ".join(SCORED_SITES),
-            unknown=", ".join(unknown),
-        )
+        message = "Sites that can be scored are {scored_sites}, got {unknown}."
+        raise DataError(message, scored_sites=" and ".join(SCORED_SITES), unknown=", ".join(unknown))
     skipped = Counter(given.skipped)
     read: list[ReadCase] = []
     for number, case in enumerate(given.cases):

@@ -57,11 +57,8 @@ def compare_edit(writer: Writer, text: str, step: int, edits: Sequence[HeadEdit]
     rows_before = len(original.target_ids) - 1
     original.run()
     if not 0 <= step < len(original.steps):
-        raise SessionError(
-            "Steps of this translation run from 0 to {num_steps}, got {step}.",
-            num_steps=len(original.steps) - 1,
-            step=step,
-        )
+        message = "Steps of this translation run from 0 to {num_steps}, got {step}."
+        raise SessionError(message, num_steps=len(original.steps) - 1, step=step)
     acting = edits_from(edits, rows_before + step)
     edited = writer.decode(text, edits=acting)
     for kept in original.steps[:step]:

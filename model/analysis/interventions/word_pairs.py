@@ -133,12 +133,11 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
     shared = min(len(first), len(second))
     right = written[-1] if written else int(first[:shared].argmax())
     if right >= shared:
-        raise InputTextError(
+        message = (
             "The other text has {count} tokens, and token {number} is asked about: choose an earlier one, or a longer "
-            "text.",
-            count=shared,
-            number=right + 1,
+            "text."
         )
+        raise InputTextError(message, count=shared, number=right + 1)
     wrong = int(second[:shared].argmax())
     if wrong == right:
         wrong = _runner_up(reader, first[:shared], right)

@@ -62,18 +62,13 @@ def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
         layers = heads.get(site, ())
         named: dict[str, object] = {"head": head, "layer": layer, "site": site}
         if not layers:
-            raise EditError(
-                "There is no head {head} in layer {layer} of {site!r}; sites are {sites}.",
-                sites=", ".join(heads),
-                **named,
-            )
-        raise EditError(
+            message = "There is no head {head} in layer {layer} of {site!r}; sites are {sites}."
+            raise EditError(message, sites=", ".join(heads), **named)
+        message = (
             "There is no head {head} in layer {layer} of {site!r}; layers run from 0 to {last_layer}, heads from 0 to "
-            "{last_head}.",
-            last_layer=len(layers) - 1,
-            last_head=max(layers) - 1,
-            **named,
+            "{last_head}."
         )
+        raise EditError(message, last_layer=len(layers) - 1, last_head=max(layers) - 1, **named)
 
 
 def ranked(values: Float[npt.NDArray[np.floating], "site layer head"]) -> list[RankedHead]:

@@ -73,11 +73,8 @@ def repeated_tokens(
         raise DataError("Repeated tokens need a decoder-only model.")
     copies = copies_of(reader)
     if copies < 2:
-        raise DataError(
-            "Repeated tokens need {tokens} positions; this model has {max_length}.",
-            tokens=2 * TOKENS,
-            max_length=reader.abilities.max_length,
-        )
+        message = "Repeated tokens need {tokens} positions; this model has {max_length}."
+        raise DataError(message, tokens=2 * TOKENS, max_length=reader.abilities.max_length)
     known = common_tokens(reader)
     if len(known) < TOKENS:
         raise DataError(

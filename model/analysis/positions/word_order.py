@@ -67,12 +67,8 @@ def swap_earlier_tokens(translator: SequenceTranslator, trace: Trace, first: int
     """
     count = len(trace.target_ids)
     if not 0 < min(first, second) < max(first, second) < count - 1:
-        raise TraceError(
-            "Two rows from 1 to {count} can be swapped, got {first} and {second}.",
-            count=count - 2,
-            first=first,
-            second=second,
-        )
+        message = "Two rows from 1 to {count} can be swapped, got {first} and {second}."
+        raise TraceError(message, count=count - 2, first=first, second=second)
     order = list(range(count))
     order[first], order[second] = second, first
     written = [trace.target_ids[row] for row in order[1:]] + [trace.steps[-1].token_id]

@@ -142,12 +142,8 @@ def token_at(trace: Trace, stack: Stack, position: int) -> str:
     """The token that a stack reads at a position. Raises a TraceError if there is none."""
     tokens = trace.source_tokens if stack == "encoder" else trace.target_tokens
     if not 0 <= position < len(tokens):
-        raise TraceError(
-            "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}.",
-            stack=stack,
-            num_tokens=len(tokens),
-            position=position,
-        )
+        message = "The {stack} reads {num_tokens} tokens, numbered from 0; there is none at {position}."
+        raise TraceError(message, stack=stack, num_tokens=len(tokens), position=position)
     return tokens[position]
 
 

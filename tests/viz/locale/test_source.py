@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.paths import ROOT
-from viz.locale.extraction import error_names
+from viz.locale.extraction import error_names, python_texts
 from viz.selection.selection import FIELDS
 
 #: What shows its first argument, of Streamlit, of a column or container of it, and of ours.
@@ -83,3 +83,17 @@ def test_every_error_has_a_template() -> None:
         if isinstance(call.args[0], ast.JoinedStr)
     ]
     assert found == []
+
+
+def test_a_message_that_is_named_first_is_a_template() -> None:
+    source = 'message = "a {b}"\nraise DataError(message, b=b)\nmessage = ("c "\n"{d}")\nsaid(message, d=d)'
+    assert list(python_texts(source)) == ["a {b}", "c {d}"]
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for folder in ("model", "viz")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "message"
+        if isinstance(node.value, ast.JoinedStr)
+    ]
+    assert named == []
