@@ -262,6 +262,14 @@ LEAD = """async (address) => {
 }"""
 
 
+#: Take the focus from whatever has it, within components too.
+LET_GO = """() => {
+  let focused = document.activeElement;
+  while (focused?.shadowRoot?.activeElement) focused = focused.shadowRoot.activeElement;
+  focused?.blur();
+}"""
+
+
 def visit(page: "Page", address: str) -> None:
     """Open an address of the app; a tab that shows the app is led there, which takes half of what loading it takes."""
     if urlsplit(page.url)[:2] == urlsplit(address)[:2]:
@@ -278,9 +286,10 @@ def settled(page: "Page") -> None:
 
 
 def _empty(tab: "Page", is_left_open: bool) -> None:
-    """Leave nothing in a tab that another test could notice: storage, history, size, theme, pointer."""
+    """Leave nothing in a tab that another test could notice: storage, history, size, theme, pointer, focus."""
     if urlsplit(tab.url).scheme == "http":
         tab.evaluate("localStorage.clear(); sessionStorage.clear()")
+        tab.evaluate(LET_GO)
     if not is_left_open:
         tab.goto("about:blank")
     tab.set_viewport_size(VIEWPORT)
