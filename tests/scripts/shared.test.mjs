@@ -163,6 +163,37 @@ test("a pooled tile tells where in the block its largest weight is", () => {
 
 // ---- meeting Streamlit ----
 
+const page = new EventTarget();
+globalThis.addEventListener = page.addEventListener.bind(page);
+
+test("a payload that comes while a view is pressed waits until after the click, and only the newest is shown", async () => {
+  const shown = [];
+  class Shown extends View {
+    receive({ header }) {
+      shown.push(header.text);
+    }
+  }
+  const root = new EventTarget();
+  const component = mount(".view", Shown);
+  const send = (text) => component({ data: packed({ text }), parentElement: { querySelector: () => root } });
+  send("one");
+  root.dispatchEvent(new Event("pointerdown"));
+  send("two");
+  send("three");
+  page.dispatchEvent(new Event("pointerup"));
+  assert.deepEqual(shown, ["one"]);
+  await new Promise((done) => setTimeout(done, 1));
+  assert.deepEqual(shown, ["one", "three"]);
+  root.dispatchEvent(new Event("pointerdown"));
+  send("four");
+  page.dispatchEvent(Object.assign(new Event("pointermove"), { buttons: 1 }));
+  await new Promise((done) => setTimeout(done, 1));
+  assert.deepEqual(shown, ["one", "three"]);
+  page.dispatchEvent(Object.assign(new Event("pointermove"), { buttons: 0 }));
+  await new Promise((done) => setTimeout(done, 1));
+  assert.deepEqual(shown, ["one", "three", "four"]);
+});
+
 test("a view is made once, hears every payload and sends by the newest message", () => {
   const events = [];
   class Shown extends View {
@@ -178,7 +209,7 @@ test("a view is made once, hears every payload and sends by the newest message",
     }
   }
   const component = mount(".view", Shown);
-  const root = { id: "root" };
+  const root = Object.assign(new EventTarget(), { id: "root" });
   const parentElement = { querySelector: (selector) => (selector === ".view" ? root : null) };
   const message = (text, sink) => ({
     data: packed({ text }),

@@ -33,6 +33,37 @@ export function onResize({ root, ended }, act) {
   ended.signal.addEventListener("abort", () => observer.disconnect());
 }
 
+/** Hands payloads to a view; while the pointer is down on it they wait, for a button replaced then would lose its click. */
+class Postman {
+  isPressed = false;
+  /** @type {unknown} */ waiting = null;
+
+  /** @param {View & { receive(payload: any): unknown }} view */
+  constructor(view) {
+    this.view = view;
+    const options = { capture: true, signal: view.ended.signal };
+    view.root.addEventListener("pointerdown", () => {
+      this.isPressed = true;
+    });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.letGo(), options);
+    // A scroll bar that is let go says nothing.
+    addEventListener("pointermove", ({ buttons }) => buttons || this.letGo(), options);
+  }
+
+  letGo() {
+    if (!this.isPressed) return;
+    this.isPressed = false;
+    // After the click, which is an event of its own.
+    setTimeout(() => this.waiting && !this.view.ended.signal.aborted && this.hand(this.waiting));
+  }
+
+  /** @param {unknown} payload */
+  hand(payload) {
+    this.waiting = this.isPressed ? payload : null;
+    if (!this.isPressed) this.view.receive(payload);
+  }
+}
+
 /** An element in place of that of a view, which ends: what a view says is made once, in one language. @param {HTMLElement} root @param {View} view */
 function emptied(root, view) {
   const fresh = /** @type {HTMLElement} */ (root.cloneNode(false));
@@ -48,7 +79,7 @@ function emptied(root, view) {
  * @param {new (root: HTMLElement) => View & { receive(payload: any): unknown }} Shown
  */
 export function mount(selector, Shown) {
-  /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, code: string }>} */
+  /** @type {WeakMap<Element, { view: InstanceType<typeof Shown>, postman: Postman, code: string }>} */
   const mounted = new WeakMap();
   return (/** @type {Message} */ { data, parentElement, setTriggerValue, setStateValue }) => {
     /** @type {HTMLElement | null} */
@@ -59,10 +90,11 @@ export function mount(selector, Shown) {
     const before = mounted.get(root);
     if (before && before.code !== language()) root = emptied(root, before.view);
     const view = mounted.get(root)?.view ?? new Shown(root);
+    const postman = mounted.get(root)?.postman ?? new Postman(view);
     if (!mounted.has(root)) view.start();
-    mounted.set(root, { view, code: language() });
+    mounted.set(root, { view, postman, code: language() });
     view.python = { trigger: setTriggerValue, state: setStateValue };
-    view.receive(payload);
+    postman.hand(payload);
     return () => {
       view.dispose();
       mounted.delete(view.root);
