@@ -338,7 +338,7 @@ def watched_tab(profile: "BrowserContext", kept: "list[Page] | None" = IDLE) -> 
         tab.remove_listener(event, listener)
     profile.remove_listener("request", on_request)
     for opened in profile.pages:
-        if opened not in (tab, *others, *IDLE):
+        if opened not in (tab, *others, *IDLE, *OPEN):
             opened.close()
     if kept is None:
         tab.close()
