@@ -83,8 +83,7 @@ def write_manifest(folder: Path) -> None:
 def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = torch.float32) -> Checkpoint:
     """Read and check a checkpoint folder; the model comes in evaluation mode.
 
-    Raises:
-        CheckpointError: a file is missing, differs from the manifest, or does not fit the others.
+    Raises a CheckpointError if a file is missing, differs from the manifest, or does not fit the others.
     """
     folder = named_folder(folder)
     digest = verify(folder)
@@ -112,8 +111,7 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
 def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
     """Compare names and shapes with what the configuration needs, before any memory is taken for the model.
 
-    Raises:
-        CheckpointError: a tensor is missing, left over, of another shape or not finite.
+    Raises a CheckpointError if a tensor is missing, left over, of another shape or not finite.
     """
     expected = {name: tuple(p.shape) for name, p in model_of_shapes(config).named_parameters()}
     actual = {name: tuple(tensor.shape) for name, tensor in weights.items()}
@@ -138,8 +136,7 @@ def check_weights(weights: dict[str, Tensor], config: ModelConfig) -> None:
 def verify(folder: Path) -> str:
     """Check every file against the manifest and return the digest of the whole.
 
-    Raises:
-        CheckpointError: the folder or a file is missing, or a file differs from the manifest.
+    Raises a CheckpointError if the folder or a file is missing, or a file differs from the manifest.
     """
     if not folder.is_dir():
         raise CheckpointError(

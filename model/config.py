@@ -95,8 +95,7 @@ class ModelConfig(ABC):
     def from_values(cls, values: Mapping[str, Any]) -> Self:
         """The configuration of these settings.
 
-        Raises:
-            ConfigError: a name or value is unknown, missing or out of range.
+        Raises a ConfigError if a name or value is unknown, missing or out of range.
         """
         names = {field.name for field in fields(cls)}
         if unknown := sorted(values.keys() - names):
@@ -110,8 +109,7 @@ class ModelConfig(ABC):
 def _check(field: Field[Any], value: object) -> None:
     """Make sure that a setting has the type of its field and is within its bounds.
 
-    Raises:
-        ConfigError: it has not, or is not.
+    Raises a ConfigError if it has not, or is not.
     """
     if value is None and field.default is None:
         return
@@ -309,8 +307,7 @@ PRESETS: Mapping[str, TransformerConfig] = {
 def preset(name: str, **changes: Any) -> TransformerConfig:
     """A named configuration, with some settings replaced.
 
-    Raises:
-        ConfigError: no preset has this name, or the changed settings do not fit.
+    Raises a ConfigError if no preset has this name, or the changed settings do not fit.
     """
     if name not in PRESETS:
         raise ConfigError("Unknown preset {name!r}. Known presets: {presets}.", name=name, presets=", ".join(PRESETS))
@@ -320,8 +317,7 @@ def preset(name: str, **changes: Any) -> TransformerConfig:
 def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
     """The same configuration with other settings.
 
-    Raises:
-        ConfigError: this kind of model has no such setting, or one is out of range.
+    Raises a ConfigError if this kind of model has no such setting, or one is out of range.
     """
     names = {field.name for field in fields(config)}
     if unknown := sorted(changes.keys() - names):
@@ -335,9 +331,8 @@ def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
 def read_config(text: str) -> ModelConfig:
     """The configuration that a config.json spells out.
 
-    Raises:
-        ConfigError: the text is no JSON object, of an unknown architecture, or a setting is unknown, missing or out of
-            range.
+    Raises a ConfigError if the text is no JSON object, of an unknown architecture, or a setting is unknown, missing or
+    out of range.
     """
     try:
         values = json.loads(text)

@@ -39,8 +39,7 @@ def write_text(path: Path, content: str) -> None:
 def written_file(path: Path) -> Iterator[BinaryIO]:
     """A file to be written in the block, which becomes the one at this path when the block ends without an error.
 
-    Raises:
-        DataError: as `written_path`.
+    Raises as `written_path`.
     """
     with written_path(path) as unfinished, unfinished.open("wb") as file:
         yield file
@@ -50,8 +49,7 @@ def written_file(path: Path) -> Iterator[BinaryIO]:
 def written_path(path: Path) -> Iterator[Path]:
     """As `written_file`, for a library that opens files by their names: the path that it is to write.
 
-    Raises:
-        DataError: the file cannot be written: there is no such folder, the disk is full, …
+    Raises a DataError if the file cannot be written: there is no such folder, the disk is full, …
     """
     check_writable(path)
     target = Path(os.path.realpath(path))
@@ -89,8 +87,7 @@ def forget_unfinished(folder: Path) -> None:
 def check_writable(path: Path) -> None:
     """Make sure, before long work, that a file can be written: its folder is there, and it is no folder itself.
 
-    Raises:
-        DataError: it cannot; the message says what is wrong.
+    Raises a DataError if it cannot; the message says what is wrong.
     """
     with said_plainly(path):
         if path.is_dir():
@@ -108,8 +105,7 @@ def check_writable(path: Path) -> None:
 def check_folder(folder: Path) -> None:
     """Make sure, before long work, that a folder can be made or written into. Nothing is made.
 
-    Raises:
-        DataError: it cannot; the message says what is wrong.
+    Raises a DataError if it cannot; the message says what is wrong.
     """
     with said_plainly(folder):
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
@@ -129,8 +125,7 @@ def make_folder(folder: Path) -> None:
 def said_plainly(path: Path) -> Iterator[None]:
     """What the system says in the block of a file that cannot be written becomes a sentence.
 
-    Raises:
-        DataError: it said something.
+    Raises a DataError if it said something.
     """
     try:
         yield

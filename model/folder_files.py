@@ -31,8 +31,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 def hub_folder(name: str) -> Path:
     """The folder on this machine that holds a model of the hub, fetched unless it is in the cache.
 
-    Raises:
-        CheckpointError: the name is none, or the model cannot be fetched.
+    Raises a CheckpointError if the name is none, or the model cannot be fetched.
     """
     if not _NAME.fullmatch(name) or ".." in name:
         raise CheckpointError(
@@ -65,8 +64,7 @@ _FLAGS: Final = os.O_RDONLY | _NO_LINKS | getattr(os, "O_NONBLOCK", 0) | getattr
 def entries(folder: Path) -> list[Path]:
     """Everything that lies in a folder, by name.
 
-    Raises:
-        CheckpointError: it cannot be listed, holds too much, or a name is no text.
+    Raises a CheckpointError if it cannot be listed, holds too much, or a name is no text.
     """
     try:
         with os.scandir(folder) as found:
@@ -93,8 +91,7 @@ def entries(folder: Path) -> list[Path]:
 def named_folder(folder: str | Path) -> Path:
     """The same folder by a path that ends in its name, which messages repeat: "" and ".." are no names.
 
-    Raises:
-        CheckpointError: it is the root of the file system.
+    Raises a CheckpointError if it is the root of the file system.
     """
     path = Path(folder)
     if path.name in ("", ".."):
@@ -159,8 +156,7 @@ def _check_same(file: BufferedReader, folder: Path, name: str, path: Path) -> No
 def _real_path(folder: Path, name: str) -> Path:
     """Where a file of a folder really lies; it need not exist.
 
-    Raises:
-        CheckpointError: outside of the folder.
+    Raises a CheckpointError if it lies outside of the folder.
     """
     root, path = Path(os.path.realpath(folder)), Path(os.path.realpath(folder / name))
     if path.parent != root and not is_hub_blob(path, root):
@@ -191,12 +187,11 @@ def read_file(folder: Path, name: str, largest: int) -> bytes:
 def read_as_data(path: Path, missing: DataError | None = None) -> Iterator[None]:
     """What goes wrong where a file is read that a person has named as data becomes a sentence.
 
+    Raises a DataError if something went wrong.
+
     Args:
         path: of the file.
         missing: what is said where there is none.
-
-    Raises:
-        DataError: something went wrong.
     """
     try:
         yield
@@ -212,8 +207,7 @@ def read_as_data(path: Path, missing: DataError | None = None) -> Iterator[None]
 def read_as_model(folder: Path, name: str) -> Iterator[None]:
     """What the system says where a file of a model's folder is read becomes a sentence.
 
-    Raises:
-        CheckpointError: it said something.
+    Raises a CheckpointError if it said something.
     """
     try:
         yield

@@ -33,8 +33,7 @@ def nothing_seen(what: str) -> InputTextError:
 def checked_ids(text: str, what: str, limit: int, encode: Callable[[str], list[int]]) -> list[int]:
     """Token ids of a text, at least 1 and at most `limit`; errors call the text `what`.
 
-    Raises:
-        InputTextError: the text is blank or too long.
+    Raises an InputTextError if the text is blank or too long.
     """
     check_not_blank(text, what)
     # A piece has at most 16 characters, so far longer texts need not be tokenized to be refused.

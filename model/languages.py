@@ -28,11 +28,7 @@ class Offered:
     chosen: tuple[str, str] = ("", "")
 
     def with_choice(self, reads: str, writes: str) -> tuple[str, str]:
-        """Both languages, where "" leaves what is chosen.
-
-        Raises:
-            InputTextError: a code is none of the list.
-        """
+        """Both languages, where "" leaves what is chosen. Raises an InputTextError if a code is none of the list."""
         for code, known in ((reads, self.reads), (writes, self.writes)):
             if code:
                 check_code(code, known)
@@ -43,11 +39,7 @@ NOTHING_OFFERED: Final = Offered()
 
 
 def check_code(code: str, known: Sequence[str]) -> None:
-    """Make sure that a model knows a language.
-
-    Raises:
-        InputTextError: its code is none of these.
-    """
+    """Make sure that a model knows a language. Raises an InputTextError if its code is none of these."""
     if code in known:
         return
     code = code if len(code) <= _LONGEST else f"{code[:_LONGEST]} …"

@@ -43,9 +43,8 @@ def read_pairs(path: Path, limit: int | None = None) -> list[Pair]:
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a text file (plain, `.xz` or `.gz`), UTF-8, without their ends.
 
-    Raises:
-        DataError: there is no such file, it cannot be read, is damaged or not UTF-8, or a line, or what the file
-            unpacks to, is too long.
+    Raises a DataError if there is no such file, it cannot be read, is damaged or not UTF-8, or a line, or what the file
+    unpacks to, is too long.
     """
     number = unpacked = 0
     try:
@@ -78,8 +77,7 @@ def read_lines(path: Path) -> Iterator[str]:
 def parse_pairs(lines: Iterable[str], name: str, limit: int | None = None) -> list[Pair]:
     """At most `limit` pairs of these lines; blank lines are skipped, and errors call the file `name`.
 
-    Raises:
-        DataError: a line has no two columns, or there is no pair.
+    Raises a DataError if a line has no two columns, or there is no pair.
     """
     pairs: list[Pair] = []
     for number, line in enumerate(lines, start=1):

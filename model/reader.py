@@ -60,8 +60,7 @@ class Reader(Protocol):
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """The same model, with the same weights, in these of its languages; "" leaves the one that is chosen.
 
-        Raises:
-            InputTextError: a code is none of those offered.
+        Raises an InputTextError if a code is none of those offered.
         """
 
     def all_tokens(self) -> tuple[str, ...]:
@@ -95,8 +94,7 @@ class Reader(Protocol):
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, cut into each head's own rows (§3.2.2), float32 on the CPU; without its bias.
 
-        Raises:
-            TraceError: there is no such site or layer, or the model does not tell.
+        Raises a TraceError if there is no such site or layer, or the model does not tell.
         """
 
 

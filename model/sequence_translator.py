@@ -127,8 +127,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def translate(self, text: str, *, beam: int = 1, alpha: float = 0.6) -> str:
         """Translate greedily, or by beam search with length penalty exponent `alpha` if `beam` is above 1 (§6.1).
 
-        Raises:
-            InputTextError: the text is blank or too long.
+        Raises an InputTextError if the text is blank or too long.
         """
         if beam < 1:
             raise InputTextError("The beam width must be at least 1, got {beam}.", beam=beam)
@@ -212,8 +211,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step of a trace is spread over the vocabulary.
 
-        Raises:
-            TraceError: the trace was made by another model.
+        Raises a TraceError if the trace was made by another model.
         """
         return spread(trace, self.model)
 
@@ -228,16 +226,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def place(self, text: str) -> TokenPlace:
         """Where the model says the first token of a translation.
 
-        Raises:
-            InputTextError: the text is blank or too long.
+        Raises an InputTextError if the text is blank or too long.
         """
         return TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id,), 0)
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two translations differ.
 
-        Raises:
-            InputTextError: a text is blank or too long, or both translations are the same to the model.
+        Raises an InputTextError if a text is blank or too long, or both translations are the same to the model.
         """
         row, before, *chosen = first_difference(*(self.target_ids(translation) for translation in (right, wrong)))
         return WordChoice(TokenPlace(tuple(self.source_ids(text)), (self.config.bos_id, *before), row), *chosen)
@@ -255,8 +251,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def text_choice(self, text: str, right: str, wrong: str) -> TextChoice:
         """Two whole translations.
 
-        Raises:
-            InputTextError: a text is blank or too long, or both translations are the same to the model.
+        Raises an InputTextError if a text is blank or too long, or both translations are the same to the model.
         """
         both = [tuple(self.target_ids(translation)) for translation in (right, wrong)]
         first_difference(*both)
@@ -281,14 +276,12 @@ class SequenceTranslator(LoadedTranslator, ABC):
         """Run once over a translation that is given as token ids, finished or not, with every hook recorded.
 
         A text may be cut into tokens in several ways; this reads just those that a session, a sample, or a node of a
-        `BeamTree` (`tree.token_ids(node)`) wrote. The trace has one target row per token: the row that emits it.
+        `BeamTree` (`tree.token_ids(node)`) wrote. The trace has one target row per token: the row that emits it. Raises
+        a TokenError if there are no tokens, too many, or one that the vocabulary does not hold.
 
         Args:
             text, extras, edits: as of `trace`, which may raise the same errors.
             token_ids: what was written, without <s>.
-
-        Raises:
-            TokenError: there are no tokens, too many, or one that the vocabulary does not hold.
         """
         most = self.config.max_length + EXTRA_LENGTH
         if not 1 <= len(token_ids) <= most:
@@ -321,16 +314,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def source_ids(self, text: str, name: str = said("The sentence")) -> list[int]:
         """Token ids of a source sentence, ending with </s>; `name` is what an error calls it.
 
-        Raises:
-            InputTextError: the text is blank or too long.
+        Raises an InputTextError if the text is blank or too long.
         """
         return [*checked_ids(text, name, self.config.max_length - 1, self.tokenizer.encode), self.config.eos_id]
 
     def target_ids(self, text: str) -> list[int]:
         """Token ids that a given translation emits, ending with </s>.
 
-        Raises:
-            InputTextError: the text is blank or too long.
+        Raises an InputTextError if the text is blank or too long.
         """
         limit = self.config.max_length + EXTRA_LENGTH - 1
         return [*checked_ids(text, said("The target"), limit, self.tokenizer.encode_target), self.config.eos_id]

@@ -26,10 +26,7 @@ def check_normalizer(serialized: bytes) -> None:
 
     The format: sentencepiece_model.proto and normalizer.cc of SentencePiece. A model's `normalizer_spec` (field 3) and
     `denormalizer_spec` (field 5) hold a `precompiled_charsmap` (field 2): the length of a trie in four bytes, the trie,
-    and the replacements, each ended by a zero.
-
-    Raises:
-        Malformed: one is.
+    and the replacements, each ended by a zero. Raises a Malformed if one is.
     """
     for number, spec in _fields(serialized):
         if number in _SPECS:
@@ -39,11 +36,7 @@ def check_normalizer(serialized: bytes) -> None:
 
 
 def check_charsmap(charsmap: bytes) -> None:
-    """Make sure that no replacement of a `precompiled_charsmap` is long.
-
-    Raises:
-        Malformed: one is.
-    """
+    """Make sure that no replacement of a `precompiled_charsmap` is long. Raises a Malformed if one is."""
     replacements = charsmap[4 + int.from_bytes(charsmap[:4], "little") :].split(b"\0")
     longest = max(len(one.decode("utf-8", errors="replace")) for one in replacements)
     if longest > LONGEST_REPLACEMENT:
@@ -104,8 +97,7 @@ class Tokenizer:
     def __init__(self, serialized: bytes) -> None:
         """Take the content of a SentencePiece model file.
 
-        Raises:
-            CheckpointError: the bytes are no SentencePiece model, or one without byte fallback.
+        Raises a CheckpointError if the bytes are no SentencePiece model, or one without byte fallback.
         """
         self.serialized = serialized
         try:
@@ -135,9 +127,7 @@ class Tokenizer:
         """Learn a unigram vocabulary of `config.vocab_size` pieces, special ids as the configuration says.
 
         `rules` are a file of SentencePiece's rules of normalization, instead of its NFKC, whose table takes 240 kB.
-
-        Raises:
-            ConfigError: the text holds too few different pieces for a vocabulary of this size.
+        Raises a ConfigError if the text holds too few different pieces for a vocabulary of this size.
         """
         model = io.BytesIO()
         normalization: dict[str, Any] = {"normalization_rule_name": "nmt_nfkc"}
@@ -217,8 +207,7 @@ class Tokenizer:
     def check(self, config: ModelConfig) -> None:
         """Check that this tokenizer has the same ids as a model of this configuration.
 
-        Raises:
-            CheckpointError: it has not.
+        Raises a CheckpointError if it has not.
         """
         p = self._processor
         own = (self.vocab_size, p.pad_id(), p.unk_id(), p.bos_id(), p.eos_id())

@@ -93,16 +93,14 @@ class Translator(SequenceTranslator):
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
         """What each decoder layer of a trace would have said, with its `top` most probable tokens.
 
-        Raises:
-            TraceError: the trace was made by another model, or `top` is no number of tokens of the vocabulary.
+        Raises a TraceError if the trace was made by another model, or `top` is no number of tokens of the vocabulary.
         """
         return logit_lens(trace, self.model, self.tokenizer, top)
 
     def masks(self, texts: Sequence[str]) -> BatchMasks:
         """Translate several sentences, then read all of them in one padded batch and report the masks used.
 
-        Raises:
-            InputTextError: a text is blank or too long; its place in the batch is named.
+        Raises an InputTextError if a text is blank or too long; its place in the batch is named.
         """
         if not texts:
             raise InputTextError("Give at least one sentence.")
@@ -181,8 +179,7 @@ class EarlierTranslator(SequenceTranslator):
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """The identity: the head's output is the context vector, which is read as it is.
 
-        Raises:
-            TraceError: there is no such site or layer.
+        Raises a TraceError if there is no such site or layer.
         """
         layers, _ = self.config.shapes.get(site, (0, 0))
         if not 0 <= layer < layers:

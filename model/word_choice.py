@@ -121,32 +121,28 @@ class Chooser(Reader, Protocol):
     def labels(self, text: str) -> tuple[str, ...]:
         """What a classifier may say about a text, in the order of the ids; none of a model that says words.
 
-        Raises:
-            InputTextError: the text is blank or too long.
+        Raises an InputTextError if the text is blank or too long.
         """
 
     def asked(self, text: str) -> str:
         """A text as it is where a word is asked for: of an encoder with its last word masked, unless one is.
 
-        Raises:
-            InputTextError: there is no word to mask.
+        Raises an InputTextError if there is no word to mask.
         """
 
     def place(self, text: str) -> TokenPlace:
         """Where it says a token for this text: of an encoder in place of [MASK], else the first that it writes; of a
         classifier where it says a label.
 
-        Raises:
-            InputTextError: the text is blank or too long, or an encoder's has not one [MASK].
+        Raises an InputTextError if the text is blank or too long, or an encoder's has not one [MASK].
         """
 
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two texts differ that a model may write: in place of [MASK], after the text of a
         decoder, or as the translation.
 
-        Raises:
-            InputTextError: a text is blank or too long; both are the same to the model; or a word for [MASK] is more
-                than one token.
+        Raises an InputTextError if a text is blank or too long; both are the same to the model; or a word for [MASK] is
+        more than one token.
         """
 
     def place_logits(
@@ -188,8 +184,7 @@ def output_edits(reader: Reader, outputs: OutputsEdit) -> dict[str, Edit]:
 def first_difference(right: Sequence[int], wrong: Sequence[int]) -> tuple[int, tuple[int, ...], int, int]:
     """The first position at which two sequences of token ids differ, the tokens before it, and both tokens there.
 
-    Raises:
-        InputTextError: one begins with all of the other.
+    Raises an InputTextError if one begins with all of the other.
     """
     for position, (a, b) in enumerate(zip(right, wrong, strict=False)):
         if a != b:

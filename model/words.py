@@ -35,8 +35,7 @@ def word_spans(text: str) -> list[Span]:
 def find_words(text: str, words: Sequence[str]) -> list[Span]:
     """Spans of these words, which follow one another in a text with nothing but white space between them.
 
-    Raises:
-        DataError: the text continues with something else.
+    Raises a DataError if the text continues with something else.
     """
     spans: list[Span] = []
     position = 0

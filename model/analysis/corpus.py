@@ -128,10 +128,8 @@ class CorpusReading:
 def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:
     """Read a text file: a sentence a line, or `English TAB German` where the translation is given.
 
-    Blank lines do not count; of `limit`, only the first so many are read.
-
-    Raises:
-        DataError: the file cannot be read or holds no sentence.
+    Blank lines do not count; of `limit`, only the first so many are read. Raises a DataError if the file cannot be read
+    or holds no sentence.
     """
     fields = (line.split("\t") for _, line in islice(numbered_lines(path), limit))
     sentences = [CorpusSentence(row[0], row[1] if row[1:] and row[1].strip() else None) for row in fields]
@@ -157,14 +155,13 @@ def read_corpus(
 ) -> CorpusReading:
     """Read all sentences, with their translations where the model has both stacks.
 
+    Raises a DataError while reading if no sentence could be read, or there are too many.
+
     Args:
         reader: any model that reads text. An encoder–decoder reads a translation that is given, or else its own, greedy
             one; our own read many sentences side by side.
         sentences: at most `MOST_SENTENCES`; those that the model refuses are left out and counted.
         progress: called with the number of sentences done since the last call.
-
-    Raises:
-        DataError: while reading: no sentence could be read, or there are too many.
     """
     skipped: Counter[str] = Counter()
     return CorpusReading(_runs(reader, iter(sentences), skipped, progress), skipped)

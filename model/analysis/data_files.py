@@ -102,19 +102,14 @@ class JsonRow:
 def read_json_rows(path: Path) -> Iterator[JsonRow]:
     """The rows of a JSONL file: one JSON object a line, UTF-8.
 
-    Raises:
-        DataError: the file cannot be read, or a line is no JSON object.
+    Raises a DataError if the file cannot be read, or a line is no JSON object.
     """
     for number, line in numbered_lines(path):
         yield parse_json_row(path, number, line)
 
 
 def parse_json_row(path: Path, number: int, line: str) -> JsonRow:
-    """One line as a row.
-
-    Raises:
-        LineError: it is no JSON object.
-    """
+    """One line as a row. Raises a LineError if it is no JSON object."""
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError):

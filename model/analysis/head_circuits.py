@@ -137,11 +137,7 @@ class _Layer:
 
 @torch.inference_mode()
 def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadCircuits:
-    """QK and OV of a head, from 0.
-
-    Raises:
-        DataError: there is no such head, or its scores are no dot products.
-    """
+    """QK and OV of a head, from 0. Raises a DataError if there is no such head, or its scores are no dot products."""
     layers, heads = model.config.shapes[site]
     if not (0 <= layer < layers and 0 <= head < heads):
         message = "{site} has {layers} layers of {heads} heads; there is no layer {layer}, head {head} (from 0)."

@@ -62,8 +62,7 @@ def step_loss(log_probs: Float[Tensor, "vocab"], token_id: int, smoothing: float
 def step_log_probs(translator: SequenceTranslator, text: str, read: Sequence[int]) -> Float[Tensor, "vocab"]:
     """log p of every token after those that the decoder has read, <s> first, in nats, float32.
 
-    Raises:
-        InputTextError: the text is blank or too long.
+    Raises an InputTextError if the text is blank or too long.
     """
     source = torch.tensor([translator.source_ids(text)], device=translator.device)
     logits = translator.model(source, torch.tensor([list(read)], device=translator.device))

@@ -31,8 +31,7 @@ class _Called(Exception):
 def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
     """QK and OV of a head of the decoder's self-attention, from 0.
 
-    Raises:
-        DataError: there is no such head, or the model's parts are not known; it says which.
+    Raises a DataError if there is no such head, or the model's parts are not known; it says which.
     """
     heads = _heads(reader)
     if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
@@ -54,12 +53,11 @@ def library_copying(
 ) -> Float[Tensor, "layer head"]:
     """The copying score of every head; NaN of heads that a layer does not have.
 
+    Raises a DataError if the model's parts are not known; it says which.
+
     Args:
         reader: a decoder.
         progress: called with the number of layers done since the last call.
-
-    Raises:
-        DataError: the model's parts are not known; it says which.
     """
     heads, read_off = _heads(reader), _read_off(reader)
     scores = torch.full((len(heads), max(heads)), torch.nan)

@@ -122,8 +122,7 @@ def matched(first: Trace, second: Trace, sites: tuple[str, str]) -> tuple[Matche
 def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace]:
     """What both models did with a text; two decoders behind encoders read the same, what the first one wrote.
 
-    Raises:
-        InputTextError: one of them refuses it.
+    Raises an InputTextError if one of them refuses it.
     """
     own = first.trace(text)
     has_both = all("decoder.cross" in reader.abilities.heads for reader in (first, second))
@@ -140,14 +139,13 @@ def head_distances(
 ) -> HeadDistances:
     """Read texts with both models and compare the heads of an attention of each.
 
+    Raises a DataError if no text has words that both models read.
+
     Args:
         first, second: any two models that read text.
         texts: each is read once by both, as `read_by_both` says.
         sites: the attention of the first model, and that of the second.
         progress: called after each text.
-
-    Raises:
-        DataError: no text has words that both models read.
     """
     names = [
         tuple(head for head in all_heads(reader.abilities.heads) if head.site == site)

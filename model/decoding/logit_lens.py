@@ -86,10 +86,8 @@ class LogitLens:
 def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int) -> LogitLens:
     """Read every level of a trace's decoder with the model's final norm and output projection.
 
-    Of each level and row the `top` most probable tokens are kept.
-
-    Raises:
-        TraceError: the trace is not of this model, or `top` is no number of tokens of its vocabulary.
+    Of each level and row the `top` most probable tokens are kept. Raises a TraceError if the trace is not of this
+    model, or `top` is no number of tokens of its vocabulary.
     """
     if not 1 <= top <= model.config.vocab_size:
         raise TraceError(
@@ -123,8 +121,7 @@ def join_levels(levels: Sequence[LensRows], steps: Sequence[DecodingStep], token
 def spread(trace: Trace, model: EncoderDecoder) -> Spread:
     """The distribution behind every step of a trace of this model, read off what its decoder put out.
 
-    Raises:
-        TraceError: the trace is not of this model.
+    Raises a TraceError if the trace is not of this model.
     """
     states = _recorded_rows(trace, model, (model.last_hook,))[0].to(model.device)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
@@ -142,8 +139,7 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
 def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row d_model"]]:
     """What the first decoder layer read, then what each one put out, before any final norm.
 
-    Raises:
-        TraceError: the trace is not of this model.
+    Raises a TraceError if the trace is not of this model.
     """
     outputs = [f"decoder.layers.{layer}.hook_output" for layer in range(model.config.decoder_layers)]
     embedding, positional = (f"decoder.embedding.hook_{part}" for part in ("embedding", "positional"))

@@ -24,14 +24,13 @@ LARGEST_SEED = 2**63 - 1
 class Sampling:
     """How a distribution is changed before a token is drawn from it. The defaults change nothing.
 
+    Raises a ConfigError if a value is out of range.
+
     Attributes:
         temperature: what the logits are divided by; below 1 the likely tokens gain, above 1 the unlikely ones do.
         top_k: only this many of the most probable tokens may be drawn; None for all.
         top_p: only the fewest most probable tokens that together hold at least this much of the probability left by
             temperature and top_k may be drawn (Holtzman et al. 2020, §3.1); 1 for all.
-
-    Raises:
-        ConfigError: a value is out of range.
     """
 
     temperature: float = 1.0
@@ -118,9 +117,7 @@ def draw_tokens(log_probs: Float[Tensor, "row vocab"], uniforms: list[float]) ->
     """One token of each row: the first at which the cumulative probability, by token id, exceeds the row's number.
 
     By id and not by probability: two tokens that rounding ranks in another order on another device stay where they are.
-
-    Raises:
-        SessionError: in a row no token has a probability.
+    Raises a SessionError if in a row no token has a probability.
     """
     cumulative = log_probs.double().exp().cumsum(-1)
     if not bool(cumulative[:, -1].isfinite().all()):
@@ -167,8 +164,7 @@ class SampledTranslation(Sample):
 def draws_of(n: int, sampling: Sampling, seed: int) -> list[Draws]:
     """What `n` samples are drawn by; sample i is what `Draws(sampling=…, seed=…, sample=i)` gives a session.
 
-    Raises:
-        ConfigError: `n` is not from 1 to `MOST_SAMPLES`, or `seed` is out of range.
+    Raises a ConfigError if `n` is not from 1 to `MOST_SAMPLES`, or `seed` is out of range.
     """
     if not 1 <= n <= MOST_SAMPLES:
         raise ConfigError(
@@ -186,7 +182,7 @@ def sample(
     seed: int,
     progress: StepsDone = no_progress,
 ) -> list[Sample]:
-    """Draw `n` translations of one sentence.
+    """Draw `n` translations of one sentence. Raises a ConfigError if `n` or `seed` is out of range.
 
     Args:
         source_ids: one source, ending with </s>.
@@ -194,9 +190,6 @@ def sample(
         seed: the same gives the same samples on any device and for any `n`, unless rounding (of float32, and of
             bfloat16 more often) moves a probability across the number drawn or a token across the edge of top k or p.
         progress: called after every step with the number of steps done and the most there can be.
-
-    Raises:
-        ConfigError: `n` or `seed` is out of range.
     """
     draws = draws_of(n, sampling, seed)
     batch, last = PrefixBatch(model, model.encode(source_ids[None]), None), source_ids.new_tensor([model.config.bos_id])

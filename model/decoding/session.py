@@ -95,8 +95,7 @@ class Session(ABC):
     def step(self, draws: Draws | None = None) -> DecodingStep:
         """Write the most probable next token, or the one that these draws give.
 
-        Raises:
-            SessionError: the text is finished.
+        Raises a SessionError if the text is finished.
         """
         self._write(draws)
         return self.steps[-1]

@@ -101,15 +101,13 @@ def compile_edits(
 ) -> dict[str, Edit]:
     """Full hook name → function, right in one teacher-forced pass and step by step alike.
 
-    Of two edits that change the same row of a head the later counts, and SwitchOff before all.
+    Of two edits that change the same row of a head the later counts, and SwitchOff before all. Raises an EditError if a
+    site, layer, head, row or key does not exist, or the mask forbids the key.
 
     Args:
         edits: of heads.
         shapes: site → its layers and heads.
         num_source, num_target: the rows that encoder and decoder can have.
-
-    Raises:
-        EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
     """
     compiled: dict[str, Edit] = {}
     for edit in edits:
@@ -147,8 +145,7 @@ def _named(function: Edit | None) -> tuple[HeadEdit, ...]:
 def check_edit(edit: HeadEdit, num_layers: int, num_heads: int, *, num_source: int, num_target: int) -> None:
     """Check an edit against layers and heads of its site, and the rows of encoder and decoder.
 
-    Raises:
-        EditError: a site, layer, head, row or key does not exist, or the mask forbids the key.
+    Raises an EditError if a site, layer, head, row or key does not exist, or the mask forbids the key.
     """
     if edit.site not in SITES:
         raise EditError("There is no site {site!r}; sites are {sites}.", site=edit.site, sites=", ".join(SITES))

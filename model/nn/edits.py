@@ -23,16 +23,13 @@ from model.errors import EditError
 
 @dataclass(frozen=True)
 class HeadEdit(ABC):
-    """A change to the scores of one head.
+    """A change to the scores of one head. Raises an EditError if both `row` and `since` are set.
 
     Attributes:
         site: "encoder.self", "decoder.self" or "decoder.cross".
         layer, head: from 0.
         row: the only query row it acts on (row i of the decoder reads target token i); None for every row.
         since: the first query row it acts on, where `row` is None.
-
-    Raises:
-        EditError: both `row` and `since` are set.
     """
 
     site: str
@@ -103,9 +100,7 @@ def edit_scores(
     """Masked scores of one site and layer as its edits leave them, one after the other.
 
     SwitchOff comes last, so that it overrides the others; `heads` and `rows` are the numbers of those in `scores`.
-
-    Raises:
-        EditError: a row is pointed at a key that does not exist, or that the mask forbids.
+    Raises an EditError if a row is pointed at a key that does not exist, or that the mask forbids.
     """
     edited = scores.clone()
     for edit in edits:

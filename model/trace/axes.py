@@ -140,8 +140,7 @@ class RoleRun:
 def check_roles(roles: Sequence[str], count: int) -> None:
     """Make sure that there is a role for each of so many tokens, or none for any.
 
-    Raises:
-        ValueError: there is not, or one is no role.
+    Raises a ValueError if there is not, or one is no role.
     """
     if roles and len(roles) != count:
         raise ValueError(f"there are {len(roles)} roles for {count} tokens")

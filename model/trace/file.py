@@ -97,8 +97,7 @@ def weight_bytes(trace: Trace) -> int:
 def load_trace(path: str | Path) -> Trace:
     """Read what `save_trace` wrote.
 
-    Raises:
-        TraceError: there is no such file, it is no trace, damaged, or unreasonably large.
+    Raises a TraceError if there is no such file, it is no trace, damaged, or unreasonably large.
     """
     path = Path(path)
     try:

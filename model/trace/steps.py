@@ -114,8 +114,7 @@ class DecodingStep:
 def check_probabilities(steps: Sequence[DecodingStep]) -> None:
     """Refuse steps at which no token has a probability.
 
-    Raises:
-        SessionError: the logits of a step are NaN, or all of them −∞.
+    Raises a SessionError if the logits of a step are NaN, or all of them −∞.
     """
     for number, step in enumerate(steps, start=1):
         if not step.candidates:

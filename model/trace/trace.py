@@ -243,8 +243,7 @@ class Trace:
     def head_output_deviation(self, site: str, layer: int) -> float:
         """Largest difference between the head output derived here and the one the model really computed.
 
-        Raises:
-            TraceError: the run did not record "hook_head_output".
+        Raises a TraceError if the run did not record "hook_head_output".
         """
         inputs, real = self.attention(site, layer), self._real_outputs(site, layer).float()
         blocks = row_slices(0, inputs.query.size(1), inputs.num_heads * inputs.key.size(1))

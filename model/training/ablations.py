@@ -107,11 +107,7 @@ ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(
 
 
 def files_in(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """These files of a folder with data.
-
-    Raises:
-        DataError: it lacks one.
-    """
+    """These files of a folder with data. Raises a DataError if it lacks one."""
     files = [folder / name for name in names]
     if missing := [name for name, file in zip(names, files, strict=True) if not file.is_file()]:
         message = "{folder} lacks {missing}; the data folder of a preset contains {names}."

@@ -220,8 +220,7 @@ def endless_batches(
 ) -> Iterator[Batch]:
     """Batches without end, from batch number `start` on, epoch after epoch; of each, this process' part.
 
-    Raises:
-        DataError: there is no example.
+    Raises a DataError if there is no example.
     """
     if not any(example.weight > 0 for example in examples):
         raise DataError(

@@ -232,8 +232,7 @@ def write_record(
 def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> ModelConfig:
     """The preset's configuration, or that of the checkpoint to start from, with the settings given instead of its own.
 
-    Raises:
-        CheckpointError: the checkpoint's weights do not fit the settings given.
+    Raises a CheckpointError if the checkpoint's weights do not fit the settings given.
     """
     names = ("norm", "vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "dropout", "attention_dropout")
     changes = {name: value for name in names if (value := getattr(arguments, name)) is not None}
@@ -248,8 +247,7 @@ def config_from(arguments: argparse.Namespace, origin: Checkpoint | None) -> Mod
 def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: list[Pair]) -> None:
     """Make a new run's folder, with its configuration and vocabulary; leave an old one as it is.
 
-    Raises:
-        ConfigError: the folder holds a run of another shape.
+    Raises a ConfigError if the folder holds a run of another shape.
     """
     config = config_from(arguments, origin)
     folder = arguments.run

@@ -100,10 +100,8 @@ def read_nouns(folder: Path) -> list[DictionaryNoun]:
     """The nouns of `nouns.tsv.xz`, commonest first.
 
     Its columns are: English, German, gender (m, f, n), English plural, German plural, Zipf frequency of the English
-    word, support. Rows are left out whose words are names, phrases or something else than a noun as a rule.
-
-    Raises:
-        DataError: the file is missing or no such table.
+    word, support. Rows are left out whose words are names, phrases or something else than a noun as a rule. Raises a
+    DataError if the file is missing or no such table.
     """
     return _parsed(read_lines(folder / NOUNS_FILE))
 

@@ -153,11 +153,7 @@ def save_film(film: Film, path: Path) -> None:
 
 
 def load_film(path: Path) -> Film:
-    """Read the film in a file.
-
-    Raises:
-        DataError: there is no such file, or as `read_film`.
-    """
+    """Read the film in a file. Raises a DataError if there is no such file, or as `read_film`."""
     missing = DataError(
         "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
         path=path,
@@ -169,8 +165,7 @@ def load_film(path: Path) -> Film:
 def read_film(file: BinaryIO, name: str) -> Film:
     """Read what `save_film` wrote, from an open file that messages call `name`.
 
-    Raises:
-        DataError: it is no film, damaged, or unreasonably large.
+    Raises a DataError if it is no film, damaged, or unreasonably large.
     """
     try:
         with open_arrays(file, LARGEST) as arrays:

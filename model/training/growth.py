@@ -23,10 +23,8 @@ _LAST = ("self_attention.output", "cross_attention.output", "feed_forward.outer"
 def grown(model: EncoderDecoder, num_layers: int, *, seed: int = 1) -> Transformer:
     """The same function with so many layers in the encoder and in the decoder.
 
-    New layers are spread between the old ones (`kept_layers`), so that each reads what a trained layer puts out.
-
-    Raises:
-        ConfigError: the model is no pre-norm Transformer with residual connections, or has as many layers already.
+    New layers are spread between the old ones (`kept_layers`), so that each reads what a trained layer puts out. Raises
+    a ConfigError if the model is no pre-norm Transformer with residual connections, or has as many layers already.
     """
     config = model.config
     if not isinstance(model, Transformer) or not isinstance(config, TransformerConfig):

@@ -80,8 +80,7 @@ class TaughtHead(NamedTuple):
 def taught_head(weight: float, layer: int, head: int, config: ModelConfig) -> TaughtHead | None:
     """The head that is taught; None where the weight is 0.
 
-    Raises:
-        ConfigError: the model's encoder has no such layer or head.
+    Raises a ConfigError if the model's encoder has no such layer or head.
     """
     if not weight:
         return None

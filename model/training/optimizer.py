@@ -115,8 +115,7 @@ class TrainingOptimizer:
     def load_moments(self, moments: Mapping[int, Mapping[str, Tensor]]) -> None:
         """Go on with the moments of an earlier run.
 
-        Raises:
-            ValueError: they are those of another optimizer or of another model.
+        Raises a ValueError if they are those of another optimizer or of another model.
         """
         for optimizer in self._optimizers:
             owned = {id(parameter) for parameter in optimizer.param_groups[0]["params"]}

@@ -74,11 +74,7 @@ class RunFiles:
         _replace(self._state, {**_named(state.weights), **moments}, {"step": str(state.step)})
 
     def load_state(self, device: torch.device) -> RunState | None:
-        """The state to go on from; None of a new run.
-
-        Raises:
-            DataError: it is damaged.
-        """
+        """The state to go on from; None of a new run. Raises a DataError if it is damaged."""
         if not self._state.exists():
             return None
         try:
@@ -116,12 +112,11 @@ class RunFiles:
     def averaged_weights(self, of: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:
         """The mean of the weights that are kept; where there are none yet, those given.
 
+        Raises a DataError if a file is damaged, or of another model.
+
         Args:
             of: the model's own weights.
             device: of the mean.
-
-        Raises:
-            DataError: a file is damaged, or of another model.
         """
         snapshots: list[dict[str, Tensor]] = []
         for path in self._snapshots():
@@ -154,10 +149,8 @@ class RunFiles:
 def read_log(folder: Path) -> list[dict[str, float]]:
     """What a run has logged so far: its step and learning rate, with a loss or dev scores.
 
-    A last line without its end, as a kill in the middle of writing leaves it, is left out.
-
-    Raises:
-        DataError: a line is damaged.
+    A last line without its end, as a kill in the middle of writing leaves it, is left out. Raises a DataError if a line
+    is damaged.
     """
     path = folder / LOG
     if not path.exists():

@@ -31,10 +31,7 @@ def release(runs: Path, results: AblationResults, out: Path, seed: int = 0) -> l
     """Copy the finished runs of one seed to OUT/PRESET, with the film of the full model; return the presets' names.
 
     Each folder is a checkpoint with `training.json`, its log, `metrics.json` and a card. OUT gets the results of all
-    seeds as JSON and a card of its own.
-
-    Raises:
-        DataError: no run of this seed was measured.
+    seeds as JSON and a card of its own. Raises a DataError if no run of this seed was measured.
     """
     released = [run for run in results.runs if run.seed == seed]
     if not released:

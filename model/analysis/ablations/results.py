@@ -121,8 +121,7 @@ def save_results(results: AblationResults, path: Path) -> None:
 def load_results(path: Path) -> AblationResults:
     """Read what `save_results` wrote.
 
-    Raises:
-        DataError: there is no such file, it is damaged, something else, or too large.
+    Raises a DataError if there is no such file, it is damaged, something else, or too large.
     """
     missing = DataError("There is no file {path}; `python -m model ablations --data DIR` writes one.", path=path)
     try:

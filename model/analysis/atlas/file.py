@@ -63,8 +63,7 @@ def save_atlas(atlas: Atlas, path: Path) -> None:
 def load_atlas(path: Path) -> Atlas:
     """Read what `save_atlas` wrote.
 
-    Raises:
-        DataError: there is no such file, it is no atlas, damaged, or unreasonably large.
+    Raises a DataError if there is no such file, it is no atlas, damaged, or unreasonably large.
     """
     try:
         with (

@@ -147,7 +147,7 @@ def build_atlas(
     progress: Progress = lambda done: None,
     cases: PronounCases | None = None,
 ) -> Atlas:
-    """Read a corpus and measure every head.
+    """Read a corpus and measure every head. Raises a DataError if no sentence could be read, or there are too many.
 
     Args:
         reader: any model that reads text.
@@ -157,9 +157,6 @@ def build_atlas(
         progress: called with the number of sentences and aligned pairs done since the last call; each aligned pair is
             read twice.
         cases: sentences with a pronoun and two candidates, for `ANTECEDENT`; a set of its own.
-
-    Raises:
-        DataError: no sentence could be read, or there are too many.
     """
     given = list(islice(sentences, MOST_SENTENCES + 1))
     survey = _Survey(reader.abilities.heads, _projections(reader))

@@ -77,8 +77,7 @@ class TokenScores(NamedTuple):
 def choice_at(trace: Trace, step: int, against: int | None = None) -> TokenChoice:
     """The token that a trace wrote at a step, from 0.
 
-    Raises:
-        DataError: there is no such step, or the token is to be set against itself.
+    Raises a DataError if there is no such step, or the token is to be set against itself.
     """
     if not 0 <= step < len(trace.steps):
         raise DataError("Steps run from 0 to {num_steps}, got {step}.", num_steps=len(trace.steps) - 1, step=step)
@@ -172,10 +171,7 @@ class ChoiceRun(ABC):
     def embeddings(self) -> tuple[Float[Tensor, "1 position width"], ...]:
         """The tokens' (scaled) embeddings without positions, of each stack that reads tokens, the encoder first.
 
-        They are apart from the model's graph.
-
-        Raises:
-            TraceError: they cannot be told.
+        They are apart from the model's graph. Raises a TraceError if they cannot be told.
         """
 
     @abstractmethod
@@ -200,16 +196,14 @@ class ChoiceRun(ABC):
     def layers(self) -> Iterator[LayerRun]:
         """Every layer on the way to the choice, the encoder's first.
 
-        Raises:
-            TraceError: they cannot be run by themselves.
+        Raises a TraceError if they cannot be run by themselves.
         """
 
     @abstractmethod
     def sums(self) -> Iterator[LayerSums]:
         """What the attentions of each layer put out, in parts, the encoder's first.
 
-        Raises:
-            TraceError: the parts are not known.
+        Raises a TraceError if the parts are not known.
         """
 
 

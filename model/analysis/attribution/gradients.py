@@ -48,8 +48,7 @@ class Integration:
 def gradient_times_input(run: ChoiceRun) -> TokenScores:
     """The derivative of the choice by each embedding, times that embedding.
 
-    Raises:
-        TraceError: the embeddings cannot be told.
+    Raises a TraceError if the embeddings cannot be told.
     """
     from captum.attr import InputXGradient
 
@@ -65,14 +64,12 @@ def integrated_gradients(
     """The mean gradient on the straight path from zero embeddings to the real ones, times these.
 
     On every stretch of the path the scores should add up to what the choice gains there, which is known. The stretch
-    that misses most is halved, until all together miss no more than `TOLERANCE`, or `MOST_POINTS` are used up.
+    that misses most is halved, until all together miss no more than `TOLERANCE`, or `MOST_POINTS` are used up. Raises a
+    TraceError if the embeddings cannot be told.
 
     Args:
         run: whose choice.
         progress: called with the number of points taken so far.
-
-    Raises:
-        TraceError: the embeddings cannot be told.
     """
     inputs = tuple(own.requires_grad_() for own in run.embeddings())
     zero, half, whole = ((share, _value(run, inputs, share)) for share in (0.0, 0.5, 1.0))

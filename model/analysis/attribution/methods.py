@@ -45,15 +45,12 @@ class Attribution:
 
 
 def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
-    """A model and a choice as the methods need them.
+    """A model and a choice as the methods need them. Raises a DataError if a side has more than `MOST_TOKENS` tokens.
 
     Args:
         reader: that does not lack "word choice".
         choice: at a place of this model.
         text: what is read there.
-
-    Raises:
-        DataError: a side has more than `MOST_TOKENS` tokens.
     """
     if (longest := max(len(choice.source), len(choice.prefix))) > MOST_TOKENS:
         message = "Attribution reads up to {most_tokens} tokens on each side, got {longest}; shorten the text."
@@ -70,7 +67,7 @@ def run_of(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
 
 
 def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = lambda points: None) -> Attribution:
-    """What a method gives each token.
+    """What a method gives each token. Raises a TraceError if a method cannot take this model apart; it says why.
 
     Args:
         run: the model and the choice.
@@ -79,9 +76,6 @@ def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = 
             through those below (`metrics.measures`); the others are those of this folder. Those of `OF_CHOICE` know of
             the token it is set against.
         progress: called with the number of points that integrated gradients have taken so far.
-
-    Raises:
-        TraceError: a method cannot take this model apart; it says why.
     """
     choice, trace = run.choice, run.trace
     site = next(site for site in ("decoder.cross", "decoder.self", "encoder.self") if site in trace.sites)

@@ -80,8 +80,7 @@ def shares(amounts: Float[Tensor, "row part"], own: Int[Tensor, "row"]) -> Float
 def alti(run: ChoiceRun) -> TokenScores:
     """The share of each token that was read in what the last stack puts out at the row of the choice; they sum to 1.
 
-    Raises:
-        TraceError: what the model's attentions put out cannot be taken apart.
+    Raises a TraceError if what the model's attentions put out cannot be taken apart.
     """
     return of_row(map(_mix, run.sums()), run.choice.place.row)
 
@@ -110,8 +109,7 @@ ROWS_AT_ONCE = 4_000
 def value_zeroing(run: ChoiceRun) -> TokenScores:
     """The share of each token that was read in the row that makes the choice; they sum to 1.
 
-    Raises:
-        TraceError: the layers cannot be run by themselves.
+    Raises a TraceError if the layers cannot be run by themselves.
     """
     mixes = []
     for layer in run.layers():

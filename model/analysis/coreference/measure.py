@@ -89,6 +89,9 @@ def measure_coreference(
 ) -> CoreferenceScores:
     """Score all heads of the sites over a set, and what the model prefers.
 
+    Raises a DataError if no sentence could be read, no site could be scored, a site is none of `SCORED_SITES`, or a
+    rollout is asked for of a model without residual connections.
+
     Args:
         reader: the model that is measured.
         given: the cases; those that the model cannot read are counted with the lines that were left out before.
@@ -97,10 +100,6 @@ def measure_coreference(
         measure: "raw", "norm" or "rollout".
         progress: called with the number of cases done since the last call, which is 0 before the first and after the
             last; it may end the measurement by an error.
-
-    Raises:
-        DataError: no sentence could be read, no site could be scored, a site is none of `SCORED_SITES`, or a rollout is
-            asked for of a model without residual connections.
     """
     if measure == "rollout" and "rollout" in reader.abilities.lacks:
         raise DataError(reader.abilities.lacks["rollout"])

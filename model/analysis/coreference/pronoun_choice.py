@@ -62,8 +62,7 @@ def find_pronoun(translator: SequenceTranslator, case: PronounCase, token_ids: S
 def pronoun_choice(translator: SequenceTranslator, case: PronounCase) -> PronounChoice:
     """Translate one sentence greedily, find its pronoun, and weigh er, sie and es instead of it.
 
-    Raises:
-        InputTextError: the sentence is blank or too long.
+    Raises an InputTextError if the sentence is blank or too long.
     """
     model = translator.model
     source_ids = torch.tensor([translator.source_ids(case.sentence)], device=model.device)

@@ -51,8 +51,7 @@ def measured_rows(
 ) -> Float[Tensor, "head_or_one row key"]:
     """Weights, value-weighted norms, or rollout up to this layer, of these rows; a rollout has one "head".
 
-    Raises:
-        TraceError: there is no such site or layer.
+    Raises a TraceError if there is no such site or layer.
     """
     if measure == "rollout":
         return rollout_at(trace, site, layer)[list(rows)][None]

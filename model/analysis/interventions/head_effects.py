@@ -179,8 +179,7 @@ def remove_heads(
 ) -> RemovalEffect:
     """Switch off a set of heads at once in every choice; `progress` is called with the number of choices done.
 
-    Raises:
-        EditError: a head does not exist.
+    Raises an EditError if a head does not exist.
     """
     check_heads(reader.abilities.heads, heads)
     without = off_edits(heads, replacement)
@@ -199,8 +198,7 @@ def heads_off(
 ) -> Iterator[None]:
     """While the block runs, whatever one of our own translators does in this thread it does without these heads.
 
-    Raises:
-        EditError: a head does not exist.
+    Raises an EditError if a head does not exist.
     """
     check_heads(translator.abilities.heads, heads)
     with listen(edits=off_edits(heads, replacement)):

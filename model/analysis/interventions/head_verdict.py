@@ -81,7 +81,7 @@ class HeadVerdict:
 def head_verdict(
     reader: Chooser, choice: TokenChoice, head: HeadName, trace: Trace, other: TokenPlace | None = None
 ) -> HeadVerdict:
-    """Intervene on one head.
+    """Intervene on one head. Raises an EditError if there is no such head.
 
     Args:
         reader: the model.
@@ -89,9 +89,6 @@ def head_verdict(
         head: whose output is replaced.
         trace: a run of this model, without edits, in which the choice is made; it may have gone on after it.
         other: where the model makes the same choice in the other sentence of a pair.
-
-    Raises:
-        EditError: there is no such head.
     """
     check_heads(reader.abilities.heads, [head])
     at = head.site, head.layer

@@ -59,8 +59,7 @@ class PartScore:
 def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     """Full hook name → the function that takes the part out there.
 
-    Raises:
-        EditError: the model has no such part, layer or head.
+    Raises an EditError if the model has no such part, layer or head.
     """
     config = model.config
     if off.part == "positions":

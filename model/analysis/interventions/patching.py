@@ -103,12 +103,11 @@ def patch_paths(
 ) -> Patching:
     """The direct path of each head, over all pairs, one pair at a time; `progress` is called as above.
 
+    Raises an EditError if a receiver does not exist.
+
     Args:
         reader, pairs: the model, and at least one pair.
         receivers: heads of later layers; by default none, and what is measured is the path to the choice itself.
-
-    Raises:
-        EditError: a receiver does not exist.
     """
     check_heads(reader.abilities.heads, receivers)
     a, b, patched = [], [], []

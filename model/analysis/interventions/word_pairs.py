@@ -85,8 +85,7 @@ class WordPair(NamedTuple):
 def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
     """A pair of a set, for a model that goes on with a text, or fills in a mask behind it.
 
-    Raises:
-        InputTextError: both words begin with the same token, or are several tokens for a mask.
+    Raises an InputTextError if both words begin with the same token, or are several tokens for a mask.
     """
     right, wrong = asked.right, asked.wrong
     texts = (asked.a, asked.b)
@@ -112,7 +111,8 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
 
     Of a decoder that is the next token, of an encoder–decoder one that it writes, of an encoder the masked one ([MASK]
     in each text; the last word, where there is none), of a classifier a label. Where it says the same in both, or there
-    is no other text, its second choice in A is the wrong word.
+    is no other text, its second choice in A is the wrong word. Raises an InputTextError if a text is blank or too long,
+    or has several masks; or B has not the token that is asked about.
 
     Args:
         reader: the model.
@@ -120,9 +120,6 @@ def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) 
         b: the other text; "" for none: the pair then holds A twice.
         written: token ids that were written after A, the last of which is asked about; by default the first. Of a
             classifier the id of the label that is asked about.
-
-    Raises:
-        InputTextError: a text is blank or too long, or has several masks; or B has not the token that is asked about.
     """
     texts = (reader.asked(a), reader.asked(b or a))
     begun = [reader.place(text) for text in texts]

@@ -80,8 +80,7 @@ class AlignmentScores:
 def read_alignments(path: Path) -> list[AlignedPair]:
     """Read a JSONL file with `en`, `de` (lists of words) and `sure` ([[en index, de index], …]) in each row.
 
-    Raises:
-        DataError: the file cannot be read, a row is malformed, or there is none.
+    Raises a DataError if the file cannot be read, a row is malformed, or there is none.
     """
     pairs: list[AlignedPair] = []
     for row in read_json_rows(path):
@@ -168,16 +167,13 @@ def score_alignment(
     progress: Progress = lambda done: None,
     matrix: Matrix = cross_weights,
 ) -> AlignmentScores:
-    """Read every pair along and score all cross-attention heads.
+    """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.
 
     Args:
         translator: the model that is measured.
         pairs: sentence pairs with links; those that the model refuses are left out and counted.
         progress: called with the number of pairs done since the last call.
         matrix: what is read off a layer, as in `linked_words`.
-
-    Raises:
-        DataError: no pair could be read.
     """
     scored: list[AlignedPair] = []
     skipped: Counter[str] = Counter()

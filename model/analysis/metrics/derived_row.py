@@ -75,14 +75,13 @@ class DotProductSpread:
 def derive_row(inputs: AttentionInputs, head: int, row: int, *, scaled: bool, masked: bool) -> DerivedRow:
     """Every intermediate of weights = softmax(q·kᵀ · scale (+ bias), masked) and output = weights · v, for one row.
 
+    Raises a TraceError if there is no such head or row.
+
     Args:
         inputs: of one attention site of one layer.
         head, row: query head and query row, from 0.
         scaled, masked: whether to multiply by the scale and to use the mask. With both True this is what the model
             computed; otherwise, what it would have computed from the same q, k and v.
-
-    Raises:
-        TraceError: there is no such head or row.
     """
     _check(said("Heads"), head, inputs.num_heads)
     _check(said("Query rows"), row, inputs.query.size(1))
@@ -120,10 +119,8 @@ def head_parts(
 ) -> Float[Tensor, "head d_model"]:
     """What each head adds to the output of its site in one query row: its output times its own rows of W_O.
 
-    Concat(head_1 … head_h) W_O (§3.2.2) is the sum of these over the heads; only the bias b_O comes on top.
-
-    Raises:
-        TraceError: there is no such row.
+    Concat(head_1 … head_h) W_O (§3.2.2) is the sum of these over the heads; only the bias b_O comes on top. Raises a
+    TraceError if there is no such row.
     """
     _check(said("Query rows"), row, inputs.query.size(1))
     return torch.einsum("hv,hvm->hm", inputs.head_output(rows=[row])[:, 0], output_projection)
@@ -132,11 +129,8 @@ def head_parts(
 def dot_product_spread(inputs: AttentionInputs, head: int) -> DotProductSpread:
     """Standard deviation of a head's q·k (or other scores) before and after scaling.
 
-    Were the components of q and k independent, with mean 0 and variance 1, it would be √d_k before and 1 after
-    (§3.2.1, footnote 4).
-
-    Raises:
-        TraceError: there is no such head.
+    Were the components of q and k independent, with mean 0 and variance 1, it would be √d_k before and 1 after (§3.2.1,
+    footnote 4). Raises a TraceError if there is no such head.
     """
     _check(said("Heads"), head, inputs.num_heads)
     keys, score = _of_head(inputs, inputs.key, head)[None], inputs.score.of_heads([head])

@@ -51,11 +51,7 @@ def all_heads(heads: Heads) -> tuple[HeadName, ...]:
 
 
 def check_heads(heads: Heads, chosen: Collection[HeadName]) -> None:
-    """Make sure that these are heads of the model.
-
-    Raises:
-        EditError: a head does not exist.
-    """
+    """Make sure that these are heads of the model. Raises an EditError if a head does not exist."""
     known = all_heads(heads)
     if unknown := set(chosen).difference(known):
         site, layer, head = min(unknown)

@@ -72,10 +72,7 @@ def rollouts(trace: Trace, site: str) -> Iterator[Float[Tensor, "query key"]]:
     """Rollout of a site up to each of its layers, first layer first; of cross-attention, each over the whole encoder.
 
     The paper defines rollout for a stack that attends to itself. One layer's cross-attention is its last step, R = A
-    R_encoder: without ½ I, for a target row is no position of the source.
-
-    Raises:
-        TraceError: there is no such site.
+    R_encoder: without ½ I, for a target row is no position of the source. Raises a TraceError if there is no such site.
     """
     trace.layers_of(site)  # says so where there is no such site
     means = map(mean_over_heads, trace.inputs[site])
@@ -86,10 +83,6 @@ def rollouts(trace: Trace, site: str) -> Iterator[Float[Tensor, "query key"]]:
 
 
 def rollout_at(trace: Trace, site: str, layer: int) -> Float[Tensor, "query key"]:
-    """Rollout of a site up to one layer, as `rollouts`.
-
-    Raises:
-        TraceError: there is no such site or layer.
-    """
+    """Rollout of a site up to one layer, as `rollouts`. Raises a TraceError if there is no such site or layer."""
     trace.mask(site, layer, [])  # says so where there is no such site or layer
     return next(islice(rollouts(trace, site), layer, None))

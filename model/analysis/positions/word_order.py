@@ -62,8 +62,7 @@ class SwappedTokens:
 def swap_earlier_tokens(translator: SequenceTranslator, trace: Trace, first: int, second: int) -> SwappedTokens:
     """Read the tokens that a trace wrote with two of them swapped; rows count from 0, <s> is the first.
 
-    Raises:
-        TraceError: a row is not between <s> and the last one.
+    Raises a TraceError if a row is not between <s> and the last one.
     """
     count = len(trace.target_ids)
     if not 0 < min(first, second) < max(first, second) < count - 1:

@@ -107,8 +107,7 @@ def kinds(stack: Stack) -> tuple[Kind, ...]:
 def capture(translator: Translator, trace: Trace) -> CapturedRun:
     """Run a trace of this model again; what edits did to its heads they do again.
 
-    Raises:
-        InputTextError, TokenError: the trace is of another model, with another vocabulary.
+    Raises an InputTextError or TokenError if the trace is of another model, with another vocabulary.
     """
     written = [step.token_id for step in trace.steps]
     extras = {*STREAM, "hook_head_output"}

@@ -131,8 +131,7 @@ BETWEEN: Final = said(
 def follow_in_library(reader: TextReader, trace: Trace, stack: Stack, position: int) -> TokenPath:
     """Every part that was found to add up; without the embedding's own parts, which the library does not tell.
 
-    Raises:
-        TraceError: the stack reads no token at this position, or the parts of the model are not known.
+    Raises a TraceError if the stack reads no token at this position, or the parts of the model are not known.
     """
     token = token_at(trace, stack, position)
     if not reader.abilities.knows_inputs:

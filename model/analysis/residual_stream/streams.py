@@ -52,13 +52,12 @@ def streams(reader: Reader, trace: Trace) -> Streams | None:
 def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> Moved | None:
     """How far an edit moves every stream, and what would then be written; None where streams are unknown.
 
+    Raises an EditError if the edit names what does not exist, or the heads of this model cannot be edited.
+
     Args:
         reader, trace: of `streams`.
         edit: of a head.
         before: the streams without it.
-
-    Raises:
-        EditError: the edit names what does not exist, or the heads of this model cannot be edited.
     """
     after, changed = _run(reader, trace, edit)
     if after is None:

@@ -27,8 +27,7 @@ from model.trace.trace import ROUNDING
 def follow(run: CapturedRun, stack: Stack, position: int) -> TokenPath:
     """Every part that a position's residual stream is the sum of, and how far the sums are from what the model said.
 
-    Raises:
-        TraceError: the stack reads no token at this position.
+    Raises a TraceError if the stack reads no token at this position.
     """
     trace = run.trace
     token = token_at(trace, stack, position)
