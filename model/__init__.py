@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from model.abilities import Abilities
     from model.config import TransformerConfig
-    from model.decoding.beam_tree import BeamNode, BeamTree
+    from model.decoding.beam import BeamNode, BeamTree
     from model.decoding.cost import StepCost, decoder_sizes, step_cost
     from model.decoding.sampling import Draws, SampledTranslation, Sampling
     from model.decoding.session import DecodingSession
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _NAMES = {
     ".abilities": {"Abilities"},
     ".config": {"TransformerConfig"},
-    ".decoding.beam_tree": {"BeamNode", "BeamTree"},
+    ".decoding.beam": {"BeamNode", "BeamTree"},
     ".decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
     ".decoding.sampling": {"Draws", "SampledTranslation", "Sampling"},
     ".decoding.session": {"DecodingSession"},

@@ -13,17 +13,15 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from model.analysis.ablations.measure import measure_runs
-from model.analysis.ablations.release import release
+from model.analysis.ablations.measure import measure_runs, release
 from model.analysis.ablations.results import save_results
 from model.analysis.ablations.table import ablations_report
 from model.analysis.atlas.file import save_atlas
 from model.analysis.atlas.measure import build_atlas
-from model.analysis.copied_words import score_copying
 from model.analysis.coreference.case_files import CURATED, cases_for, read_pronoun_cases, set_language
-from model.analysis.coreference.held_out_pronouns import score_held_out
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import OWN_CORPUS, read_text
+from model.analysis.held_out import score_copying, score_held_out
 from model.analysis.layer_kinds.kinds import Settings
 from model.analysis.layer_kinds.times import layer_times
 from model.analysis.measured_cost import devices
@@ -52,6 +50,7 @@ from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate, translate_all
 from model.file_writing import check_folder, check_writable, plain_reason, print_in_utf_8
 from model.loaded import choose_device
+from model.nn.architectures import grown
 from model.opening import open_reader, open_translator
 from model.pairs import data_set_name, read_pairs
 from model.sequence_translator import SequenceTranslator
@@ -60,7 +59,6 @@ from model.trace.file import expected_bytes, save_trace, weight_arrays, weight_b
 from model.training import command
 from model.training.ablations import DEV_SETS, RESULTS, RUNS, files_in
 from model.training.copying import held_out_copying
-from model.training.growth import grown
 from model.translator import Translator
 
 DEFAULT_CHECKPOINT = Path(__file__).parent.parent / "checkpoints" / "en-de"

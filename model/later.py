@@ -19,11 +19,10 @@ _PACKAGES: Final = {
     ".adapters": "capture decoder_sizes image_reader inspect_folder library proof text_reader",
     ".analysis": "head_circuits library_circuits two_models word_diff",
     ".analysis.ablations": "outputs",
-    ".analysis.attribution": "deletion gradients",
-    ".analysis.coreference": "case_files pronoun_choice pronoun_link",
-    ".analysis.interventions": "edit_comparison head_effects head_verdict parts_off patching word_pairs",
-    ".analysis.metrics": "derived_row head_jobs head_matrix head_metrics head_names measures",
-    ".analysis.positions": "word_order",
+    ".analysis.attribution": "deletion",
+    ".analysis.coreference": "case_files pronoun_choice pronoun_rows",
+    ".analysis.interventions": "edit_comparison head_effects head_verdict parts_off patching",
+    ".analysis.metrics": "derived_row head_jobs head_metrics head_names measures",
     ".analysis.residual_stream": "streams",
     ".nn": "edits encoder_decoder",
     ".trace": "axes row_blocks",
@@ -47,19 +46,11 @@ if TYPE_CHECKING:
     from model.analysis.atlas import file as atlas_file
     from model.analysis.atlas import measure as atlas_measure
     from model.analysis.attribution import choice as attribution_choice
-    from model.analysis.attribution import deletion, gradients
+    from model.analysis.attribution import deletion
     from model.analysis.attribution import methods as attribution_methods
-    from model.analysis.coreference import case_files, pronoun_choice, pronoun_link
-    from model.analysis.interventions import (
-        edit_comparison,
-        head_effects,
-        head_verdict,
-        parts_off,
-        patching,
-        word_pairs,
-    )
-    from model.analysis.metrics import derived_row, head_jobs, head_matrix, head_metrics, head_names, measures
-    from model.analysis.positions import word_order
+    from model.analysis.coreference import case_files, pronoun_choice, pronoun_rows
+    from model.analysis.interventions import edit_comparison, head_effects, head_verdict, parts_off, patching
+    from model.analysis.metrics import derived_row, head_jobs, head_metrics, head_names, measures
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder
     from model.trace import axes, row_blocks

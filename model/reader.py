@@ -11,8 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model.abilities import Abilities
-from model.decoding.beam import Penalty
-from model.decoding.beam_tree import BeamTree
+from model.decoding.beam import BeamTree, Penalty
 from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling
 from model.decoding.search import StepsDone

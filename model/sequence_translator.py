@@ -11,7 +11,7 @@ from torch import Tensor
 
 from model.abilities import Abilities
 from model.checkpoint import load_checkpoint
-from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
 from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, no_progress, search_beams
@@ -30,9 +30,8 @@ from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.nn.masks import key_padding, pad
 from model.reader import LARGEST_ALPHA
 from model.tokenizer import Tokenizer
-from model.trace.building import build_trace, join_recorded
 from model.trace.steps import Spread, describe_steps
-from model.trace.trace import Trace
+from model.trace.trace import Trace, build_trace, join_recorded
 from model.training_record import LANGUAGES
 from model.word_choice import NO_EDITS, Choice, TextChoice, TokenPlace, WordChoice, first_difference
 

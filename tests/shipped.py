@@ -3,7 +3,7 @@
 from functools import cache
 
 from model import Translator
-from model.analysis.coreference.pronoun_link import PronounLink, pronoun_link
+from model.analysis.coreference.pronoun_rows import PronounLink, pronoun_link
 from model.analysis.metrics.head_names import HeadName
 from tests.paths import ROOT
 

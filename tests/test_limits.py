@@ -17,7 +17,7 @@ from model.adapters.generate_call import most_steps
 from model.analysis.coreference.case_files import parse_pronoun_cases
 from model.analysis.measured_cost import sizes_up_to
 from model.config import LARGEST, ConvolutionalConfig, RecurrentConfig, TransformerConfig, preset
-from model.decoding.beam_tree import LARGEST_WIDTH
+from model.decoding.beam import LARGEST_WIDTH
 from model.decoding.sampling import (
     LARGEST_SEED,
     LEAST_TEMPERATURE,

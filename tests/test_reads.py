@@ -41,7 +41,7 @@ NAMED: Final = {
     "model/__main__.py": {"table.read_text"},
     "model/adapters/image_reader.py": {"Image.open", "path.open"},
     # Beside a film, the text of our own that it fills.
-    "model/analysis/ablations/release.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
+    "model/analysis/ablations/measure.py": {"Path(__file__).with_name(template).read_text", "film.read_bytes"},
     "model/analysis/coreference/case_files.py": {"path.open"},
     "model/file_writing.py": {"target.open", "unfinished.open"},
     "model/pairs.py": {"gzip.open", "lzma.open", "open"},

@@ -6,9 +6,8 @@ import torch
 
 from model import Translator
 from model.__main__ import SENTENCES
-from model.analysis.copied_words import score_copying
-from model.analysis.coreference.held_out_pronouns import BEST_KNOWN
 from model.analysis.head_circuits import head_circuits
+from model.analysis.held_out import BEST_KNOWN, score_copying
 from model.analysis.residual_stream.additions import Stack
 from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow

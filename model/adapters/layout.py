@@ -22,11 +22,11 @@ from model.abilities import Abilities
 from model.adapters.capture import Call, name_attentions
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
+from model.nn.attention import WeightsOnly
 from model.nn.encoder_decoder import SITES, site_path
 from model.nn.hooks import CALL, listen
 from model.nn.masks import AttentionMask
 from model.trace.trace import Recorded, SiteLayers
-from model.trace.weights_only import WeightsOnly
 from model.word_choice import SiteAndLayer
 
 OUTPUTS: Final = "hook_head_output"

@@ -10,8 +10,7 @@ from model.adapters.decoder_lens import decoder_lens
 from model.adapters.generate_call import GenerationRows, most_steps
 from model.adapters.generation import GenerationSession, beginning_of, check_writes
 from model.adapters.text_reader import TextReader
-from model.decoding.beam import BeamRule, Penalty, SentenceBeam, Stop
-from model.decoding.beam_tree import LARGEST_WIDTH, BeamTree, grow_tree
+from model.decoding.beam import LARGEST_WIDTH, BeamRule, BeamTree, Penalty, SentenceBeam, Stop, grow_tree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
 from model.decoding.search import StepsDone, no_progress, run_searches

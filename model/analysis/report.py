@@ -6,10 +6,9 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from model.analysis.atlas.measure import AER, Atlas
-from model.analysis.copied_words import CopyingScores
-from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, HeldOutScores
 from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
 from model.analysis.coreference.scores import HeldOutHead, SiteScores
+from model.analysis.held_out import BEST_KNOWN, CopyingScores, HeldOutScores
 from model.analysis.layer_kinds.kinds import KINDS, PAPER_EXPONENTS, multiply_adds, sequential_steps
 from model.analysis.layer_kinds.times import LayerTimes, crossing
 from model.analysis.measured_cost import unsteadiness

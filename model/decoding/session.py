@@ -22,9 +22,8 @@ from model.nn.edits import edits_from
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.hooks import ALWAYS_RECORDED, Edit, listen
 from model.tokenizer import Tokenizer
-from model.trace.building import build_trace, join_recorded
 from model.trace.steps import DecodingStep, Vocabulary, describe_steps, most_probable
-from model.trace.trace import Recorded, Trace
+from model.trace.trace import Recorded, Trace, build_trace, join_recorded
 
 AnySession = TypeVar("AnySession", bound="Session")
 

@@ -7,7 +7,7 @@ call it. The forward pass uses torch's fused kernel, which gives the same withou
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import torch
 import torch.nn.functional as F
@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
+from model.errors import TraceError
+from model.messages import said
 from model.nn.edits import HeadEdit, edit_scores
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask, Rows
@@ -320,3 +322,52 @@ class MultiHeadAttention(AttentionSite):
 
     def _split(self, projected: Tensor) -> Tensor:
         return projected.view(*projected.shape[:2], self.num_heads, self.d_k).transpose(1, 2)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WeightsOnly:
+    """The weights of one attention site of one layer, its mask, and a sentence: `why` there is no more than weights.
+
+    It has the methods of `AttentionInputs`; those that need query, key and value raise a TraceError that says why.
+    """
+
+    held: Float[Tensor, "head query key"]
+    mask: AttentionMask
+    why: str
+
+    @property
+    def num_heads(self) -> int:
+        """Query heads."""
+        return self.held.size(0)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Heads, query rows and keys."""
+        return self.held.size(0), self.held.size(1), self.held.size(2)
+
+    @property
+    def edits(self) -> tuple[HeadEdit, ...]:
+        """None: what is not known cannot be changed."""
+        return ()
+
+    def weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> Float[Tensor, "head row key"]:
+        """Weights [head, row, key] in float32."""
+        chosen = self.held if heads is None else self.held[list(heads)]
+        return chosen[:, rows].float()
+
+    def scores_and_weights(self, heads: Sequence[int] | None = None, rows: Rows = slice(None)) -> ScoresAndWeights:
+        """Not known: raises a TraceError."""
+        self._refuse(said("scores before the softmax"))
+
+    def head_output(
+        self, heads: Sequence[int] | None = None, rows: Rows = slice(None)
+    ) -> Float[Tensor, "head row d_v"]:
+        """Not known: raises a TraceError."""
+        self._refuse(said("outputs of heads"))
+
+    def values(self, heads: Sequence[int] | None = None) -> Float[Tensor, "head key d_v"]:
+        """Not known: raises a TraceError."""
+        self._refuse(said("values"))
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise TraceError("There are no {what} here, only weights: {why}", what=what, why=self.why)

@@ -21,7 +21,7 @@ from model import checked
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import TraceError
 from model.file_writing import written_file
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.edit_hooks import check_edit
 from model.nn.edits import HeadEdit, MakeUniform, PointAt, SwitchOff
 from model.nn.masks import AttentionMask
@@ -29,7 +29,6 @@ from model.nn.score_functions import DOT_PRODUCT, DistanceBias, ScoreFunction, r
 from model.tokenizer import SPECIAL_TOKENS
 from model.trace.steps import DecodingStep
 from model.trace.trace import Picture, Trace
-from model.trace.weights_only import WeightsOnly
 
 FORMAT = "headlight-trace-1"
 LARGEST = 2 * 1024**3

@@ -19,10 +19,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.nn.attention import AttentionInputs, attention_weights
+from model.nn.attention import AttentionInputs, WeightsOnly, attention_weights
 from model.nn.masks import Rows
 from model.nn.score_functions import DotProduct
-from model.trace.weights_only import WeightsOnly
 
 #: 8 MiB in float32: rows enough for a fast product with two heads of a long text, and few enough for the caches.
 VALUES_AT_ONCE: Final = 1 << 21

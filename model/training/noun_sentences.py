@@ -19,8 +19,16 @@ from pathlib import Path
 from typing import Final, Literal, cast
 
 from model.pairs import Pair
-from model.training.declension import GERMAN_CASES, Adjective, DictionaryNoun, GermanCase, NounPhrase
-from model.training.dictionary_lexicon import BY_HAND, SURE, may_enter
+from model.training.dictionary_lexicon import (
+    BY_HAND,
+    GERMAN_CASES,
+    SURE,
+    Adjective,
+    DictionaryNoun,
+    GermanCase,
+    NounPhrase,
+    may_enter,
+)
 from model.training.lexicon import PRONOUNS
 from model.training.pronouns import capitalised
 

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 import torch
 
-from model.analysis.metrics.head_matrix import HeadMatrix, weights_of
 from model.analysis.metrics.head_metrics import streamed_head_metrics
+from model.analysis.metrics.measures import HeadMatrix, weights_of
 from model.nn.attention import AttentionInputs
 from model.nn.masks import AttentionMask
 from model.trace import axes

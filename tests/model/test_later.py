@@ -10,7 +10,7 @@ import pytest
 from model import later
 from tests.paths import ROOT
 
-WITHOUT_TORCH = ("decoding.cost", "nn.parameter_counts", "training_record")
+WITHOUT_TORCH = ("decoding.cost", "training_record")
 
 
 def test_every_name_is_the_module_that_the_type_checker_sees() -> None:

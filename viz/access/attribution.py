@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from model import Trace
     from model.analysis.attribution.choice import ChoiceRun, TokenChoice
     from model.analysis.attribution.deletion import Deletion, HiddenAlone
-    from model.analysis.attribution.gradients import Integration
-    from model.analysis.attribution.methods import Method
+    from model.analysis.attribution.methods import Integration, Method
     from model.word_choice import Chooser
     from viz.access.head_verdict import Question
 
@@ -89,7 +88,7 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
     # How many points are enough, and how many sets of hidden words differ, is known only afterwards.
     most = (
         len(later.attribution_methods.METHODS)
-        + later.gradients.MOST_POINTS
+        + later.attribution_methods.MOST_POINTS
         + later.deletion.most_runs(len(words), len(later.attribution_methods.METHODS) + later.deletion.DRAWS)
     )
 

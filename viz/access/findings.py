@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from model import Reader, Trace
     from model.analysis.atlas.measure import Atlas
     from model.analysis.coreference.cases import PronounCase
-    from model.analysis.coreference.pronoun_link import PronounLink
+    from model.analysis.coreference.pronoun_rows import PronounLink
     from model.analysis.metrics.head_jobs import SurestHead
 
 MAX_FINDINGS: Final = 200
@@ -55,7 +55,7 @@ def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) ->
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:
         told = None if taught is None else later.head_names.HeadName(ENCODER, *taught)
-        link = later.pronoun_link.pronoun_link(reader, trace, pronoun, candidates, taught=told)
+        link = later.pronoun_rows.pronoun_link(reader, trace, pronoun, candidates, taught=told)
         if link is not None:
             return Finding(link.site, link.layer, link.head, link, is_guess=is_guess)
     if any(long_texts.is_long(trace, site) for site in trace.sites):

@@ -21,7 +21,7 @@ from viz.text.messages import said
 
 if TYPE_CHECKING:
     from model import Reader, Trace
-    from model.analysis.metrics.head_matrix import HeadMatrix
+    from model.analysis.metrics.measures import HeadMatrix
     from model.trace.axes import Axis
 
 #: Up to so many tokens a side, whole matrices are small enough to be computed and sent.
@@ -158,12 +158,12 @@ def _layer_tiles(trace: "Trace", site: str, layer: int, spec: GridSpec) -> Layer
 def _head_matrix(trace: "Trace", reader: "Reader", site: str, layer: int, head: int, view: MatrixView) -> "HeadMatrix":
     inputs = trace.attention(site, layer)
     if view.measure == "rollout":
-        values = later.head_matrix.values_of(later.measures.rollout_at(trace, site, layer))
+        values = later.measures.values_of(later.measures.rollout_at(trace, site, layer))
     elif view.measure == "norms":
-        values = later.head_matrix.norms_of(inputs, head, reader.output_projection(site, layer))
+        values = later.measures.norms_of(inputs, head, reader.output_projection(site, layer))
     else:
-        values = later.head_matrix.weights_of(inputs, head)
-    return later.head_matrix.HeadMatrix(values, *shown_axes(trace, site, view))
+        values = later.measures.weights_of(inputs, head)
+    return later.measures.HeadMatrix(values, *shown_axes(trace, site, view))
 
 
 @cached(max_entries=MAX_HEADS)

@@ -20,8 +20,7 @@ from viz.ui.trace_tables import cell, digits, table
 
 if TYPE_CHECKING:
     from model.abilities import Kind
-    from model.analysis.attribution.gradients import Integration
-    from model.analysis.attribution.methods import Method
+    from model.analysis.attribution.methods import Integration, Method
     from viz.access.attribution import Explained
 
 NAMES: "Final[Mapping[Method, str]]" = {

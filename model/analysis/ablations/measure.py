@@ -1,4 +1,4 @@
-"""Score trained ablations on dev sets, and time their training."""
+"""Score trained ablations on dev sets, time their training, and lay one model of each into a folder with its card."""
 
 import json
 import time
@@ -6,24 +6,45 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 import torch
 
 from model import checked
-from model.analysis.ablations.results import LARGEST, AblationResults, RunResult, SetScore, run_result
-from model.checkpoint import Checkpoint, load_checkpoint
+from model.analysis.ablations.results import (
+    LARGEST,
+    AblationResults,
+    RunResult,
+    SetScore,
+    run_result,
+    save_results,
+    score_of,
+)
+from model.analysis.ablations.table import ablations_report
+from model.checkpoint import (
+    CARD,
+    CONFIG,
+    LARGEST_OTHER,
+    TOKENIZER,
+    WEIGHTS,
+    Checkpoint,
+    load_checkpoint,
+    write_manifest,
+)
+from model.checkpoint import LARGEST as LARGEST_FILES
 from model.errors import CheckpointError, DataError
 from model.evaluation import evaluate
-from model.file_writing import write_text
+from model.file_writing import make_folder, write_bytes, write_text
 from model.folder_files import read_file
 from model.nn.architectures import new_model
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-from model.training.ablations import ABLATIONS, Preset
+from model.training.ablations import ABLATIONS, FILM, RESULTS, Preset
 from model.training.batches import encode_pairs, endless_batches
 from model.training.objective import Objective
 from model.training.run_files import read_log
+from model.training_record import LOG, METRICS, TRAINING
 
 #: What a run's folder keeps of its scores, so that a model is translated with once.
 SCORES: Final = "scores.json"
@@ -121,3 +142,101 @@ def _kept(folder: Path) -> RunResult | None:
         return run_result(checked.parsed(read_file(folder, SCORES, LARGEST).decode("utf-8")), SCORES)
     except (OSError, CheckpointError, UnicodeDecodeError, checked.Malformed):
         return None
+
+
+#: Data set → what it is, and the licence stated at its source.
+DATA_SETS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "tatoeba": ("everyday sentences (Tatoeba, dump of 2018-05-13, by way of manythings.org)", "CC-BY 2.0"),
+        "multi30k": ("image captions (Multi30k, task 1, training part)", "none stated for the text"),
+    }
+)
+#: File name of a dev set below the folder with the data.
+_DEV_FILE: Final = "DIR/dev/{}.tsv.xz"
+
+
+def release(runs: Path, results: AblationResults, out: Path, seed: int = 0) -> list[str]:
+    """Copy the finished runs of one seed to OUT/PRESET, with the film of the full model; return the presets' names.
+
+    Each folder is a checkpoint with `training.json`, its log, `metrics.json` and a card. OUT gets the results of all
+    seeds as JSON and a card of its own. Raises a DataError if no run of this seed was measured.
+    """
+    released = [run for run in results.runs if run.seed == seed]
+    if not released:
+        raise DataError(
+            "No run of seed {seed} was measured; train one with "
+            "`python -m model train --preset full --seed {seed} --data DIR`.",
+            seed=seed,
+        )
+    for run in released:
+        _release_run(runs / f"{run.preset}-{seed}" / "checkpoint", results, run, out / run.preset)
+    film = runs / f"full-{seed}" / FILM
+    if film.is_file():
+        write_bytes(out / FILM, film.read_bytes())
+    save_results(results, out / RESULTS)
+    write_text(out / CARD, _card_of_all(results, seed))
+    return [run.preset for run in released]
+
+
+def _release_run(checkpoint: Path, results: AblationResults, run: RunResult, out: Path) -> None:
+    make_folder(out)
+    for name in (CONFIG, WEIGHTS, TOKENIZER, LOG):
+        write_bytes(out / name, read_file(checkpoint, name, LARGEST_FILES.get(name, LARGEST_OTHER)))
+    training: dict[str, Any] = json.loads(read_file(checkpoint, TRAINING, LARGEST_OTHER))
+    for row in training["data"]:
+        row["what"], row["licence"] = DATA_SETS.get(row["name"], ("", ""))
+    training["note"] = (
+        f"An experiment: {ABLATIONS[run.preset].what}. One of {len(ABLATIONS)} small translators to compare."
+    )
+    entries = [
+        {
+            "command": f"python -m model evaluate --data {_DEV_FILE.format(score.set)} "
+            f"--checkpoint checkpoints/experiments/{run.preset} --json",
+            "result": {**asdict(score), "beam": 1},
+        }
+        for score in run.scores
+    ]
+    for name, content in ((TRAINING, training), (METRICS, {"entries": entries})):
+        write_text(out / name, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_text(out / CARD, _card(ABLATIONS[run.preset], results, run))
+    write_manifest(out)
+
+
+def _filled(template: str, **values: object) -> str:
+    """A template that lies beside this module, with these values."""
+    return Path(__file__).with_name(template).read_text(encoding="utf-8").format(**values)
+
+
+def _card(preset: Preset, results: AblationResults, run: RunResult) -> str:
+    scores = [
+        f"| {score.set} | {score.bleu:.1f} | {score.chrf:.1f} | {_over_seeds(results, run.preset, score.set)} |"
+        for score in run.scores
+    ]
+    return _filled("card.md", what=preset.what, count=len(ABLATIONS), **{**asdict(run), "scores": "\n".join(scores)})
+
+
+def _over_seeds(results: AblationResults, preset: str, dev_set: str) -> str:
+    spread = score_of(results, preset, dev_set)
+    if spread is None or spread.runs < 2:
+        return "–"
+    return f"{spread.mean:.1f} ± {spread.deviation:.1f} ({spread.runs} seeds)"
+
+
+def _card_of_all(results: AblationResults, seed: int) -> str:
+    presets = [preset for preset in ABLATIONS if any(run.preset == preset for run in results.runs)]
+    settings, sizes = ABLATIONS["full"].settings, [run.parameters for run in results.runs]
+    sets = [f"| {name} | {what} | {licence} |" for name, (what, licence) in DATA_SETS.items()]
+    models = [f"| [{name}]({name}) | {ABLATIONS[name].what} |" for name in presets]
+    return _filled(
+        "card_of_all.md",
+        smallest=min(sizes),
+        largest=max(sizes),
+        steps=settings.steps,
+        tokens=settings.tokens_per_batch,
+        seed=seed,
+        models="\n".join(models),
+        sets="\n".join(sets),
+        report=ablations_report(results),
+        film=FILM,
+        results=RESULTS,
+    )

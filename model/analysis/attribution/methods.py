@@ -1,24 +1,271 @@
-"""Every method of attribution on the same choice: what each gives the tokens that were read."""
+"""Every method of attribution on the same choice: what each gives the tokens that were read.
 
-from collections.abc import Callable
+Gradient × input and integrated gradients are Captum's. An input is a token's (scaled) embedding without its position;
+its attribution is the sum over dimensions, and says by its sign whether the token speaks for or against the choice.
+
+ALTI and value zeroing follow shares through the layers, as rollout does, to the tokens that were read. A layer's matrix
+says which share of each of its output positions comes from which input position, and in a decoder also from which
+position of the memory. Rows sum to 1; products of such matrices do too (Abnar & Zuidema 2020, §3).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from functools import reduce
+from typing import Final, Literal, NamedTuple, get_args
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from model.adapters.text_reader import TextReader
-from model.analysis.attribution.choice import ChoiceRun, TokenChoice
-from model.analysis.attribution.gradients import Integration, gradient_times_input, integrated_gradients
-from model.analysis.attribution.mixing import alti, value_zeroing
-from model.analysis.attribution.of_library import LibraryRun
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.choice import AttentionSum, ChoiceRun, LayerRun, LayerSums, TokenChoice, TokenScores
+from model.analysis.attribution.runs import LibraryRun, TranslatorRun
 from model.analysis.metrics.measures import rollout_at
+from model.analysis.residual_stream.additions import Stack
 from model.errors import DataError
 from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
 from model.translator import Translator
+
+
+class Mix(NamedTuple):
+    """Shares of a layer: of each row in the rows below it, and in the positions of the memory, if it reads one."""
+
+    stack: Stack
+    within: Float[Tensor, "row row"]
+    across: Float[Tensor, "row source"]
+
+
+def of_row(layers: Iterable[Mix], row: int) -> TokenScores:
+    """The share of each token in a row of the last stack, which has no shares in what comes later.
+
+    Args:
+        layers: those of the encoder first, if there is one.
+        row: of the decoder, or of an encoder alone.
+    """
+    mixes = list(layers)
+    encoder = [layer.within for layer in mixes if layer.stack == "encoder"]
+    decoder = [layer for layer in mixes if layer.stack == "decoder"]
+    memory = reduce(lambda below, layer: layer @ below, encoder) if encoder else torch.zeros(0, 0)
+    if not decoder:
+        return TokenScores(memory[row], torch.zeros(0))
+    prefix, source = through_decoder(decoder, memory)
+    return TokenScores(source[row], prefix[row, : row + 1])
+
+
+def through_decoder(
+    layers: Iterable[Mix], memory: Float[Tensor, "source source"]
+) -> tuple[Float[Tensor, "row row"], Float[Tensor, "row source"]]:
+    """The share of each prefix token and of each source token in each row of the decoder's output."""
+    first, *rest = layers
+    prefix, source = first.within, first.across @ memory
+    for layer in rest:
+        prefix, source = layer.within @ prefix, layer.across @ memory + layer.within @ source
+    return prefix, source
+
+
+def shares(amounts: Float[Tensor, "row part"], own: Int[Tensor, "row"]) -> Float[Tensor, "row part"]:
+    """Amounts, none below 0, as shares of their row; where all are 0, nothing moved, and all is the part `own`."""
+    totals = amounts.sum(-1, keepdim=True)
+    stays = torch.nn.functional.one_hot(own, amounts.size(1)).to(amounts)
+    return torch.where(totals > 0, amounts / torch.where(totals > 0, totals, 1.0), stays)
+
+
+@torch.no_grad()
+def alti(run: ChoiceRun) -> TokenScores:
+    """The share of each token that was read in what the last stack puts out at the row of the choice; they sum to 1.
+
+    How much each token contributes to each vector, layer by layer: Ferrando, Gállego & Costa-jussà 2022 ("Measuring the
+    Mixing of Contextual Information in the Transformer") for the encoder; Ferrando et al. 2022 ("Towards Opening the
+    Black Box of Neural Machine Translation", ALTI+) for the decoder. What an attention and its residual connection put
+    out is a sum of transformed vectors, y_i = Σ_j T_i(x_j) + bias, and
+
+        c_ij = max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁), as a share of Σ_j c_ij.
+
+    With post-norm the norm is part of T, as a linear map with the standard deviation that it had. Feed-forward networks
+    act on each position by itself and move nothing between them.
+
+    Raises a TraceError if what the model's attentions put out cannot be taken apart.
+    """
+    return of_row(map(_mix, run.sums()), run.choice.place.row)
+
+
+def contributions(attention: AttentionSum) -> Float[Tensor, "row part"]:
+    """c_ij of an attention, as shares of its parts."""
+    parts, output = attention.parts, attention.output
+    nearer = output.abs().sum(-1)[:, None] - (output[:, None] - parts).abs().sum(-1)
+    rows = torch.arange(len(parts))
+    return shares(nearer.clamp_min(0.0), torch.full_like(rows, parts.size(1) - 1) if attention.is_across else rows)
+
+
+def _mix(layer: LayerSums) -> Mix:
+    within = contributions(layer.within)
+    if layer.across is None:
+        return Mix(layer.stack, within, within[:, :0])
+    across = contributions(layer.across)
+    return Mix(layer.stack, across[:, -1:] * within, across[:, :-1])
+
+
+#: Rows that are run through a layer at once.
+ROWS_AT_ONCE = 4_000
+
+
+@torch.no_grad()
+def value_zeroing(run: ChoiceRun) -> TokenScores:
+    """The share of each token that was read in the row that makes the choice; they sum to 1.
+
+    How far each output of a layer turns when the values of one token are taken away. Mohebbi, Zuidema, Chrupała &
+    Alishahi 2023 ("Quantifying Context Mixing in Transformers"): the distance is 1 − cosine, of outputs of the whole
+    layer, with its residual connections, norms and feed-forward network; rows are scaled to sum to 1 and followed
+    through the layers as in rollout. The paper does so for encoders; in a decoder's layer the values of both
+    attentions, over the prefix and over the memory, are taken away one by one, and share a row.
+
+    Raises a TraceError if the layers cannot be run by themselves.
+    """
+    mixes = []
+    for layer in run.layers():
+        away = torch.cat([distances(layer, site) for site in layer.keys], dim=1)
+        mixed = shares(away, torch.arange(layer.rows))
+        mixes.append(Mix(layer.stack, mixed[:, : layer.rows], mixed[:, layer.rows :]))
+    return of_row(mixes, run.choice.place.row)
+
+
+def distances(layer: LayerRun, site: str) -> Float[Tensor, "row key"]:
+    """1 − cosine between a layer's outputs and those without the values of one key of an attention, on the CPU.
+
+    It is computed as ½ ‖u/‖u‖ − v/‖v‖‖²: most outputs hardly turn, and 1 − cosine would be rounding alone.
+    """
+    whole, columns = normalize(layer.without(site, ()).float(), dim=-1), []
+    for some in torch.split(torch.arange(layer.keys[site]), max(1, ROWS_AT_ONCE // layer.rows)):
+        changed = normalize(layer.without(site, some.tolist()).float(), dim=-1)
+        columns.append((changed - whole).square().sum(-1) / 2)
+    return torch.cat(columns).T.cpu()
+
+
+#: Gauss–Legendre points on each stretch of the path from zero to the embeddings, and on all that are tried at most.
+POINTS: Final = 16
+MOST_POINTS: Final = 1024
+#: Stretches are halved until no more than this share of what the choice gains is missing, or so few nats.
+TOLERANCE: Final = 0.02
+LEAST: Final = 0.002
+
+
+@dataclass(frozen=True)
+class Integration:
+    """How well integrated gradients add up to what the choice gains from zero embeddings to the real ones.
+
+    Attributes:
+        gained: by the choice, in nats.
+        missing: the sum over stretches of |their scores − what the choice gains there|, in nats; all scores together
+            are off by no more.
+        at_zero: how much of it is missing on the stretch that begins at zero embeddings.
+        points: gradients taken.
+    """
+
+    gained: float
+    missing: float
+    at_zero: float
+    points: int
+
+    @property
+    def is_converged(self) -> bool:
+        """Whether no more than `TOLERANCE` of the gain, or than `LEAST`, is missing."""
+        return self.missing <= max(TOLERANCE * abs(self.gained), LEAST)
+
+
+def gradient_times_input(run: ChoiceRun) -> TokenScores:
+    """The derivative of the choice by each embedding, times that embedding (Shrikumar et al. 2016).
+
+    Raises a TraceError if the embeddings cannot be told.
+    """
+    from captum.attr import InputXGradient
+
+    inputs = tuple(own.requires_grad_() for own in run.embeddings())
+    with torch.enable_grad():
+        attributed = InputXGradient(run.of_embeddings).attribute(inputs)
+    return _scores(run.choice, _sums(attributed))
+
+
+def integrated_gradients(
+    run: ChoiceRun, progress: Callable[[int], None] = lambda points: None
+) -> tuple[TokenScores, Integration]:
+    """The mean gradient on the straight path from zero embeddings to the real ones, times these.
+
+    Sundararajan et al. 2017.
+
+    On every stretch of the path the scores should add up to what the choice gains there, which is known. The stretch
+    that misses most is halved, until all together miss no more than `TOLERANCE`, or `MOST_POINTS` are used up. Raises a
+    TraceError if the embeddings cannot be told.
+
+    Args:
+        run: whose choice.
+        progress: called with the number of points taken so far.
+    """
+    inputs = tuple(own.requires_grad_() for own in run.embeddings())
+    zero, half, whole = ((share, _value(run, inputs, share)) for share in (0.0, 0.5, 1.0))
+    stretches, points = [_stretch(run, inputs, zero, half), _stretch(run, inputs, half, whole)], 2 * POINTS
+    progress(points)
+    while not (found := _integration(stretches, points)).is_converged and points + 2 * POINTS <= MOST_POINTS:
+        worst = max(stretches, key=lambda stretch: stretch.missing)
+        middle = (worst.begin[0] + worst.end[0]) / 2
+        at = middle, _value(run, inputs, middle)
+        stretches.remove(worst)
+        stretches += [_stretch(run, inputs, worst.begin, at), _stretch(run, inputs, at, worst.end)]
+        points += 2 * POINTS
+        progress(points)
+    totals = [torch.stack(of_input).sum(0) for of_input in zip(*(stretch.scores for stretch in stretches), strict=True)]
+    return _scores(run.choice, totals), found
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """A part of the path: where it begins and ends (0 to 1) with the choice there (nats), and scores of each input."""
+
+    begin: tuple[float, float]
+    end: tuple[float, float]
+    scores: tuple[Float[Tensor, "_"], ...]
+
+    @property
+    def missing(self) -> float:
+        """|Sum of its scores − what the choice gains on it|, in nats."""
+        return abs(float(sum(scores.sum() for scores in self.scores)) - (self.end[1] - self.begin[1]))
+
+
+def _stretch(
+    run: ChoiceRun, inputs: tuple[Tensor, ...], begin: tuple[float, float], end: tuple[float, float]
+) -> _Stretch:
+    from captum.attr import IntegratedGradients
+
+    first, last = (tuple(own * share for own in inputs) for share in (begin[0], end[0]))
+    with torch.enable_grad():
+        attributed = IntegratedGradients(run.of_embeddings).attribute(
+            last, baselines=first, n_steps=POINTS, internal_batch_size=run.copies
+        )
+    return _Stretch(begin, end, _sums(attributed))
+
+
+@torch.no_grad()
+def _value(run: ChoiceRun, inputs: tuple[Tensor, ...], share: float) -> float:
+    """The choice (nats) so far along the path."""
+    return float(run.of_embeddings(*(own * share for own in inputs)))
+
+
+def _integration(stretches: Sequence[_Stretch], points: int) -> Integration:
+    gained = sum(stretch.end[1] - stretch.begin[1] for stretch in stretches)
+    missing = sum(stretch.missing for stretch in stretches)
+    first = min(stretches, key=lambda stretch: stretch.begin)
+    return Integration(gained=gained, missing=missing, at_zero=first.missing, points=points)
+
+
+def _sums(attributed: Sequence[Tensor]) -> tuple[Float[Tensor, "_"], ...]:
+    return tuple(scores[0].sum(-1).detach().double().cpu() for scores in attributed)
+
+
+def _scores(choice: TokenChoice, sums: Sequence[Tensor]) -> TokenScores:
+    each = iter(sums)
+    return TokenScores(*(next(each).float() if side else torch.zeros(0) for side in (choice.source, choice.prefix)))
+
 
 Method = Literal["weights", "rollout", "gradient", "integrated", "zeroing", "alti"]
 METHODS: Final[tuple[Method, ...]] = get_args(Method)

@@ -27,7 +27,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
-from model.analysis.data_files import JsonRow, LineError, parse_json_row
+from model.analysis.corpus import JsonRow, LineError, parse_json_row
 from model.errors import DataError
 from model.folder_files import read_as_data
 from model.messages import Message, said

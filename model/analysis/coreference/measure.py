@@ -17,9 +17,15 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.pronoun_choice import find_pronoun
-from model.analysis.coreference.pronoun_rows import case_weights
+from model.analysis.coreference.pronoun_rows import (
+    REFUSED,
+    CandidateWeights,
+    Measure,
+    ReadCase,
+    case_weights,
+    read_case,
+)
 from model.analysis.coreference.scores import SiteScores, hits, score_site
-from model.analysis.coreference.span_attention import REFUSED, CandidateWeights, Measure, ReadCase, read_case
 from model.analysis.corpus import CorpusSentence, Progress, trace_all
 from model.analysis.interventions.head_effects import batches
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean

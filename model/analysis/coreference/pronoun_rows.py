@@ -5,22 +5,124 @@ candidate of several tokens weights are summed, from a pronoun of several tokens
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeVar, get_args
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_choice import find_pronoun
-from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
+from model.analysis.metrics.head_names import HeadName
 from model.analysis.metrics.measures import rollout_at, rollouts, value_weighted_norms
+from model.errors import InputTextError
 from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Trace
-from model.words import attention_between_words, with_mean_of_heads
+from model.words import Span, attention_between_words, pieces_of_spans, with_mean_of_heads, word_spans
+
+Measure = Literal["raw", "norm", "rollout"]
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+"""What counts as a weight: the weight itself, its value-weighted norm, or rollout up to the layer (heads averaged)."""
+
+REFUSED: Final = said("too long or blank for this model")
+NO_TOKENS: Final = said("pronoun or candidate without tokens")
+NO_OFFSETS: Final = said("this tokenizer does not report which characters belong to a token")
+
+
+@dataclass(frozen=True)
+class ReadCase:
+    """A case as the model reads it.
+
+    Attributes:
+        case: the sentence.
+        source_ids: its tokens, </s> last.
+        pieces: positions of the pronoun's, the antecedent's and the distractor's tokens.
+        words: for antecedent and distractor, the positions of each word's tokens.
+        german: tokens of the right and of the wrong German sentence, </s> last; None where the case has none, or the
+            model cannot read one.
+    """
+
+    case: PronounCase
+    source_ids: tuple[int, ...]
+    pieces: tuple[tuple[int, ...], ...]
+    words: tuple[tuple[tuple[int, ...], ...], ...]
+    german: tuple[tuple[int, ...], tuple[int, ...]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateWeights:
+    """Attention between pronoun and candidates; the first candidate is the antecedent, the last head the layer's mean.
+
+    Attributes:
+        to: from the pronoun to each candidate: summed over the candidate's tokens, averaged over the pronoun's rows.
+        strongest_word: the same to that word of each candidate which gets most.
+        back: from each candidate to the pronoun; None where the pronoun is no key of the site.
+    """
+
+    to: Float[Tensor, "row layer head_or_mean candidate"]
+    strongest_word: Float[Tensor, "row layer head_or_mean candidate"]
+    back: Float[Tensor, "row layer head_or_mean candidate"] | None
+
+    @classmethod
+    def joined(cls, parts: Sequence["CandidateWeights"]) -> "CandidateWeights":
+        """The rows of all parts, one part after the other."""
+        backs = [part.back for part in parts if part.back is not None]
+        return cls(
+            torch.cat([part.to for part in parts]),
+            torch.cat([part.strongest_word for part in parts]),
+            torch.cat(backs) if backs else None,
+        )
+
+    def reordered(self, rows: Int[Tensor, "kept"]) -> "CandidateWeights":
+        """These rows, in this order."""
+        return CandidateWeights(
+            self.to[rows], self.strongest_word[rows], None if self.back is None else self.back[rows]
+        )
+
+
+def read_case(translator: Reader, case: PronounCase) -> ReadCase | str:
+    """The tokens of a case's sentence and spans, or why the model cannot score it."""
+    try:
+        source_ids, offsets = _tokens_of(translator, case.sentence)
+    except InputTextError:
+        return REFUSED
+    if offsets is None:
+        return NO_OFFSETS
+    pieces = pieces_of_spans(offsets, case.spans)
+    if not all(pieces):
+        return NO_TOKENS
+    words = tuple(
+        tuple(tuple(word) for word in pieces_of_spans(offsets, _words_within(case.sentence, span)))
+        for span in (case.antecedent, case.distractor)
+    )
+    return ReadCase(case, tuple(source_ids), tuple(map(tuple, pieces)), words, _german_ids(translator, case))
+
+
+def _tokens_of(reader: Reader, text: str) -> tuple[Sequence[int], Sequence[Span] | None]:
+    """Token ids of a text, and the characters behind each."""
+    if isinstance(reader, SequenceTranslator):
+        return reader.source_ids(text), reader.tokenizer.offsets(text)
+    text_reader: Any = reader
+    return text_reader.source(text).ids, text_reader.source_offsets(text)
+
+
+def _german_ids(translator: Reader, case: PronounCase) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    if case.german is None or not isinstance(translator, SequenceTranslator) or not translator.is_english_german:
+        return None
+    try:
+        return tuple(translator.target_ids(case.german.right)), tuple(translator.target_ids(case.german.wrong))
+    except InputTextError:
+        return None
+
+
+def _words_within(sentence: str, span: Span) -> list[Span]:
+    begin, end = span
+    return [(begin + first, begin + last) for first, last in word_spans(sentence[begin:end])]
+
 
 Numbers = TypeVar("Numbers", Tensor, np.ndarray[Any, Any])
 
@@ -137,3 +239,97 @@ def movement(
     """
     moved: Numbers = first[..., 0] - first[..., 1] + second[..., 0] - second[..., 1]
     return moved
+
+
+@dataclass(frozen=True)
+class PronounLink:
+    """A head that looks from a pronoun at its antecedent.
+
+    Attributes:
+        site, layer, head: which head.
+        row: the query row: the pronoun's own where the sentence itself is read; in cross-attention the row that
+            predicts the German pronoun. Of a pronoun of several tokens, its last.
+        pronoun_row: the last of the pronoun's own rows.
+        key: of the antecedent's tokens, the one with most weight.
+        weight: summed over the antecedent's tokens, averaged over the pronoun's rows (Clark et al. 2019, §4.1).
+        pronoun, antecedent: as the sentence has them.
+        written: the German pronoun that the row predicts; "" where the sentence itself is read.
+        step: the decoding step that writes that pronoun, whichever head this is; None where it is not known.
+    """
+
+    site: str
+    layer: int
+    head: int
+    row: int
+    pronoun_row: int
+    key: int
+    weight: float
+    pronoun: str
+    antecedent: str
+    written: str
+    step: int | None
+
+
+def pronoun_link(
+    reader: Reader, trace: Trace, pronoun: Span, candidates: Sequence[Span], *, taught: HeadName | None = None
+) -> PronounLink | None:
+    """The largest weight of any head from a pronoun to one of the words that it could stand for; of equal, the first.
+
+    Only the rows of the pronoun are derived, so the length of a text hardly matters.
+
+    None where the model does not tell which tokens spell them, or has no attention from the one to the others. What
+    became of the pronoun is known of translators to German only; of others, only the encoder is looked at.
+
+    Args:
+        taught: a head that training told to look there; it is left out, for what it does was not found.
+    """
+    cases = [PronounCase(trace.text, pronoun, candidate, candidate) for candidate in candidates]
+    read = [(case, of) for case in cases if not isinstance(of := read_case(reader, case), str)]
+    if not read:
+        return None
+    written = written_step(reader, trace, pronoun)
+    step = None if written is None else written[0]
+    pieces = read[0][1].pieces[0]
+    found = [
+        PronounLink(site, layer, heads[head], rows[-1], pieces[-1], key, weight, *_texts(case), word, step)
+        for site, rows, word in _rows(trace, pieces, written)
+        for layer in range(trace.layers_of(site))
+        for case, of in read
+        for heads in [[head for head in range(trace.heads_of(site)) if HeadName(site, layer, head) != taught]]
+        if heads
+        for weight, head, key in [_largest(trace.weights(site, layer, heads, rows), of.pieces[1])]
+    ]
+    best = max(found, key=lambda link: link.weight, default=None)
+    return best if best is not None and best.weight > 0 else None
+
+
+def written_step(reader: Reader, trace: Trace, pronoun: Span) -> tuple[int, str] | None:
+    """The step of a trace that writes the German for a pronoun, and that word; None where it is not known."""
+    if not isinstance(reader, SequenceTranslator) or reader.languages[1] != "de":
+        return None
+    end = reader.config.eos_id
+    emitted = [step.token_id for step in trace.steps if step.token_id != end]
+    found = find_pronoun(reader, PronounCase(trace.text, pronoun, pronoun, pronoun), emitted)
+    return None if isinstance(found, str) else (found.row, found.text)
+
+
+def _rows(trace: Trace, pieces: Sequence[int], written: tuple[int, str] | None) -> Iterator[tuple[str, list[int], str]]:
+    """Each site that looks from the pronoun into the sentence, the rows that speak for it, and what they write."""
+    for site in trace.sites:
+        if reads_sentence(trace, site):
+            yield site, list(pieces), ""
+        elif site == "decoder.cross" and written is not None:
+            yield site, [written[0]], written[1]
+
+
+def _largest(weights: Float[Tensor, "head row key"], keys: Sequence[int]) -> tuple[float, int, int]:
+    """The largest weight of any head from these rows to these keys, its head, and the key with most of it."""
+    of_keys = weights[:, :, list(keys)].mean(1).nan_to_num(0.0)
+    totals = of_keys.sum(-1)
+    head = int(totals.argmax())
+    return float(totals[head]), head, keys[int(of_keys[head].argmax())]
+
+
+def _texts(case: PronounCase) -> tuple[str, str]:
+    """Pronoun and antecedent as the sentence has them."""
+    return case.sentence[slice(*case.pronoun)], case.sentence[slice(*case.antecedent)]

@@ -20,7 +20,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
-from model.analysis.coreference.span_attention import CandidateWeights, Measure
+from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
 from model.analysis.corpus import Progress
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_names import LayerHead

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from model.adapters.text_reader import TextReader
-from model.analysis.metrics import head_matrix
+from model.analysis.metrics import measures
 from model.trace import axes
 from model.trace.row_blocks import pooled_weights
 from model.trace.trace import Trace
@@ -75,10 +75,10 @@ def _grid(trace: Trace, site: str) -> Iterator[bytes]:
         empty = b""
 
 
-def _head(trace: Trace, site: str) -> tuple[head_matrix.HeadMatrix, bytes]:
+def _head(trace: Trace, site: str) -> tuple[measures.HeadMatrix, bytes]:
     """The first head, and what is sent of it when a person opens it."""
     queries, keys = map(axes.single_tokens, trace.axis_tokens(site))
-    matrix = head_matrix.HeadMatrix(head_matrix.weights_of(trace.attention(site, 0), 0), queries, keys)
+    matrix = measures.HeadMatrix(measures.weights_of(trace.attention(site, 0), 0), queries, keys)
     longest = max(len(queries.labels), len(keys.labels))
     side = 1 if longest <= SHORT else -(-longest // OVERVIEW_SIDE)
     data = MatrixData(

@@ -10,11 +10,10 @@ from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.open_folder import explore
 from model.adapters.proof import Probe
 from model.errors import TraceError
-from model.nn.attention import AttentionInputs
+from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.encoder_decoder import site_path
 from model.nn.hooks import CALL, listen
 from model.nn.score_functions import DistanceBias
-from model.trace.weights_only import WeightsOnly
 from tests.model.adapters.zoo import CONFIGS, KINDS, VOCAB, tiny
 
 library.register(capture.attend, capture.causal_or_padding)

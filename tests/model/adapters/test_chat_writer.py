@@ -10,7 +10,7 @@ import transformers
 from model.adapters import chat_template
 from model.adapters.chat_template import Message, as_fields, read_messages
 from model.adapters.chat_writer import ChatWriter
-from model.analysis.coreference.pronoun_link import pronoun_link
+from model.analysis.coreference.pronoun_rows import pronoun_link
 from model.errors import InputTextError
 from model.opening import as_chat, open_reader
 from model.trace.file import load_trace, save_trace

@@ -10,7 +10,7 @@ from model.adapters import placement
 from model.adapters.decoder_sizes import library_sizes
 from model.adapters.placement import is_spread
 from model.adapters.text_reader import TextReader
-from model.analysis.attribution import gradients
+from model.analysis.attribution import methods
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import METHODS, attribute, choice_run
 from model.analysis.embedding_space import embedding_space
@@ -79,7 +79,7 @@ def test_attribution_is_the_same_by_gradients_too(
     both: tuple[TextReader, TextReader], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However far from converged: both miss the same.
-    monkeypatch.setattr(gradients, "MOST_POINTS", 2 * gradients.POINTS)
+    monkeypatch.setattr(methods, "MOST_POINTS", 2 * methods.POINTS)
     text = TEXT.replace("tired", "[MASK]") if both[0].abilities.kind == "encoder" else TEXT
     choice = TokenChoice(both[0].place(text), 7, 9)
     expected, found = (choice_run(reader, choice, text) for reader in both)

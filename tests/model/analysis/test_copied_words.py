@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.analysis.copied_words import is_babble, is_copied, score_copying
+from model.analysis.held_out import is_babble, is_copied, score_copying
 from model.training.copying import held_out_copying
 
 CASES = held_out_copying(48, seed=1)

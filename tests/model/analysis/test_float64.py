@@ -9,7 +9,7 @@ from torch import Tensor
 
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.attribution.choice import AttentionSum, LayerRun
-from model.analysis.attribution.mixing import contributions, distances, shares
+from model.analysis.attribution.methods import contributions, distances, shares
 from model.analysis.metrics.head_metrics import AttentionRows, entropy
 from model.analysis.scoring.saturation import jacobian_norm
 from model.analysis.two_models import cross_divergences

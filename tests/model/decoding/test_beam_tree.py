@@ -8,8 +8,7 @@ import torch
 
 from model import BeamTree, Transformer, TransformerConfig, Translator
 from model.decoding import search as searching
-from model.decoding.beam import Candidate, SentenceBeam, length_penalty
-from model.decoding.beam_tree import grow_tree
+from model.decoding.beam import Candidate, SentenceBeam, grow_tree, length_penalty
 from model.decoding.search import beam_search, search_beams
 from model.errors import ConfigError, TokenError
 from model.nn.hooks import listen

@@ -10,9 +10,9 @@ from model import SwitchOff, decoder_sizes, step_cost
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.metrics.derived_row import derive_row
 from model.decoding.beam import BeamRule, SentenceBeam, Stop
+from model.decoding.cost import count_parameters
 from model.decoding.search import PrefixBatch, run_searches
 from model.nn.layers import sinusoidal_encoding
-from model.nn.parameter_counts import count_parameters
 from model.trace.file import load_trace, save_trace
 from tests.model.marian.marian_folders import TEXTS
 from tests.model.marian.pairs import VARIANTS, Pair

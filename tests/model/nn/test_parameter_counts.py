@@ -8,7 +8,7 @@ import torch
 
 from model import Transformer, TransformerConfig
 from model.config import PRESETS
-from model.nn.parameter_counts import count_parameters
+from model.decoding.cost import count_parameters
 
 TINY = TransformerConfig(vocab_size=370, d_model=32, num_layers=2, num_heads=4, d_ff=64)
 SHAPES = {

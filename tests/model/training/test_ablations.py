@@ -15,12 +15,12 @@ from model.analysis.corpus import CorpusSentence, read_corpus
 from model.analysis.metrics.derived_row import derive_row, dot_product_spread
 from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
+from model.decoding.cost import count_parameters
 from model.errors import DataError, InputTextError, TraceError
 from model.nn.architectures import new_model
 from model.nn.edits import MakeUniform, SwitchOff
 from model.nn.encoder_decoder import SITES
 from model.nn.layers import Residual
-from model.nn.parameter_counts import count_parameters
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
 from model.trace.file import load_trace, save_trace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.training.declension import GERMAN_CASES, Adjective, DictionaryNoun, NounPhrase
+from model.training.dictionary_lexicon import GERMAN_CASES, Adjective, DictionaryNoun, NounPhrase
 
 LAMP = DictionaryNoun("lamp", "Lampe", "f", "lamps", "Lampen", 9.0)
 SPOON = DictionaryNoun("spoon", "Löffel", "m", "spoons", "Löffel", 9.0)

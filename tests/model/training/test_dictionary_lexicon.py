@@ -9,8 +9,14 @@ import pytest
 from model.tokenizer import Tokenizer
 from model.training import dictionary_lexicon
 from model.training.batches import Example
-from model.training.declension import DictionaryNoun
-from model.training.dictionary_lexicon import BY_HAND, HELD_OUT, listed_kinds, read_nouns, with_dictionary
+from model.training.dictionary_lexicon import (
+    BY_HAND,
+    HELD_OUT,
+    DictionaryNoun,
+    listed_kinds,
+    read_nouns,
+    with_dictionary,
+)
 from model.training.dictionary_lexicon import NOUNS_FILE as FILE
 from model.training.lexicon import HELD_OUT_FRAMES, HELD_OUT_PARTS, NOUNS, Noun, NounsByKind
 from model.training.made_sets import MadeSets

@@ -9,9 +9,8 @@ import torch
 from model import Transformer, TransformerConfig, Translator
 from model.__main__ import main
 from model.errors import ConfigError
-from model.nn.architectures import new_model
+from model.nn.architectures import grown, kept_layers, new_model
 from model.nn.encoder_decoder import EncoderDecoder
-from model.training.growth import grown, kept_layers
 
 SOURCE = torch.tensor([[5, 9, 40, 3, 0, 0], [8, 8, 31, 17, 22, 3]])
 TARGET = torch.tensor([[2, 12, 7, 9], [2, 44, 10, 0]])

@@ -10,8 +10,7 @@ from model.errors import ConfigError, DataError
 from model.tokenizer import Tokenizer
 from model.training.batches import Example
 from model.training.copying import FRAMES, copying_pairs, made_up_word
-from model.training.declension import Adjective, DictionaryNoun, NounPhrase
-from model.training.dictionary_lexicon import NOUNS_FILE, read_nouns
+from model.training.dictionary_lexicon import NOUNS_FILE, Adjective, DictionaryNoun, NounPhrase, read_nouns
 from model.training.made_sets import MadeSets
 from model.training.noun_sentences import NEVER, NounFrame, Number, _phrase, filled, frames, noun_pairs
 

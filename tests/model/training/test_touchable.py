@@ -2,7 +2,7 @@
 
 import re
 
-from model.training.declension import DictionaryNoun
+from model.training.dictionary_lexicon import DictionaryNoun
 from model.training.lexicon import GENDERS, NOUNS, Noun
 from model.training.noun_sentences import noun_pairs, touchable
 from model.training.pronouns import part_of_noun

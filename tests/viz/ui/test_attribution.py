@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from model.analysis.attribution.deletion import Deletion, HiddenAlone
-from model.analysis.attribution.gradients import Integration
+from model.analysis.attribution.methods import Integration
 from viz.access.attribution import Explained
 from viz.ui.attribution import NAMES, answer, integration_sentence
 

@@ -19,8 +19,7 @@ from model.analysis.atlas import head_distance
 from model.analysis.atlas.file import cache_path, cached_atlas, load_atlas
 from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
 from model.analysis.coreference.case_files import cases_for
-from model.analysis.corpus import OWN_CORPUS, CorpusSentence, read_text
-from model.analysis.data_files import parse_json_row
+from model.analysis.corpus import OWN_CORPUS, CorpusSentence, parse_json_row, read_text
 from model.analysis.metrics.alignment import AlignedPair
 from model.errors import DataError, HeadlightError
 from viz.access import models, traces, word_links

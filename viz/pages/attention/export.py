@@ -46,7 +46,7 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
         st.caption(
             _(
                 "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
-                "`model.analysis.metrics.head_matrix` gives any part of them.",
+                "`model.analysis.metrics.measures` gives any part of them.",
                 short=long_texts.SHORT,
             )
         )

@@ -4,8 +4,8 @@ from typing import Final
 
 from model import Reader
 from model.config import PRESETS, TransformerConfig
+from model.decoding.cost import ParameterCounts, count_parameters
 from model.description import Description, describe
-from model.nn.parameter_counts import ParameterCounts, count_parameters
 from model.sequence_translator import SequenceTranslator
 from model.training_record import Metrics, Training, TrainingLog, read_card, read_log, read_metrics, read_training
 from viz.access import models

@@ -12,7 +12,7 @@ from viz.ui import trace_tables
 
 if TYPE_CHECKING:
     from model.config import TransformerConfig
-    from model.nn.parameter_counts import ParameterCounts
+    from model.decoding.cost import ParameterCounts
     from model.training_record import Measurement, Metrics, Score, Training
 
 #: What stands between the parts of a name.

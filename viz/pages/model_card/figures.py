@@ -15,7 +15,7 @@ from viz.text.html import visible
 from viz.text.messages import _, said, shown
 
 if TYPE_CHECKING:
-    from model.nn.parameter_counts import ParameterCounts
+    from model.decoding.cost import ParameterCounts
     from model.training_record import Curve, TrainingLog
 
 #: In the order in which they are stacked: as data pass through them.

@@ -11,7 +11,7 @@ def _overview() -> Snippet:
     """What the model is made of, beside the paper's two."""
     if not models.abilities(state.current().model).is_headlight:
         return of_model({"description": "describe"}, "described = describe(reader)")
-    imports = {"config": "PRESETS", "nn.parameter_counts": "count_parameters"}
+    imports = {"config": "PRESETS", "decoding.cost": "count_parameters"}
     configs = "configs = [reader.config, PRESETS['base'], PRESETS['big']]"
     return of_model(imports, configs, "counts = [count_parameters(config) for config in configs]")
 

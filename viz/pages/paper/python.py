@@ -120,7 +120,7 @@ def _through_training(trace: object) -> Snippet:
     if choices.film_metric not in films.metrics(film, site):
         return alone({"training.film": "load_film"}, opened, weights, package=package)
     metric = line("metric = film_metrics(film, {})[{}]  # [frame, layer, head]", site, choices.film_metric)
-    imports = {"analysis.metrics.film_metrics": "film_metrics", "training.film": "load_film"}
+    imports = {"analysis.metrics.head_metrics": "film_metrics", "training.film": "load_film"}
     return alone(imports, opened, weights, metric, package=package)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model.analysis.ablations.release import _card, _card_of_all, release
+from model.analysis.ablations.measure import _card, _card_of_all, release
 from model.analysis.ablations.results import load_results
 from model.analysis.ablations.table import ablations_report
 from model.checkpoint import CONFIG, verify

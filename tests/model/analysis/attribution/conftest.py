@@ -7,7 +7,7 @@ import torch
 
 from model import Trace, Translator
 from model.analysis.attribution.choice import choice_at
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.runs import TranslatorRun
 from model.config import TransformerConfig
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer

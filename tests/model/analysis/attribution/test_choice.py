@@ -8,7 +8,7 @@ import torch
 
 from model import Trace, Translator
 from model.analysis.attribution.choice import TokenChoice, choice_at, visible
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.runs import TranslatorRun
 from model.errors import DataError
 from tests.model.analysis.attribution.conftest import STEP
 

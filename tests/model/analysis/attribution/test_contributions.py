@@ -5,8 +5,8 @@ import torch
 from torch import nn
 
 from model import Trace, Translator
-from model.analysis.attribution.mixing import contributions
-from model.analysis.attribution.of_translator import attention_sum
+from model.analysis.attribution.methods import contributions
+from model.analysis.attribution.runs import attention_sum
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
 
 SUBLAYERS = [Sublayer("encoder", 1, "self"), Sublayer("decoder", 0, "self"), Sublayer("decoder", 1, "cross")]

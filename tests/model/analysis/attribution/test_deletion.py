@@ -10,7 +10,7 @@ import torch
 from model.analysis.attribution import choice
 from model.analysis.attribution.choice import visible
 from model.analysis.attribution.deletion import Deletion, HiddenAlone, delete, most_runs, order_of, random_orders
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.runs import TranslatorRun
 
 WORDS = [[0], [1, 2], [3]]
 

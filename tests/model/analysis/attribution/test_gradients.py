@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.attribution import gradients
+from model.analysis.attribution import methods
 from model.analysis.attribution.choice import choice_at, visible
-from model.analysis.attribution.gradients import (
+from model.analysis.attribution.methods import (
     LEAST,
     MOST_POINTS,
     POINTS,
@@ -16,7 +16,7 @@ from model.analysis.attribution.gradients import (
     gradient_times_input,
     integrated_gradients,
 )
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.runs import TranslatorRun
 from tests.model.analysis.attribution.conftest import STEP
 from tests.shipped import FOLDER, TIRED
 
@@ -76,7 +76,7 @@ def test_of_a_shipped_pronoun_they_name_the_word_that_many_equal_points_name(pro
 def test_points_end_at_the_limit_and_what_is_missing_is_said(
     pronoun_run: TranslatorRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gradients, "MOST_POINTS", 4 * POINTS)
+    monkeypatch.setattr(methods, "MOST_POINTS", 4 * POINTS)
     scores, found = integrated_gradients(pronoun_run)
     missing = abs(float(scores.source.sum() + scores.prefix.sum()) - found.gained)
     assert not found.is_converged

@@ -10,10 +10,19 @@ from torch import Tensor, nn
 from model.adapters.stream_taps import ModuleCall
 from model.adapters.text_reader import TextReader
 from model.analysis.attribution.choice import TokenChoice, visible
-from model.analysis.attribution.gradients import MOST_POINTS, POINTS, gradient_times_input, integrated_gradients
-from model.analysis.attribution.methods import METHODS, OF_CHOICE, attribute, choice_run
-from model.analysis.attribution.mixing import alti, distances
-from model.analysis.attribution.of_library import LibraryRun, through_norm
+from model.analysis.attribution.methods import (
+    METHODS,
+    MOST_POINTS,
+    OF_CHOICE,
+    POINTS,
+    alti,
+    attribute,
+    choice_run,
+    distances,
+    gradient_times_input,
+    integrated_gradients,
+)
+from model.analysis.attribution.runs import LibraryRun, through_norm
 from model.opening import open_reader
 from tests.model.adapters import zoo
 from tests.model.adapters.zoo import save_model, tiny

@@ -6,7 +6,7 @@ import torch
 from model import Translator
 from model.analysis.attribution import methods
 from model.analysis.attribution.methods import METHODS, OF_CHOICE, Method, attribute, choice_run
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.runs import TranslatorRun
 from model.errors import DataError
 from tests.model.analysis.attribution.conftest import STEP, TEXT
 

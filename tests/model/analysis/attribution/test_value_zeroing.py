@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from model.analysis.attribution.mixing import distances, value_zeroing
-from model.analysis.attribution.of_translator import TranslatorRun
+from model.analysis.attribution.methods import distances, value_zeroing
+from model.analysis.attribution.runs import TranslatorRun
 from model.nn.layers import EncoderLayer
 from model.nn.masks import AttentionMask
 
@@ -31,6 +31,6 @@ def test_distances_are_those_of_an_attention_without_the_value(run: TranslatorRu
 
 def test_many_positions_in_parts_are_as_all_at_once(run: TranslatorRun, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = value_zeroing(run)
-    monkeypatch.setattr("model.analysis.attribution.mixing.ROWS_AT_ONCE", 30)
+    monkeypatch.setattr("model.analysis.attribution.methods.ROWS_AT_ONCE", 30)
     for one, other in zip(whole, value_zeroing(run), strict=True):
         torch.testing.assert_close(one, other)

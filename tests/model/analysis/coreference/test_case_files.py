@@ -9,7 +9,7 @@ import pytest
 
 from model.analysis.coreference.case_files import curated_cases, parse_pronoun_cases, read_pronoun_cases
 from model.analysis.coreference.cases import GermanChoice
-from model.analysis.coreference.german_pronouns import rival_forms
+from model.analysis.coreference.pronoun_choice import rival_forms
 from model.analysis.coreference.scores import nearest_hit
 from model.errors import DataError
 from tests.model.analysis.coreference.rows import CASE, SENTENCE, spelled

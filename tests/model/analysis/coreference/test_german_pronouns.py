@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.analysis.coreference.german_pronouns import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
+from model.analysis.coreference.pronoun_choice import NOT_FOUND, NOT_KNOWN, NOT_ONE, rival_forms, translated_pronoun
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from model.analysis.coreference.held_out_pronouns import BEST_KNOWN, score_held_out, score_twins
+from model.analysis.held_out import BEST_KNOWN, score_held_out, score_twins
 from model.training.pronouns import HELD_OUT, held_out_twins, pronouns_in
 
 TWINS = held_out_twins("combinations", "dev", 20, seed=2)

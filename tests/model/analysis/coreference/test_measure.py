@@ -8,9 +8,9 @@ import torch
 
 from model import Transformer, Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCases, RejectedLine
-from model.analysis.coreference.german_pronouns import NOT_FOUND
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.coreference.span_attention import Measure
+from model.analysis.coreference.pronoun_choice import NOT_FOUND
+from model.analysis.coreference.pronoun_rows import Measure
 from model.analysis.metrics.measures import rollout_at, value_weighted_norms
 from model.errors import CancelledError, DataError
 from model.words import attention_between_words, pieces_of_spans

@@ -3,7 +3,7 @@
 import pytest
 
 from model import Translator
-from model.analysis.coreference.pronoun_link import pronoun_link, written_step
+from model.analysis.coreference.pronoun_rows import pronoun_link, written_step
 from model.trace.trace import Trace
 from model.words import Span, pieces_of_spans
 

@@ -9,8 +9,16 @@ import torch
 from model import Translator
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.coreference.pronoun_rows import candidate_weights, measured_rows, movement, pronoun_rows
-from model.analysis.coreference.span_attention import CandidateWeights, Measure, ReadCase, read_case
+from model.analysis.coreference.pronoun_rows import (
+    CandidateWeights,
+    Measure,
+    ReadCase,
+    candidate_weights,
+    measured_rows,
+    movement,
+    pronoun_rows,
+    read_case,
+)
 from model.trace.trace import Trace
 
 TEXT = "The animal didn't cross the street because it was too tired."

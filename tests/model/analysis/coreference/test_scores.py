@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from model.analysis.coreference.cases import PronounCase
+from model.analysis.coreference.pronoun_rows import CandidateWeights
 from model.analysis.coreference.scores import first_hit, half_of, hits, nearest_hit, score_site
-from model.analysis.coreference.span_attention import CandidateWeights
 from tests.model.analysis.coreference.rows import CASE
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.metrics.film_metrics import film_metrics
+from model.analysis.metrics.head_metrics import film_metrics
 from model.training.film import Film, FilmSentence, Links
 
 

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 
 from model import Translator
 from model.analysis.metrics import measures
-from model.analysis.metrics.head_matrix import HeadMatrix, TokenValues, norms_of, values_of, weights_of
 from model.analysis.metrics.head_metrics import AttentionRows, head_metrics, streamed_head_metrics
+from model.analysis.metrics.measures import HeadMatrix, TokenValues, norms_of, values_of, weights_of
 from model.trace import axes
 from model.trace.row_blocks import log_sum_exp
 from model.trace.trace import Trace
@@ -55,7 +55,7 @@ def test_parts_and_maxima_of_blocks_are_those_of_the_whole(
 
 
 def test_log_sums_are_computed_once_for_a_head(trace: Trace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from model.analysis.metrics import head_matrix
+    from model.analysis.metrics import measures
 
     calls: list[tuple[object, ...]] = []
 
@@ -63,7 +63,7 @@ def test_log_sums_are_computed_once_for_a_head(trace: Trace, monkeypatch: pytest
         calls.append(given)
         return log_sum_exp(*given)
 
-    monkeypatch.setattr(head_matrix, "log_sum_exp", counted)
+    monkeypatch.setattr(measures, "log_sum_exp", counted)
     values = weights_of(trace.attention("encoder.self", 0), 1)
     values.part([0], [1])
     values.part([3], [1])

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from model import Transformer, Translator
-from model.analysis.positions.word_order import read_backwards, swap_earlier_tokens
+from model.analysis.ablations.outputs import read_backwards, swap_earlier_tokens
 from model.errors import TraceError
 
 TEXT = "A man in a red shirt walks along the river."

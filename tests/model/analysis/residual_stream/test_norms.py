@@ -8,8 +8,7 @@ from torch import nn
 
 from model import Transformer, TransformerConfig, Translator
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.norms import batch_norm, layer_norm, normed_batch
-from model.analysis.residual_stream.token_path import follow
+from model.analysis.residual_stream.token_path import batch_norm, follow, layer_norm, normed_batch
 from model.config import Norm
 from model.tokenizer import Tokenizer
 from model.training_record import LANGUAGES

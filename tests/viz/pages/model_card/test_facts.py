@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from model.config import PRESETS
-from model.nn.parameter_counts import count_parameters
+from model.decoding.cost import count_parameters
 from model.training_record import Measurement, Metrics, Score
 from viz.pages.model_card import facts
 

@@ -3,7 +3,7 @@
 import pytest
 
 from model.config import PRESETS
-from model.nn.parameter_counts import count_parameters
+from model.decoding.cost import count_parameters
 from viz.pages.model_card.figures import PART_LABELS, parameter_bars
 
 COUNTS = [count_parameters(PRESETS[name]) for name in ("en-de", "base")]

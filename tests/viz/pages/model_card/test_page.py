@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.checkpoint import write_manifest
 from model.config import PRESETS
-from model.nn.parameter_counts import count_parameters
+from model.decoding.cost import count_parameters
 from tests.paths import ROOT
 from tests.viz.page_run import app_of, healthy, run_page
 from viz.pages.model_card.tabs import draw

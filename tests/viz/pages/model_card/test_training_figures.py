@@ -3,7 +3,7 @@
 import pytest
 
 from model.config import PRESETS
-from model.nn.parameter_counts import count_parameters
+from model.decoding.cost import count_parameters
 from model.training_record import Curve, TrainingLog
 from viz.pages.model_card.figures import MAX_MARKED, parameter_bars, training_curves
 

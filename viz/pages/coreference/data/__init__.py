@@ -18,9 +18,8 @@ from model.analysis.coreference.cases import PronounCase, PronounCases
 from model.analysis.coreference.measure import CoreferenceScores, measure_coreference
 from model.analysis.coreference.pronoun_choice import PronounChoice
 from model.analysis.coreference.pronoun_choice import pronoun_choice as model_pronoun_choice
-from model.analysis.coreference.pronoun_rows import reads_sentence
-from model.analysis.coreference.span_attention import Measure as ModelMeasure
-from model.analysis.coreference.span_attention import read_case
+from model.analysis.coreference.pronoun_rows import Measure as ModelMeasure
+from model.analysis.coreference.pronoun_rows import read_case, reads_sentence
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.word_diff import WordSpan, word_diff
 from model.sequence_translator import SequenceTranslator

@@ -3,8 +3,7 @@
 from typing import Final
 
 from model import BeamTree, SampledTranslation, Sampling, Trace, later
-from model.decoding.beam import BeamRule
-from model.decoding.beam_tree import LARGEST_WIDTH
+from model.decoding.beam import LARGEST_WIDTH, BeamRule
 from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
 from model.decoding.logit_lens import LogitLens
 from model.reader import LARGEST_ALPHA, Reader, Writer

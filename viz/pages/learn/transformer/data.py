@@ -15,9 +15,8 @@ from model.analysis.embedding_space import is_shared as model_is_shared
 from model.analysis.embedding_space import seen_in as model_seen_in
 from model.analysis.residual_stream.additions import Kind, Stack, TokenPath
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.norms import NormedBatch
-from model.analysis.residual_stream.norms import normed_batch as model_normed_batch
-from model.analysis.residual_stream.token_path import follow
+from model.analysis.residual_stream.token_path import NormedBatch, follow
+from model.analysis.residual_stream.token_path import normed_batch as model_normed_batch
 from model.errors import TraceError
 from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Picture

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from jaxtyping import Float
 
-from model.analysis.metrics.film_metrics import film_metrics
 from model.analysis.metrics.head_jobs import HeadJob, jobs_of_heads, rules_at
+from model.analysis.metrics.head_metrics import film_metrics
 from model.errors import DataError
 from model.folder_files import read_as_data, read_file
 from model.trace.axes import row_name

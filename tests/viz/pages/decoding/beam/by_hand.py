@@ -1,7 +1,7 @@
 """A small tree made by hand, and what the page was sent."""
 
 from model import BeamNode, BeamTree
-from model.decoding.beam_tree import Fate
+from model.decoding.beam import Fate
 
 
 def node(

@@ -171,8 +171,8 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
         raise TraceError(
             "The small model writes too few tokens here: there are no two tokens before the last that could be swapped."
         )
-    reversed_words = later.word_order.read_backwards(translator, trace)
-    swapped = later.word_order.swap_earlier_tokens(translator, trace, 1, 2)
+    reversed_words = later.outputs.read_backwards(translator, trace)
+    swapped = later.outputs.swap_earlier_tokens(translator, trace, 1, 2)
     names = [
         said("encoder, words backwards"),
         *(said("decoder’s last row, after layer {layer}", layer=n) for n in range(1, len(swapped.differences) + 1)),

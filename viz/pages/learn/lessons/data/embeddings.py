@@ -8,8 +8,8 @@ from model import Reader
 from model.analysis.embedding_space import EmbeddingSpace, embedding_space, is_shared
 from model.analysis.residual_stream.capture import capture
 from model.analysis.residual_stream.token_path import follow
+from model.decoding.cost import count_parameters
 from model.errors import TokenError
-from model.nn.parameter_counts import count_parameters
 from viz.access import word_links
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached

@@ -37,7 +37,7 @@ def backwards(shipped: "Shipped", *, text: str, presets: list[str]) -> View:
     for preset in presets:
         translator = experiment(shipped, preset)
         trace = traces.trace(translator, text)
-        result = later.word_order.read_backwards(translator, trace)
+        result = later.outputs.read_backwards(translator, trace)
         name = preset.replace("-", "_")
         found |= {
             name: trace.translation, f"{name}_backwards": result.translation, f"{name}_difference": result.difference,

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model import Translator
-from model.decoding.beam import length_penalty
-from model.decoding.beam_tree import BeamNode, BeamTree
+from model.decoding.beam import BeamNode, BeamTree, length_penalty
 from viz.pages.learn.lessons.data.outputs import differing
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.server.caches import cached

@@ -7,8 +7,7 @@ import numpy as np
 from model import Trace, Translator
 from model.analysis.residual_stream.additions import TokenPath
 from model.analysis.residual_stream.capture import CapturedRun, Sublayer, capture
-from model.analysis.residual_stream.norms import layer_norm
-from model.analysis.residual_stream.token_path import follow
+from model.analysis.residual_stream.token_path import follow, layer_norm
 from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
