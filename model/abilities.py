@@ -41,21 +41,13 @@ look at and write by tokens alone · the multiply-adds of a step."""
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """How a model of the library was found to be shown, on a short probe text, when it was opened.
+    """How a model of the library was found to be shown, on a short probe text, when it was opened."""
 
-    Attributes:
-        is_exact: whether what is recorded is what the library computes; otherwise its own weights are shown.
-        heads: heads that were compared, of all layers and sites.
-        tokens: of the longest text that was read for it.
-        difference: the largest, between two weights or two outputs of a head.
-        why: why no more than weights are known, as a part of a sentence; "" where they are exact.
-    """
-
-    is_exact: bool
-    heads: int
-    tokens: int
-    difference: float = 0.0
-    why: str = ""
+    is_exact: bool  #: whether what is recorded is what the library computes; otherwise its own weights are shown
+    heads: int  #: heads that were compared, of all layers and sites
+    tokens: int  #: of the longest text that was read for it
+    difference: float = 0.0  #: the largest, between two weights or two outputs of a head
+    why: str = ""  #: why no more than weights are known, as a part of a sentence; "" where they are exact
 
     @property
     def verdict(self) -> Message:
@@ -68,34 +60,22 @@ class Proof:
 
 @dataclass(frozen=True, kw_only=True)
 class Abilities:
-    """What a model offers.
+    """What a model offers."""
 
-    Attributes:
-        kind: which stacks it has.
-        family: what kind of model it is, by its usual name, for example "BERT".
-        heads: site → the number of heads of each of its layers.
-        is_headlight: whether Headlight's own `Transformer` computes it, all of whose insides can be reached: a
-            checkpoint of Headlight's own, or a MarianMT model.
-        generates: whether it writes text.
-        knows_inputs: whether query, key and value are known, or weights only.
-        positions: how it knows where a token stands.
-        max_length: tokens that it reads at most, special ones included; None if nothing limits it but memory.
-        max_target_length: the same for what it writes; None as well where it writes nothing.
-        lacks: what cannot be shown of it → one sentence that says why.
-        proof: of a model of the library, how exactly it is shown.
-    """
-
-    kind: Kind
-    family: str
-    heads: Mapping[str, tuple[int, ...]]
-    generates: bool
-    knows_inputs: bool
-    positions: PositionScheme
-    max_length: int | None
-    max_target_length: int | None = None
+    kind: Kind  #: which stacks it has
+    family: str  #: what kind of model it is, by its usual name, for example "BERT"
+    heads: Mapping[str, tuple[int, ...]]  #: site → the number of heads of each of its layers
+    generates: bool  #: whether it writes text
+    knows_inputs: bool  #: whether query, key and value are known, or weights only
+    positions: PositionScheme  #: how it knows where a token stands
+    max_length: int | None  #: tokens that it reads at most, special ones included; None if nothing limits it but memory
+    max_target_length: int | None = None  #: the same for what it writes; None as well where it writes nothing
+    #: whether Headlight's own `Transformer` computes it, all of whose insides can be reached: a checkpoint of
+    #: Headlight's own, or a MarianMT model.
     is_headlight: bool = False
+    #: what cannot be shown of it → one sentence that says why.
     lacks: Mapping[View, str] = field(default_factory=lambda: MappingProxyType({}))
-    proof: Proof | None = None
+    proof: Proof | None = None  #: of a model of the library, how exactly it is shown
 
     @property
     def sites(self) -> tuple[str, ...]:

@@ -42,15 +42,12 @@ class WholeNumber:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number within bounds.
+    """A finite number within bounds."""
 
-    Attributes:
-        least, most: they belong to it unless they are said to be left out.
-        without_least, without_most: which bound is left out.
-    """
-
+    #: least, most: they belong to it unless they are said to be left out.
     least: float
     most: float
+    #: without_least, without_most: which bound is left out.
     without_least: bool = False
     without_most: bool = False
 

@@ -42,24 +42,17 @@ BEYOND_THE_PAPER = (
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig(ABC):
-    """What the configurations of all kinds of models have in common.
-
-    Attributes:
-        vocab_size: number of pieces in the (joint) vocabulary.
-        d_model: width of every embedding.
-        dropout: share of values that are zeroed in training, wherever the model says.
-        max_length: longest source or target, in tokens, that a person may enter.
-        pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
-            padding's (Marian).
-    """
+    """What the configurations of all kinds of models have in common."""
 
     #: What `architecture` in a config.json calls this kind; a Transformer's names none, as before there were others.
     architecture: ClassVar[str] = ""
 
-    vocab_size: int
-    d_model: int
-    dropout: float = 0.1
-    max_length: int = 128
+    vocab_size: int  #: number of pieces in the (joint) vocabulary
+    d_model: int  #: width of every embedding
+    dropout: float = 0.1  #: share of values that are zeroed in training, wherever the model says
+    max_length: int = 128  #: longest source or target, in tokens, that a person may enter
+    #: pad_id, unk_id, bos_id, eos_id: ids of the special tokens; `bos_id`, with which decoding begins, may be the
+    #: padding's (Marian).
     pad_id: int = 0
     unk_id: int = 1
     bos_id: int = 2
@@ -133,58 +126,43 @@ def _check(field: Field[Any], value: object) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class TransformerConfig(ModelConfig):
-    """Hyperparameters of one encoder–decoder Transformer, named as in Vaswani et al. 2017.
+    """Hyperparameters of one encoder–decoder Transformer, named as in Vaswani et al. 2017."""
 
-    Attributes:
-        vocab_size, pad_id, unk_id, bos_id, eos_id: as of every `ModelConfig`.
-        d_model: width of every embedding and layer output.
-        num_layers: N, layers of the encoder, and of the decoder unless `num_decoder_layers` says otherwise.
-        num_heads: h, attention heads of every attention sub-layer; d_k = d_v = d_model / num_heads.
-        d_ff: inner width of the position-wise feed-forward network (§3.3).
-        dropout: P_drop on sub-layer outputs and embedding sums (§5.4).
-        attention_dropout: dropout on attention weights.
-        norm: "post" = LayerNorm(x + Sublayer(x)) as in §3.1; "pre" = x + Sublayer(LayerNorm(x)), with a norm after
-            the last layer.
-        share_embeddings: one matrix for source, target and output projection (§3.4); otherwise three.
-        max_length: longest source or target, in tokens, that a person may enter (sinusoids themselves have no limit).
-        num_decoder_layers: layers of the decoder; None for as many as the encoder has (the paper; Marian's small
-            models have fewer).
-        activation: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also
-            called swish; Marian), or x · Φ(x) ("GELU").
-        position_layout: columns of sine and cosine of the same angle: adjacent as in §3.5, or all sines in the first
-            half of the row and all cosines in the second (Marian).
-        scale_embedding: whether embeddings are multiplied by √d_model (§3.4).
-        tie_output: with separate embeddings: whether the output projection is the target's.
-        output_bias: whether each token's logit has a bias (Marian's final_logits_bias).
-        score: how well a key answers a query: q · k / √d_k as in §3.2.1; without the division; vᵀ tanh(q + k)
-            (Bahdanau et al. 2015); or qᵀ M k (Luong et al. 2015).
-        positions: sinusoids as in §3.5; a row learned for each of `num_positions`; or none at all.
-        residual: whether a sub-layer's input is added to its output (§3.1).
-    """
-
+    #: vocab_size, pad_id, unk_id, bos_id, eos_id: as of every `ModelConfig`.
     vocab_size: int
-    d_model: int = 512
-    num_layers: int = 6
-    num_heads: int = 8
-    d_ff: int = 2048
-    dropout: float = 0.1
-    attention_dropout: float = 0.1
+    d_model: int = 512  #: width of every embedding and layer output
+    num_layers: int = 6  #: N, layers of the encoder, and of the decoder unless `num_decoder_layers` says otherwise
+    num_heads: int = 8  #: h, attention heads of every attention sub-layer; d_k = d_v = d_model / num_heads
+    d_ff: int = 2048  #: inner width of the position-wise feed-forward network (§3.3)
+    dropout: float = 0.1  #: P_drop on sub-layer outputs and embedding sums (§5.4)
+    attention_dropout: float = 0.1  #: dropout on attention weights
+    #: "post" = LayerNorm(x + Sublayer(x)) as in §3.1; "pre" = x + Sublayer(LayerNorm(x)), with a norm after the last
+    #: layer.
     norm: Norm = "post"
-    share_embeddings: bool = True
+    share_embeddings: bool = True  #: one matrix for source, target and output projection (§3.4); otherwise three
+    #: longest source or target, in tokens, that a person may enter (sinusoids themselves have no limit).
     max_length: int = 512
     pad_id: int = 0
     unk_id: int = 1
     bos_id: int = 2
     eos_id: int = 3
+    #: layers of the decoder; None for as many as the encoder has (the paper; Marian's small models have fewer).
     num_decoder_layers: int | None = None
+    #: between both maps of the feed-forward network: max(0, x) as in §3.3, x · sigmoid(x) ("SiLU", also called swish;
+    #: Marian), or x · Φ(x) ("GELU").
     activation: Activation = "relu"
+    #: columns of sine and cosine of the same angle: adjacent as in §3.5, or all sines in the first half of the row and
+    #: all cosines in the second (Marian).
     position_layout: PositionLayout = "interleaved"
-    scale_embedding: bool = True
-    tie_output: bool = False
-    output_bias: bool = False
+    scale_embedding: bool = True  #: whether embeddings are multiplied by √d_model (§3.4)
+    tie_output: bool = False  #: with separate embeddings: whether the output projection is the target's
+    output_bias: bool = False  #: whether each token's logit has a bias (Marian's final_logits_bias)
+    #: how well a key answers a query: q · k / √d_k as in §3.2.1; without the division; vᵀ tanh(q + k) (Bahdanau et al.
+    #: 2015); or qᵀ M k (Luong et al. 2015).
     score: Score = "scaled_dot"
+    #: sinusoids as in §3.5; a row learned for each of `num_positions`; or none at all.
     positions: Positions = "sinusoidal"
-    residual: bool = True
+    residual: bool = True  #: whether a sub-layer's input is added to its output (§3.1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -246,17 +224,12 @@ class TransformerConfig(ModelConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class RecurrentConfig(ModelConfig):
-    """A GRU encoder–decoder with additive attention (Bahdanau et al. 2015).
-
-    Attributes:
-        hidden_size: n, width of the state of the decoder and of each of the encoder's two directions.
-        alignment_size: n′, width of the hidden layer that scores a state and an annotation.
-    """
+    """A GRU encoder–decoder with additive attention (Bahdanau et al. 2015)."""
 
     architecture: ClassVar[str] = "recurrent"
 
-    hidden_size: int = 128
-    alignment_size: int = 128
+    hidden_size: int = 128  #: n, width of the state of the decoder and of each of the encoder's two directions
+    alignment_size: int = 128  #: n′, width of the hidden layer that scores a state and an annotation
 
     @property
     def shapes(self) -> Mapping[str, tuple[int, int]]:
@@ -266,18 +239,14 @@ class RecurrentConfig(ModelConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class ConvolutionalConfig(ModelConfig):
-    """A convolutional encoder–decoder with an attention in every decoder layer (ConvS2S, Gehring et al. 2017).
-
-    Attributes:
-        num_layers, decoder_layers: convolutions of the encoder and of the decoder.
-        kernel_size: k, tokens that a convolution sees; odd, so that the encoder sees as many before as after.
-    """
+    """A convolutional encoder–decoder with an attention in every decoder layer (ConvS2S, Gehring et al. 2017)."""
 
     architecture: ClassVar[str] = "convolutional"
 
+    #: num_layers, decoder_layers: convolutions of the encoder and of the decoder.
     num_layers: int = 4
     decoder_layers: int = 4
-    kernel_size: int = 3
+    kernel_size: int = 3  #: k, tokens that a convolution sees; odd, so that the encoder sees as many before as after
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -46,19 +46,12 @@ MAX_VALUE: Final = 80
 
 @dataclass(frozen=True)
 class Description:
-    """A model in words and numbers.
+    """A model in words and numbers."""
 
-    Attributes:
-        rows: what a person wants to know first, as (name, value).
-        parts: part of the model → its parameters; a shared one counts once.
-        settings: of its config.json, as (name, value); empty for a checkpoint of our own.
-        lacks: one sentence for everything that cannot be shown of it.
-    """
-
-    rows: Sequence[tuple[str, str]]
-    parts: Mapping[str, int]
-    settings: Sequence[tuple[str, str]]
-    lacks: Sequence[str]
+    rows: Sequence[tuple[str, str]]  #: what a person wants to know first, as (name, value)
+    parts: Mapping[str, int]  #: part of the model → its parameters; a shared one counts once
+    settings: Sequence[tuple[str, str]]  #: of its config.json, as (name, value); empty for a checkpoint of our own
+    lacks: Sequence[str]  #: one sentence for everything that cannot be shown of it
 
 
 def describe(reader: Reader) -> Description:

@@ -18,17 +18,13 @@ Progress = Callable[[int], object]
 
 @dataclass(frozen=True)
 class Scores:
-    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made.
-
-    Attributes:
-        beam: its width; 1 is greedy.
-        sentences, cut: how many were scored, and of how many of them the end was not read, for they are too long.
-    """
+    """Corpus scores of a set: BLEU and chrF from 0 to 100, and how they were made."""
 
     bleu: float
     chrf: float
-    beam: int
+    beam: int  #: its width; 1 is greedy
     signature: str
+    #: sentences, cut: how many were scored, and of how many of them the end was not read, for they are too long.
     sentences: int
     cut: int
     seconds: float

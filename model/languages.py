@@ -16,15 +16,12 @@ _LONGEST: Final = 12
 
 @dataclass(frozen=True)
 class Offered:
-    """What may be chosen, in the tokenizer's order.
+    """What may be chosen, in the tokenizer's order."""
 
-    Attributes:
-        reads, writes: codes of languages; none where nothing is to be chosen.
-        chosen: what is read and written until somebody chooses; "" for what the text itself says, or nobody knows.
-    """
-
+    #: reads, writes: codes of languages; none where nothing is to be chosen.
     reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
+    #: what is read and written until somebody chooses; "" for what the text itself says, or nobody knows.
     chosen: tuple[str, str] = ("", "")
 
     def with_choice(self, reads: str, writes: str) -> tuple[str, str]:

@@ -12,17 +12,11 @@ from typing import Self
 
 
 class Message(str):
-    """An English sentence with the template and the values that it was made of.
+    """An English sentence with the template and the values that it was made of."""
 
-    Attributes:
-        template: the sentence with names in braces, as `str.format` reads them.
-        many: the template for any number but one; "" where the sentence counts nothing.
-        values: what stands for the names. Without any, braces in the template are braces.
-    """
-
-    template: str
-    many: str
-    values: Mapping[str, object]
+    template: str  #: the sentence with names in braces, as `str.format` reads them
+    many: str  #: the template for any number but one; "" where the sentence counts nothing
+    values: Mapping[str, object]  #: what stands for the names. Without any, braces in the template are braces.
 
     def __new__(cls, template: str, values: Mapping[str, object], many: str = "") -> Self:
         """Raises a KeyError where the template has a name without a value."""

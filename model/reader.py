@@ -24,17 +24,11 @@ from model.trace.trace import Trace
 
 @runtime_checkable
 class Reader(Protocol):
-    """A loaded model. Safe to share between threads: nothing of a run is kept on it.
+    """A loaded model. Safe to share between threads: nothing of a run is kept on it."""
 
-    Attributes:
-        name: of its folder.
-        digest: names exactly this content.
-        languages: of what it reads and of what it writes, as HTML names them; "" if nobody knows.
-    """
-
-    name: str
-    digest: str
-    languages: tuple[str, str]
+    name: str  #: of its folder
+    digest: str  #: names exactly this content
+    languages: tuple[str, str]  #: of what it reads and of what it writes, as HTML names them; "" if nobody knows
 
     @property
     def key(self) -> str:
@@ -101,13 +95,9 @@ LARGEST_ALPHA: Final = 5.0
 
 
 class Writer(Reader, Protocol):
-    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError.
+    """A `Reader` whose model writes; each method may raise what `Translator` says, or a SessionError."""
 
-    Attributes:
-        penalty: how beam search takes the length of a text into account (`model.decoding.beam.BeamRule`).
-    """
-
-    penalty: Penalty
+    penalty: Penalty  #: how beam search takes the length of a text into account (`model.decoding.beam.BeamRule`)
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -87,12 +87,9 @@ class Tokenizer:
     A piece that begins a word carries "▁" in front; a character outside the vocabulary becomes its bytes, "<0xF0>" …,
     of which one that is a whole character is spelled as that character: "(".
     Text that looks like a special token ("</s>") is read as ordinary characters.
-
-    Attributes:
-        offered: the languages that may be chosen: none of its one pair.
     """
 
-    offered: Offered = NOTHING_OFFERED
+    offered: Offered = NOTHING_OFFERED  #: the languages that may be chosen: none of its one pair
 
     def __init__(self, serialized: bytes) -> None:
         """Take the content of a SentencePiece model file.

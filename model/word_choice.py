@@ -25,17 +25,11 @@ SiteAndLayer = tuple[str, int]
 
 @dataclass(frozen=True)
 class TokenPlace:
-    """Where a model says a token.
+    """Where a model says a token."""
 
-    Attributes:
-        source: token ids that the encoder reads; none of a decoder alone.
-        target: token ids that the decoder reads; none of an encoder alone.
-        row: the row that says the token: of a decoder the last, of an encoder the one of the masked word.
-    """
-
-    source: tuple[int, ...]
-    target: tuple[int, ...]
-    row: int
+    source: tuple[int, ...]  #: token ids that the encoder reads; none of a decoder alone
+    target: tuple[int, ...]  #: token ids that the decoder reads; none of an encoder alone
+    row: int  #: the row that says the token: of a decoder the last, of an encoder the one of the masked word
 
     @property
     def length(self) -> int:
@@ -64,16 +58,11 @@ class WordChoice:
 
 @dataclass(frozen=True)
 class TextChoice:
-    """Two whole texts one of which an encoder–decoder may write.
+    """Two whole texts one of which an encoder–decoder may write."""
 
-    Attributes:
-        source: token ids that the encoder reads.
-        begin: the token that the decoder reads first.
-        right, wrong: token ids of both texts, with the one that ends them.
-    """
-
-    source: tuple[int, ...]
-    begin: int
+    source: tuple[int, ...]  #: token ids that the encoder reads
+    begin: int  #: the token that the decoder reads first
+    #: right, wrong: token ids of both texts, with the one that ends them.
     right: tuple[int, ...]
     wrong: tuple[int, ...]
 
@@ -102,13 +91,9 @@ def tokens_read(choice: Choice) -> int:
 
 @runtime_checkable
 class Chooser(Reader, Protocol):
-    """A `Reader` that says tokens, or labels, unless its abilities lack "word choice".
+    """A `Reader` that says tokens, or labels, unless its abilities lack "word choice"."""
 
-    Attributes:
-        pads: whether it reads several choices side by side, padded; else one at a time.
-    """
-
-    pads: bool
+    pads: bool  #: whether it reads several choices side by side, padded; else one at a time
 
     @property
     def vocabulary(self) -> Vocabulary:

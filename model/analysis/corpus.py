@@ -159,16 +159,11 @@ class CorpusSentence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SiteRun:
-    """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first.
+    """What the heads of all layers of one attention site computed for one sentence, those of layer 0 first."""
 
-    Attributes:
-        weights: attention weights.
-        value: each head's values; None where the model does not tell.
-        masks: which heads have which mask: layers with a window see less than others.
-    """
-
-    weights: Float[Tensor, "layer_and_head row key"]
-    value: Float[Tensor, "layer_and_head key d_v"] | None
+    weights: Float[Tensor, "layer_and_head row key"]  #: attention weights
+    value: Float[Tensor, "layer_and_head key d_v"] | None  #: each head's values; None where the model does not tell
+    #: which heads have which mask: layers with a window see less than others.
     masks: tuple[tuple[slice, Bool[Tensor, "row key"]], ...]
 
     @classmethod
@@ -206,38 +201,26 @@ def _is_plain(layer: AttentionInputs) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SentenceRun:
-    """One sentence as the model read it.
+    """One sentence as the model read it."""
 
-    Attributes:
-        number: its position among the sentences that were read, from 0.
-        source_ids: what the encoder read, with the token that ends it last; nothing of a decoder alone.
-        target_ids: what the decoder read, with the token that begins it first; nothing of an encoder alone.
-        end_token: how the token is spelled that ends a sentence; "" where none does.
-        sites: of the attention sites that the model has.
-    """
-
-    number: int
+    number: int  #: its position among the sentences that were read, from 0
     text: str
     translation: str
-    source_ids: tuple[int, ...]
+    source_ids: tuple[int, ...]  #: what the encoder read, with the token that ends it last; nothing of a decoder alone
+    #: what the decoder read, with the token that begins it first; nothing of an encoder alone.
     target_ids: tuple[int, ...]
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
-    end_token: str
-    sites: Mapping[str, SiteRun]
+    end_token: str  #: how the token is spelled that ends a sentence; "" where none does
+    sites: Mapping[str, SiteRun]  #: of the attention sites that the model has
 
 
 @dataclass(frozen=True, eq=False)
 class CorpusReading:
-    """A corpus that is being read.
+    """A corpus that is being read."""
 
-    Attributes:
-        runs: each sentence once, those of like length together; can be gone through once.
-        skipped: reason → sentences left out so far.
-    """
-
-    runs: Iterator[SentenceRun]
-    skipped: Counter[str]
+    runs: Iterator[SentenceRun]  #: each sentence once, those of like length together; can be gone through once
+    skipped: Counter[str]  #: reason → sentences left out so far
 
 
 def read_text(path: Path, limit: int | None = None) -> list[CorpusSentence]:

@@ -32,36 +32,22 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class SumAnswer:
-    """What lies nearest to a − b + c.
+    """What lies nearest to a − b + c."""
 
-    Attributes:
-        nearest: the tokens nearest to the sum, best first, with a, b and c among them.
-        rank: of the expected token, 1 for the nearest.
-        rank_without: its rank where a, b and c are left out.
-        cosine: of the expected token with the sum.
-    """
-
-    nearest: tuple[Neighbour, ...]
-    rank: int
-    rank_without: int
-    cosine: float
+    nearest: tuple[Neighbour, ...]  #: the tokens nearest to the sum, best first, with a, b and c among them
+    rank: int  #: of the expected token, 1 for the nearest
+    rank_without: int  #: its rank where a, b and c are left out
+    cosine: float  #: of the expected token with the sum
 
 
 @dataclass(frozen=True, eq=False)
 class EmbeddingSpace:
-    """The embeddings of a vocabulary, each divided by its length. float32 on the CPU.
+    """The embeddings of a vocabulary, each divided by its length. float32 on the CPU."""
 
-    Attributes:
-        tokens: in the order of their ids.
-        directions: one row a token; zero for an embedding of no length.
-        lengths: of the embeddings.
-        left_out: ids that are nobody's neighbour: special tokens, which stand for no text.
-    """
-
-    tokens: tuple[str, ...]
-    directions: Float[Tensor, "vocab d_model"]
-    lengths: Float[Tensor, "vocab"]
-    left_out: frozenset[int]
+    tokens: tuple[str, ...]  #: in the order of their ids
+    directions: Float[Tensor, "vocab d_model"]  #: one row a token; zero for an embedding of no length
+    lengths: Float[Tensor, "vocab"]  #: of the embeddings
+    left_out: frozenset[int]  #: ids that are nobody's neighbour: special tokens, which stand for no text
 
     def find(self, word: str) -> int | None:
         """The id of the one piece that is this word, which begins a word if there is such a piece; None if none is."""

@@ -47,22 +47,17 @@ class TokenPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HeadCircuits:
-    """A head, of an attention with dot products, and the tokens of its model. Tensors are float32 on the CPU.
+    """A head, of an attention with dot products, and the tokens of its model. Tensors are float32 on the CPU."""
 
-    Attributes:
-        queries, keys: W_Q and W_K of every token of the vocabulary, biases included.
-        values: W_V of every token, without its bias and that of the norm before it, which add the same whatever is
-            looked at.
-        written: what each dimension of a value adds to every token: of a decoder's head to its logit, of an encoder's
-            to the likeness with its embedding.
-        scale: 1/√d_k in the paper.
-    """
-
+    #: queries, keys: W_Q and W_K of every token of the vocabulary, biases included.
     queries: Float[Tensor, "token d_k"]
     keys: Float[Tensor, "token d_k"]
+    #: W_V of every token, without its bias and that of the norm before it, which add the same whatever is looked at.
     values: Float[Tensor, "token d_k"]
+    #: what each dimension of a value adds to every token: of a decoder's head to its logit, of an encoder's to the
+    #: likeness with its embedding.
     written: Float[Tensor, "d_k token"]
-    scale: float
+    scale: float  #: 1/√d_k in the paper
 
     def scores(self, queries: Int[Tensor, "query"], keys: Int[Tensor, "key"]) -> Float[Tensor, "query key"]:
         """The score of each of these tokens, as it looks, with each of those that it may look at."""
@@ -112,19 +107,15 @@ class HeadCircuits:
 
 @dataclass(frozen=True, eq=False)
 class _Layer:
-    """What an attention of a layer would read of every token, and by what its output is read off.
-
-    Attributes:
-        own, looked_at: every token, as it looks and as it is looked at.
-        always: what is looked at of every token alike: the bias of the norm before the attention.
-        read_off: every token's vector, with which what a head puts out is multiplied.
-    """
+    """What an attention of a layer would read of every token, and by what its output is read off."""
 
     attention: MultiHeadAttention
+    #: own, looked_at: every token, as it looks and as it is looked at.
     own: Float[Tensor, "token d_model"]
     looked_at: Float[Tensor, "token d_model"]
+    #: what is looked at of every token alike: the bias of the norm before the attention.
     always: Float[Tensor, "1 d_model"]
-    read_off: Float[Tensor, "token d_model"]
+    read_off: Float[Tensor, "token d_model"]  #: every token's vector, with which what a head puts out is multiplied
 
     def rows(self, head: int) -> slice:
         """The columns of W_Q, W_K, W_V and the rows of W_O that are a head's own."""

@@ -21,17 +21,12 @@ BEST_KNOWN = {
 
 @dataclass(frozen=True)
 class PronounScores:
-    """How often the pronouns of a translation are exactly those of the reference, in order.
-
-    Attributes:
-        right: share of the sentences (0 to 1).
-        both_right: share of minimal pairs of which both sentences are right.
-    """
+    """How often the pronouns of a translation are exactly those of the reference, in order."""
 
     cases: int
-    right: float
+    right: float  #: share of the sentences (0 to 1)
     pairs: int
-    both_right: float
+    both_right: float  #: share of minimal pairs of which both sentences are right
 
 
 @dataclass(frozen=True)
@@ -75,20 +70,13 @@ _DOUBLED: Final = ("bonbon", "purpur", "kuckuc", "barbar", "berber", "couscous",
 
 @dataclass(frozen=True)
 class CopyingScores:
-    """How often what is to be copied stands in the translation letter by letter.
-
-    Attributes:
-        copied: share of sentences in which all of it does (0 to 1).
-        kinds: share of the made-up words, names and numbers, each for itself.
-        babbling: how many translations repeat themselves.
-        failures: each sentence that was not copied or babbles, with its translation.
-    """
+    """How often what is to be copied stands in the translation letter by letter."""
 
     sentences: int
-    copied: float
-    kinds: dict[CopiedKind, float]
-    babbling: int
-    failures: tuple[tuple[str, str], ...]
+    copied: float  #: share of sentences in which all of it does (0 to 1)
+    kinds: dict[CopiedKind, float]  #: share of the made-up words, names and numbers, each for itself
+    babbling: int  #: how many translations repeat themselves
+    failures: tuple[tuple[str, str], ...]  #: each sentence that was not copied or babbles, with its translation
 
 
 def score_copying(cases: Sequence[CopyingCase], translate: Translate) -> CopyingScores:

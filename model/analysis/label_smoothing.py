@@ -12,25 +12,17 @@ from model.sequence_translator import SequenceTranslator
 
 @dataclass(frozen=True)
 class StepLoss:
-    """A step's loss against a smoothed target, and which way its gradient moves the right token's logit.
+    """A step's loss against a smoothed target, and which way its gradient moves the right token's logit."""
 
-    Attributes:
-        one_hot: −log p of the right token, in nats.
-        smoothed: cross entropy against the smoothed target, in nats.
-        least: the entropy of that target: no model can have a lower loss against it.
-        probability: p of the right token.
-        target: what the smoothed target asks for it, 1 − ε + ε / vocabulary.
-        gradient: of the smoothed loss by the right token's logit, p − target; above 0, a step of training lowers it.
-        best_margin: log of how many times the right token is likelier than any other where the loss is least;
-            infinite without smoothing.
-    """
-
-    one_hot: float
-    smoothed: float
-    least: float
-    probability: float
-    target: float
+    one_hot: float  #: −log p of the right token, in nats
+    smoothed: float  #: cross entropy against the smoothed target, in nats
+    least: float  #: the entropy of that target: no model can have a lower loss against it
+    probability: float  #: p of the right token
+    target: float  #: what the smoothed target asks for it, 1 − ε + ε / vocabulary
+    #: of the smoothed loss by the right token's logit, p − target; above 0, a step of training lowers it.
     gradient: float
+    #: log of how many times the right token is likelier than any other where the loss is least; infinite without
+    #: smoothing.
     best_margin: float
 
 

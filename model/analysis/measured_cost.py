@@ -23,17 +23,11 @@ LEAST, MOST = 3, 500
 
 @dataclass(frozen=True)
 class MeasuredCost:
-    """What one run costs.
+    """What one run costs."""
 
-    Attributes:
-        seconds: the least of its wall times, because whatever else the machine does can only add to it.
-        middle: the median of its wall times.
-        num_bytes: the most that its results held at once.
-    """
-
-    seconds: float
-    middle: float
-    num_bytes: int
+    seconds: float  #: the least of its wall times, because whatever else the machine does can only add to it
+    middle: float  #: the median of its wall times
+    num_bytes: int  #: the most that its results held at once
 
 
 def devices() -> tuple[torch.device, ...]:

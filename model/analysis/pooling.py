@@ -55,23 +55,16 @@ def pooling_weights(
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """What one width makes of the points.
-
-    Attributes:
-        queries: evenly spaced from 0 to `END`.
-        true, predicted: the curve that the values come from, and what pooling predicts, at the queries.
-        weights: of the queries.
-        row: the weights of one query that is looked at.
-        keys_used: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were.
-    """
+    """What one width makes of the points."""
 
     points: Points
-    queries: Float[Tensor, "query"]
+    queries: Float[Tensor, "query"]  #: evenly spaced from 0 to `END`
+    #: true, predicted: the curve that the values come from, and what pooling predicts, at the queries.
     true: Float[Tensor, "query"]
     predicted: Float[Tensor, "query"]
-    weights: Float[Tensor, "query key"]
-    row: Float[Tensor, "key"]
-    keys_used: float
+    weights: Float[Tensor, "query key"]  #: of the queries
+    row: Float[Tensor, "key"]  #: the weights of one query that is looked at
+    keys_used: float  #: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were
 
 
 def regression(width: float, query: float) -> Regression:

@@ -39,21 +39,16 @@ class Matched(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadDistances:
-    """How far the heads of one attention of a model are from those of another's.
+    """How far the heads of one attention of a model are from those of another's."""
 
-    Attributes:
-        first, second: the heads, in the order of rows and of columns.
-        distances: mean Jensen–Shannon divergence, in bits.
-        texts, rows: how many texts were read, and how many matched words were compared.
-        skipped: texts that one of the models refuses, or in which no word is matched.
-    """
-
+    #: first, second: the heads, in the order of rows and of columns.
     first: tuple[HeadName, ...]
     second: tuple[HeadName, ...]
-    distances: Float[Tensor, "first second"]
+    distances: Float[Tensor, "first second"]  #: mean Jensen–Shannon divergence, in bits
+    #: texts, rows: how many texts were read, and how many matched words were compared.
     texts: int
     rows: int
-    skipped: int
+    skipped: int  #: texts that one of the models refuses, or in which no word is matched
 
     def matching(self) -> list[tuple[int, int]]:
         """The one-to-one matching of heads with the least sum of distances, nearest pairs first (Kuhn 1955)."""

@@ -14,13 +14,10 @@ _RUN: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\s\u3040-
 
 @dataclass(frozen=True)
 class WordSpan:
-    """Words that both texts have, or that one has where the other has something else, or nothing.
+    """Words that both texts have, or that one has where the other has something else, or nothing."""
 
-    Attributes:
-        first, second: the words in each text, each with a space before it where it follows one there or begins the
-            text; the same words where nothing changes, empty where a text has none.
-    """
-
+    #: first, second: the words in each text, each with a space before it where it follows one there or begins the text;
+    #: the same words where nothing changes, empty where a text has none.
     first: tuple[str, ...]
     second: tuple[str, ...]
 

@@ -13,33 +13,24 @@ Stop = Literal["unbeatable", "unlikely", "full"]
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A finished translation.
+    """A finished translation."""
 
-    Attributes:
-        token_ids: without <s> and </s>.
-        log_prob: the sum of their log-probabilities, with that of </s>.
-        end: the </s> that ended it (some models have several); None at the length limit.
-    """
-
-    token_ids: list[int]
-    log_prob: float
-    end: int | None = None
+    token_ids: list[int]  #: without <s> and </s>
+    log_prob: float  #: the sum of their log-probabilities, with that of </s>
+    end: int | None = None  #: the </s> that ended it (some models have several); None at the length limit
 
 
 @dataclass(frozen=True)
 class BeamRule:
-    """How finished hypotheses are compared, and when a search is over.
+    """How finished hypotheses are compared, and when a search is over."""
 
-    Attributes:
-        penalty: what a log-probability is divided by. "wu": ((5 + n) / 6)^α (Wu et al. 2016, eq. 14; §6.1), where n is
-            the number of tokens with </s>, counted for a hypothesis without it, too. "power": n^α, where n is the
-            number of tokens that were written (transformers' `length_penalty`).
-        stop: a search over as many finished hypotheses as it is wide ends "unbeatable": when no living one can still
-            beat the worst of them, however long it grows (transformers' `early_stopping="never"`); "unlikely": when
-            none beats it at its present length (`False`, the default there); "full": at once (`True`).
-    """
-
+    #: what a log-probability is divided by. "wu": ((5 + n) / 6)^α (Wu et al. 2016, eq. 14; §6.1), where n is the number
+    #: of tokens with </s>, counted for a hypothesis without it, too. "power": n^α, where n is the number of tokens that
+    #: were written (transformers' `length_penalty`).
     penalty: Penalty = "wu"
+    #: a search over as many finished hypotheses as it is wide ends "unbeatable": when no living one can still beat the
+    #: worst of them, however long it grows (transformers' `early_stopping="never"`); "unlikely": when none beats it at
+    #: its present length (`False`, the default there); "full": at once (`True`).
     stop: Stop = "unbeatable"
 
     def divisor(self, length: int, alpha: float) -> float:
@@ -67,19 +58,12 @@ class Living(NamedTuple):
 
 
 class BeamStep(NamedTuple):
-    """What a step of the search over one sentence decided.
+    """What a step of the search over one sentence decided."""
 
-    Attributes:
-        candidates: the continuations that were compared, best first.
-        kept: indices of those candidates that live on, best first.
-        ended: indices of those that are finished.
-        finished: the best finished hypotheses after this step, best first.
-    """
-
-    candidates: list[Candidate]
-    kept: list[int]
-    ended: list[int]
-    finished: list[Hypothesis]
+    candidates: list[Candidate]  #: the continuations that were compared, best first
+    kept: list[int]  #: indices of those candidates that live on, best first
+    ended: list[int]  #: indices of those that are finished
+    finished: list[Hypothesis]  #: the best finished hypotheses after this step, best first
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -89,25 +73,16 @@ def length_penalty(length: int, alpha: float) -> float:
 
 @dataclass(frozen=True)
 class SentenceBeam:
-    """Beam search over one sentence, between two steps.
+    """Beam search over one sentence, between two steps."""
 
-    Attributes:
-        limit: longest translation.
-        width: hypotheses of each kind.
-        alpha: exponent of the length penalty.
-        rule: how finished hypotheses are compared, and when the search is over.
-        living: by log-probability, best first; empty when the search is over.
-        finished: by log-probability / length penalty, best first.
-        steps: the decisions so far.
-    """
-
-    limit: int
-    width: int
-    alpha: float
+    limit: int  #: longest translation
+    width: int  #: hypotheses of each kind
+    alpha: float  #: exponent of the length penalty
+    #: by log-probability, best first; empty when the search is over.
     living: list[Living] = field(default_factory=lambda: [Living([], 0.0, 0)])
-    finished: list[Hypothesis] = field(default_factory=list)
-    steps: tuple[BeamStep, ...] = ()
-    rule: BeamRule = PAPER
+    finished: list[Hypothesis] = field(default_factory=list)  #: by log-probability / length penalty, best first
+    steps: tuple[BeamStep, ...] = ()  #: the decisions so far
+    rule: BeamRule = PAPER  #: how finished hypotheses are compared, and when the search is over
 
     def extended(self, candidates: list[Candidate], eos_ids: Collection[int]) -> "SentenceBeam":
         """The search after a step with the 2 · width best candidates (best first).
@@ -164,58 +139,43 @@ Fate = Literal["continued", "finished", "length limit", "outranked", "outscored"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BeamNode:
-    """A hypothesis: a token after those of its ancestors.
+    """A hypothesis: a token after those of its ancestors."""
 
-    Attributes:
-        index: in `BeamTree.nodes`.
-        parent: the node before it; None for the root, which is <s>.
-        token_id, token: its last token.
-        step: the step that compared it, from 0 (the target row that emitted the token); −1 for the root.
-        rank: among the candidates of its step, from 0.
-        log_prob: of the token given its ancestors, in nats: the difference of two sums, so exact to their rounding.
-        total: of the whole hypothesis, in nats.
-        row: which row of the batch read its token in step `step + 1`, that is its true beam index; None if none did.
-        fate: what became of it:
-            "continued": at least one continuation was kept or finished;
-            "finished": it ended with </s>, and is one of the hypotheses that the search returned;
-            "length limit": it is as long as a translation may be, was finished there, and was returned;
-            "outranked": it was not among the best of its step (`fate_step` is `step`), or it was, but none of its
-                continuations (`fate_step` is `step + 1`);
-            "outscored": it was finished, with or without </s>, but so were `width` others with better scores;
-            "search over": it lived when the search stopped, because it could not reach the finished ones any more.
-        fate_step: the step that decided so.
-        score: total / length penalty if it was finished, else None.
-    """
-
-    index: int
-    parent: int | None
+    index: int  #: in `BeamTree.nodes`
+    parent: int | None  #: the node before it; None for the root, which is <s>
+    #: token_id, token: its last token.
     token_id: int
     token: str
-    step: int
-    rank: int
+    step: int  #: the step that compared it, from 0 (the target row that emitted the token); −1 for the root
+    rank: int  #: among the candidates of its step, from 0
+    #: of the token given its ancestors, in nats: the difference of two sums, so exact to their rounding.
     log_prob: float
-    total: float
+    total: float  #: of the whole hypothesis, in nats
+    #: which row of the batch read its token in step `step + 1`, that is its true beam index; None if none did.
     row: int | None
+    #: what became of it:
+    #: "continued": at least one continuation was kept or finished;
+    #: "finished": it ended with </s>, and is one of the hypotheses that the search returned;
+    #: "length limit": it is as long as a translation may be, was finished there, and was returned;
+    #: "outranked": it was not among the best of its step (`fate_step` is `step`), or it was, but none of its
+    #:     continuations (`fate_step` is `step + 1`);
+    #: "outscored": it was finished, with or without </s>, but so were `width` others with better scores;
+    #: "search over": it lived when the search stopped, because it could not reach the finished ones any more.
     fate: Fate
-    fate_step: int
-    score: float | None
+    fate_step: int  #: the step that decided so
+    score: float | None  #: total / length penalty if it was finished, else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class BeamTree:
-    """Everything that one beam search compared.
+    """Everything that one beam search compared."""
 
-    Attributes:
-        width, alpha, rule, limit: of the `SentenceBeam`.
-        nodes: the root, then step by step the 2 · `width` best continuations, best first.
-        hypotheses: the nodes of the hypotheses that the search returned, best score first.
-    """
-
+    #: width, alpha, rule, limit: of the `SentenceBeam`.
     width: int
     alpha: float
     limit: int
-    nodes: tuple[BeamNode, ...]
-    hypotheses: tuple[int, ...]
+    nodes: tuple[BeamNode, ...]  #: the root, then step by step the 2 · `width` best continuations, best first
+    hypotheses: tuple[int, ...]  #: the nodes of the hypotheses that the search returned, best score first
     rule: BeamRule = PAPER
 
     @property

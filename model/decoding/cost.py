@@ -10,23 +10,14 @@ from model.config import TransformerConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """Multiply-adds (one product added to a sum; two floating-point operations) by part, all layers together.
+    """Multiply-adds (one product added to a sum; two floating-point operations) by part, all layers together."""
 
-    Attributes:
-        self_projections: W_Q, W_K, W_V and W_O of the self attention (§3.2.2).
-        self_attention: QKᵀ and weights · V among target rows (§3.2.1).
-        cross_projections: W_Q and W_O of the cross attention; W_K and W_V of the memory where they are computed.
-        cross_attention: QKᵀ and weights · V between target rows and the memory.
-        feed_forward: W_1 and W_2 (§3.3).
-        output_projection: logits of the one row that says what comes next.
-    """
-
-    self_projections: int
-    self_attention: int
-    cross_projections: int
-    cross_attention: int
-    feed_forward: int
-    output_projection: int
+    self_projections: int  #: W_Q, W_K, W_V and W_O of the self attention (§3.2.2)
+    self_attention: int  #: QKᵀ and weights · V among target rows (§3.2.1)
+    cross_projections: int  #: W_Q and W_O of the cross attention; W_K and W_V of the memory where they are computed
+    cross_attention: int  #: QKᵀ and weights · V between target rows and the memory
+    feed_forward: int  #: W_1 and W_2 (§3.3)
+    output_projection: int  #: logits of the one row that says what comes next
 
     @property
     def total(self) -> int:
@@ -36,53 +27,35 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecoderSizes:
-    """The multiply-adds of a decoder by what they grow with, and the numbers that it caches; all layers together.
+    """The multiply-adds of a decoder by what they grow with, and the numbers that it caches; all layers together."""
 
-    Attributes:
-        self_row: of W_Q, W_K, W_V and W_O of the self-attention, for each row that is computed.
-        self_pair: of QKᵀ and weights · V, for each row and each key that it attends to.
-        cross_row, cross_memory: of W_Q and W_O of the cross-attention, for each row, and of W_K and W_V, for each row
-            of the memory; 0 without an encoder.
-        cross_pair: as `self_pair`, for each row and each row of the memory.
-        score_row: what a bilinear score takes more in each attention, for each row; 0 of dot products.
-        feed_forward_row: of W_1 and W_2, for each row.
-        output: of the output projection, for the one row that says what comes next.
-        self_numbers, cross_numbers: keys and values that are cached for each target row and each row of the memory.
-    """
-
-    self_row: int
-    self_pair: int
+    self_row: int  #: of W_Q, W_K, W_V and W_O of the self-attention, for each row that is computed
+    self_pair: int  #: of QKᵀ and weights · V, for each row and each key that it attends to
+    #: cross_row, cross_memory: of W_Q and W_O of the cross-attention, for each row, and of W_K and W_V, for each row of
+    #: the memory; 0 without an encoder.
     cross_row: int = 0
     cross_memory: int = 0
-    cross_pair: int = 0
-    score_row: int = 0
-    feed_forward_row: int
-    output: int
+    cross_pair: int = 0  #: as `self_pair`, for each row and each row of the memory
+    score_row: int = 0  #: what a bilinear score takes more in each attention, for each row; 0 of dot products
+    feed_forward_row: int  #: of W_1 and W_2, for each row
+    output: int  #: of the output projection, for the one row that says what comes next
+    #: self_numbers, cross_numbers: keys and values that are cached for each target row and each row of the memory.
     self_numbers: int
     cross_numbers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCost:
-    """The cost of one decoding step of one sentence; an encoder has run before.
+    """The cost of one decoding step of one sentence; an encoder has run before."""
 
-    Attributes:
-        new_target_rows: target rows computed in this step: 1, and in the first all that the decoder is given.
-        reused_target_rows: target rows whose keys and values the cache holds, in every layer.
-        new_source_rows: rows of the memory whose keys and values are computed in this step: all in step 0, then none.
-        reused_source_rows: rows of the memory whose keys and values the cache holds, in every layer.
-        reused_numbers: all numbers read from the cache: keys and values of each reused row and layer.
-        cached: what the step computes with the cache.
-        recomputed: what it would compute if the decoder read the whole prefix again.
-    """
-
-    new_target_rows: int
-    reused_target_rows: int
+    new_target_rows: int  #: target rows computed in this step: 1, and in the first all that the decoder is given
+    reused_target_rows: int  #: target rows whose keys and values the cache holds, in every layer
+    #: rows of the memory whose keys and values are computed in this step: all in step 0, then none.
     new_source_rows: int
-    reused_source_rows: int
-    reused_numbers: int
-    cached: Work
-    recomputed: Work
+    reused_source_rows: int  #: rows of the memory whose keys and values the cache holds, in every layer
+    reused_numbers: int  #: all numbers read from the cache: keys and values of each reused row and layer
+    cached: Work  #: what the step computes with the cache
+    recomputed: Work  #: what it would compute if the decoder read the whole prefix again
 
     @property
     def saved(self) -> int:
@@ -158,27 +131,18 @@ def _work(sizes: DecoderSizes, source_length: int, keys: int, *, new_rows: int, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterCounts:
-    """Parameters of a model by part, all layers of a stack together.
+    """Parameters of a model by part, all layers of a stack together."""
 
-    Attributes:
-        embedding: source and target embeddings and output projection: a single matrix if they are shared (§3.4), else
-            three, or two where only the output is tied; and the output's bias and the learned positions, if any.
-        encoder_self_attention: W_Q, W_K, W_V and W_O of the encoder (§3.2.2), with biases, and what scores have
-            learned.
-        encoder_feed_forward: W_1 and W_2 of the encoder (§3.3), with biases.
-        decoder_self_attention: as in the encoder.
-        cross_attention: the same four matrices once more, for attention to the encoder's memory.
-        decoder_feed_forward: as in the encoder.
-        norms: gain and bias of every layer norm.
-    """
-
+    #: source and target embeddings and output projection: a single matrix if they are shared (§3.4), else three, or two
+    #: where only the output is tied; and the output's bias and the learned positions, if any.
     embedding: int
+    #: W_Q, W_K, W_V and W_O of the encoder (§3.2.2), with biases, and what scores have learned.
     encoder_self_attention: int
-    encoder_feed_forward: int
-    decoder_self_attention: int
-    cross_attention: int
-    decoder_feed_forward: int
-    norms: int
+    encoder_feed_forward: int  #: W_1 and W_2 of the encoder (§3.3), with biases
+    decoder_self_attention: int  #: as in the encoder
+    cross_attention: int  #: the same four matrices once more, for attention to the encoder's memory
+    decoder_feed_forward: int  #: as in the encoder
+    norms: int  #: gain and bias of every layer norm
 
     @property
     def total(self) -> int:

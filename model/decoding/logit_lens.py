@@ -63,24 +63,19 @@ class LogitLens:
 
     Level 0 is what the first layer reads (embedding plus position; with shared embeddings mostly the token itself),
     level n the output of layer n − 1; the last level is the model's own prediction.
-
-    Attributes:
-        chosen_ids, chosen_tokens: per row, the token that really follows.
-        token_ids, tokens: the most probable tokens, best first.
-        probabilities: of these tokens.
-        chosen_probabilities: of the token that really follows.
-        chosen_ranks: its rank, 1 for the most probable; equally probable tokens share the better rank.
-        entropy: of the whole distribution, in nats.
     """
 
+    #: chosen_ids, chosen_tokens: per row, the token that really follows.
     chosen_ids: tuple[int, ...]
     chosen_tokens: tuple[str, ...]
+    #: token_ids, tokens: the most probable tokens, best first.
     token_ids: Int[Tensor, "level row top"]
     tokens: tuple[tuple[tuple[str, ...], ...], ...]
-    probabilities: Float[Tensor, "level row top"]
-    chosen_probabilities: Float[Tensor, "level row"]
+    probabilities: Float[Tensor, "level row top"]  #: of these tokens
+    chosen_probabilities: Float[Tensor, "level row"]  #: of the token that really follows
+    #: its rank, 1 for the most probable; equally probable tokens share the better rank.
     chosen_ranks: Int[Tensor, "level row"]
-    entropy: Float[Tensor, "level row"]
+    entropy: Float[Tensor, "level row"]  #: of the whole distribution, in nats
 
 
 def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int) -> LogitLens:

@@ -25,16 +25,13 @@ class Sampling:
     """How a distribution is changed before a token is drawn from it. The defaults change nothing.
 
     Raises a ConfigError if a value is out of range.
-
-    Attributes:
-        temperature: what the logits are divided by; below 1 the likely tokens gain, above 1 the unlikely ones do.
-        top_k: only this many of the most probable tokens may be drawn; None for all.
-        top_p: only the fewest most probable tokens that together hold at least this much of the probability left by
-            temperature and top_k may be drawn (Holtzman et al. 2020, §3.1); 1 for all.
     """
 
+    #: what the logits are divided by; below 1 the likely tokens gain, above 1 the unlikely ones do.
     temperature: float = 1.0
-    top_k: int | None = None
+    top_k: int | None = None  #: only this many of the most probable tokens may be drawn; None for all
+    #: only the fewest most probable tokens that together hold at least this much of the probability left by temperature
+    #: and top_k may be drawn (Holtzman et al. 2020, §3.1); 1 for all.
     top_p: float = 1.0
 
     def __post_init__(self) -> None:
@@ -131,17 +128,12 @@ MOST_SAMPLES: Final = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """A translation that was drawn.
+    """A translation that was drawn."""
 
-    Attributes:
-        token_ids: what was written, </s> last unless the length limit came first.
-        log_probs: of each of these tokens given those before it, in nats, under the model's own distribution.
-        filtered_log_probs: the same under the distribution that it was drawn from.
-    """
-
-    token_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]  #: what was written, </s> last unless the length limit came first
+    #: of each of these tokens given those before it, in nats, under the model's own distribution.
     log_probs: tuple[float, ...]
-    filtered_log_probs: tuple[float, ...]
+    filtered_log_probs: tuple[float, ...]  #: the same under the distribution that it was drawn from
 
     @property
     def log_prob(self) -> float:

@@ -138,24 +138,16 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class BatchMasks:
-    """Masks of several sentences in one batch, as the model used them; True = may attend.
+    """Masks of several sentences in one batch, as the model used them; True = may attend."""
 
-    Attributes:
-        source_tokens, target_tokens: per sentence, padded with "<pad>" to the longest.
-        encoder_self: source padding [batch, query, key].
-        decoder_self: causal and target padding [batch, query, key].
-        decoder_cross: source padding, for target rows [batch, query, key].
-        causal: the causal part of `decoder_self` alone [query, key].
-        target_padding: its padding part alone [batch, query, key].
-    """
-
+    #: source_tokens, target_tokens: per sentence, padded with "<pad>" to the longest.
     source_tokens: tuple[tuple[str, ...], ...]
     target_tokens: tuple[tuple[str, ...], ...]
-    encoder_self: BoolArray
-    decoder_self: BoolArray
-    decoder_cross: BoolArray
-    causal: BoolArray
-    target_padding: BoolArray
+    encoder_self: BoolArray  #: source padding [batch, query, key]
+    decoder_self: BoolArray  #: causal and target padding [batch, query, key]
+    decoder_cross: BoolArray  #: source padding, for target rows [batch, query, key]
+    causal: BoolArray  #: the causal part of `decoder_self` alone [query, key]
+    target_padding: BoolArray  #: its padding part alone [batch, query, key]
 
 
 @torch.inference_mode()

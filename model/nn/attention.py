@@ -93,30 +93,26 @@ def entropy_bits(weights: Float[Tensor, "*row key"]) -> Float[Tensor, "*row"]:
 class AttentionInputs:
     """All that an attention site of a layer computed its weights from, for one sentence.
 
-    Attributes:
-        key: [kv_head, key, d_k]; with fewer key/value heads than query heads, each serves a group of query heads.
-        score: what is scaled, see `attention_weights`.
-        bias: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how
-            far apart query and key are, so that nothing query × key is held.
-        softcap: bounds the scaled scores, see `attention_weights`.
-        sinks: a logit per head that takes weight from all keys, see `attention_weights`.
-        edits: what was done to the scores of its heads, in this order; what is derived is what the model used.
-        log_sums: lse_i = log Σ_j exp(s_ij) of each row, where the pass told them (`with_log_sums`). `replace` forgets
-            them: they are those of these scores alone.
-
     Everything derived is float32, for the requested heads and query rows; nothing n × n is kept.
     """
 
     query: Float[Tensor, "head query d_k"]
+    #: [kv_head, key, d_k]; with fewer key/value heads than query heads, each serves a group of query heads.
     key: Float[Tensor, "kv_head key d_k"]
     value: Float[Tensor, "kv_head key d_v"]
     mask: AttentionMask
     scale: float
-    score: ScoreFunction = DOT_PRODUCT
+    score: ScoreFunction = DOT_PRODUCT  #: what is scaled, see `attention_weights`
+    #: added to the scaled scores, broadcastable to [head, query, key]; a `DistanceBias` where it depends on how far
+    #: apart query and key are, so that nothing query × key is held.
     bias: Float[Tensor, "..."] | DistanceBias | None = None
-    softcap: float | None = None
+    softcap: float | None = None  #: bounds the scaled scores, see `attention_weights`
+    #: a logit per head that takes weight from all keys, see `attention_weights`.
     sinks: Float[Tensor, "head"] | None = None
+    #: what was done to the scores of its heads, in this order; what is derived is what the model used.
     edits: tuple[HeadEdit, ...] = ()
+    #: lse_i = log Σ_j exp(s_ij) of each row, where the pass told them (`with_log_sums`). `replace` forgets them: they
+    #: are those of these scores alone.
     log_sums: Float[Tensor, "head query"] | None = field(default=None, init=False)
 
     def with_log_sums(self, sums: Float[Tensor, "head query"] | None) -> "AttentionInputs":

@@ -46,14 +46,10 @@ class SilenceHeads:
 
 @dataclass(frozen=True)
 class FromRow:
-    """One function for the rows before a row, another from it on, where the decoder runs row by row.
+    """One function for the rows before a row, another from it on, where the decoder runs row by row."""
 
-    Attributes:
-        row: the first one for `after`.
-        before, after: None leaves the value as it is.
-    """
-
-    row: int
+    row: int  #: the first one for `after`
+    #: before, after: None leaves the value as it is.
     before: Edit | None
     after: Edit | None
 

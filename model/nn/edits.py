@@ -23,20 +23,15 @@ from model.errors import EditError
 
 @dataclass(frozen=True)
 class HeadEdit(ABC):
-    """A change to the scores of one head. Raises an EditError if both `row` and `since` are set.
+    """A change to the scores of one head. Raises an EditError if both `row` and `since` are set."""
 
-    Attributes:
-        site: "encoder.self", "decoder.self" or "decoder.cross".
-        layer, head: from 0.
-        row: the only query row it acts on (row i of the decoder reads target token i); None for every row.
-        since: the first query row it acts on, where `row` is None.
-    """
-
-    site: str
+    site: str  #: "encoder.self", "decoder.self" or "decoder.cross"
+    #: layer, head: from 0.
     layer: int
     head: int
+    #: the only query row it acts on (row i of the decoder reads target token i); None for every row.
     row: int | None = field(default=None, kw_only=True)
-    since: int = field(default=0, kw_only=True)
+    since: int = field(default=0, kw_only=True)  #: the first query row it acts on, where `row` is None
 
     def __post_init__(self) -> None:
         if self.row is not None and self.since:

@@ -71,30 +71,20 @@ class DecoderCache:
 
 @dataclass(frozen=True, eq=False)
 class DecoderInputs:
-    """What every layer of a decoder can read beside the output of the layer below.
+    """What every layer of a decoder can read beside the output of the layer below."""
 
-    Attributes:
-        embedded: the target tokens of this call.
-        memory: what the encoder put out.
-        target_mask, memory_mask: which target rows and which rows of the memory a row may attend to.
-    """
-
-    embedded: Float[Tensor, "batch target d_model"]
-    memory: Float[Tensor, "batch source width"]
+    embedded: Float[Tensor, "batch target d_model"]  #: the target tokens of this call
+    memory: Float[Tensor, "batch source width"]  #: what the encoder put out
+    #: target_mask, memory_mask: which target rows and which rows of the memory a row may attend to.
     target_mask: AttentionMask
     memory_mask: AttentionMask
 
 
 class Decoder(nn.Module):
-    """Layers over the embedded target rows and the memory.
+    """Layers over the embedded target rows and the memory."""
 
-    Attributes:
-        embedding: called with token ids and the position of the first.
-        layers: called with rows, `DecoderInputs` and a `LayerCache` or None.
-    """
-
-    embedding: nn.Module
-    layers: nn.ModuleList
+    embedding: nn.Module  #: called with token ids and the position of the first
+    layers: nn.ModuleList  #: called with rows, `DecoderInputs` and a `LayerCache` or None
 
     def forward(
         self,
@@ -130,19 +120,13 @@ class Decoder(nn.Module):
 
 
 class EncoderDecoder(nn.Module, ABC):
-    """A model that reads a source and says, after each target row, which token follows.
+    """A model that reads a source and says, after each target row, which token follows."""
 
-    Attributes:
-        config: its hyperparameters.
-        encoder: called with a source and its padding.
-        decoder: called with target rows, the memory, the padding of source and target, and a cache from `new_cache`.
-        projection: from the decoder's output to logits.
-    """
-
-    config: ModelConfig
-    encoder: nn.Module
+    config: ModelConfig  #: its hyperparameters
+    encoder: nn.Module  #: called with a source and its padding
+    #: called with target rows, the memory, the padding of source and target, and a cache from `new_cache`.
     decoder: Decoder
-    projection: nn.Linear
+    projection: nn.Linear  #: from the decoder's output to logits
 
     def encode(
         self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None

@@ -46,18 +46,13 @@ NEVER_RECORDED = frozenset({"hook_skip", "hook_norm"})
 
 @dataclass(frozen=True)
 class Listener:
-    """What a run records and changes at hook points.
+    """What a run records and changes at hook points."""
 
-    Attributes:
-        record: last parts of the names to record, such as "hook_query".
-        edits: full hook name → function that replaces the value.
-        recorded: full hook name → values in the order of their computation.
-        counts: what a model of `transformers` has computed of its pass, by its modules and sites.
-    """
-
-    record: frozenset[str] = frozenset()
-    edits: Mapping[str, Edit] = field(default_factory=dict)
+    record: frozenset[str] = frozenset()  #: last parts of the names to record, such as "hook_query"
+    edits: Mapping[str, Edit] = field(default_factory=dict)  #: full hook name → function that replaces the value
+    #: full hook name → values in the order of their computation.
     recorded: dict[str, list[Any]] = field(default_factory=dict)
+    #: what a model of `transformers` has computed of its pass, by its modules and sites.
     counts: dict[Any, int] = field(default_factory=dict)
 
     def visit(self, name: str, kind: str, value: T) -> T:

@@ -16,27 +16,22 @@ Rows = slice | list[int]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AttentionMask:
-    """The mask of one attention site.
-
-    Attributes:
-        key_padding: bool [batch, key], True where the key is a real token; None if all are.
-        causal: whether query row i, at key position `first_query + i`, sees only keys up to itself (§3.2.3).
-        first_query: position of row 0 among the keys; above 0 when earlier rows were computed before and cached.
-        window: a query sees no key this many positions away, or more; None if distance forbids nothing.
-        chunk: positions are cut into chunks of this many, and a query sees only keys of its own; None if they are not.
-        explicit: a mask that follows no rule; the only case in which query × key booleans are stored.
-        device: of the rows; that of the key padding if there is one.
-    """
+    """The mask of one attention site."""
 
     num_queries: int
     num_keys: int
+    #: bool [batch, key], True where the key is a real token; None if all are.
     key_padding: Bool[Tensor, "batch key"] | None = None
+    #: whether query row i, at key position `first_query + i`, sees only keys up to itself (§3.2.3).
     causal: bool = False
-    first_query: int = 0
+    first_query: int = 0  #: position of row 0 among the keys; above 0 when earlier rows were computed before and cached
+    #: a query sees no key this many positions away, or more; None if distance forbids nothing.
     window: int | None = None
+    #: positions are cut into chunks of this many, and a query sees only keys of its own; None if they are not.
     chunk: int | None = None
+    #: a mask that follows no rule; the only case in which query × key booleans are stored.
     explicit: Bool[Tensor, "batch query key"] | None = None
-    device: torch.device | None = None
+    device: torch.device | None = None  #: of the rows; that of the key padding if there is one
 
     def rows(self, rows: Rows = slice(None), columns: slice = slice(None)) -> Bool[Tensor, "batch row column"]:
         """These rows of these keys as booleans; batch is 1 where no key is padding."""

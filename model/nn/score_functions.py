@@ -186,15 +186,11 @@ ROWS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False)
 class DistanceBias:
-    """bias[head, query i, key j] = table[head, j − i + num_queries − 1].
+    """bias[head, query i, key j] = table[head, j − i + num_queries − 1]."""
 
-    Attributes:
-        table: from the key farthest before its query (the last query's first key) to the one farthest behind.
-        num_queries: rows.
-    """
-
+    #: from the key farthest before its query (the last query's first key) to the one farthest behind.
     table: Float[Tensor, "head distance"]
-    num_queries: int
+    num_queries: int  #: rows
 
     @property
     def num_keys(self) -> int:

@@ -24,15 +24,10 @@ _BEGINS: Final = (WORD_BEGIN, LINE_END)
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a matrix.
+    """One side of a matrix."""
 
-    Attributes:
-        labels: of the rows or columns.
-        groups: for each label, the positions of its tokens, ascending.
-    """
-
-    labels: tuple[str, ...]
-    groups: tuple[tuple[int, ...], ...]
+    labels: tuple[str, ...]  #: of the rows or columns
+    groups: tuple[tuple[int, ...], ...]  #: for each label, the positions of its tokens, ascending
 
     def without_special_tokens(self, special: Collection[str] = SPECIAL_TOKENS) -> "Axis":
         """The same axis without special tokens."""

@@ -31,18 +31,13 @@ HEADS_AT_ONCE: Final = 2
 
 @dataclass(frozen=True, eq=False)
 class PooledWeights:
-    """The largest weight of every block of rows × columns, for each head.
+    """The largest weight of every block of rows × columns, for each head."""
 
-    Attributes:
-        maxima: the weights.
-        down, across: its row and column within the block; of equal ones the first column, and in it the first row.
-        log_sums: lse_i of the rows of all blocks, as `log_sum_exp`.
-    """
-
-    maxima: Float[Tensor, "head block_row block_column"]
+    maxima: Float[Tensor, "head block_row block_column"]  #: the weights
+    #: down, across: its row and column within the block; of equal ones the first column, and in it the first row.
     down: Int[Tensor, "head block_row block_column"]
     across: Int[Tensor, "head block_row block_column"]
-    log_sums: Float[Tensor, "head row"]
+    log_sums: Float[Tensor, "head row"]  #: lse_i of the rows of all blocks, as `log_sum_exp`
 
 
 def row_slices(start: int, stop: int, values_a_row: int) -> Iterator[slice]:

@@ -82,22 +82,15 @@ class Candidates(Sequence[Candidate]):
 
 @dataclass(frozen=True, slots=True)
 class DecodingStep:
-    """One emitted token.
+    """One emitted token."""
 
-    Attributes:
-        index: target row, from 0; row i reads `target_tokens[i]` and emits this token.
-        token_id, token: the token chosen (by the model, or forced).
-        log_prob: its log-probability, in nats.
-        entropy: of the whole distribution, in nats.
-        candidates: the most probable tokens, best first.
-    """
-
-    index: int
+    index: int  #: target row, from 0; row i reads `target_tokens[i]` and emits this token
+    #: token_id, token: the token chosen (by the model, or forced).
     token_id: int
     token: str
-    log_prob: float
-    entropy: float
-    candidates: Sequence[Candidate]
+    log_prob: float  #: its log-probability, in nats
+    entropy: float  #: of the whole distribution, in nats
+    candidates: Sequence[Candidate]  #: the most probable tokens, best first
 
     def as_fields(self) -> dict[str, Any]:
         """Everything as JSON has it."""
@@ -175,18 +168,13 @@ _NARROWEST, _GROWTH, _FARTHEST = 0.01, 0.03, 250.0
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spread:
-    """The distributions of all steps. All tensors are on the CPU.
+    """The distributions of all steps. All tensors are on the CPU."""
 
-    Attributes:
-        best: the highest log-probabilities (nats), descending; the whole vocabulary if it is no larger than that.
-        counts: of the other tokens in each bin, best bin first; without those of probability 0.
-        centres: mean log-probability of each bin's tokens, 0 where there are none.
-        chosen_ranks: of the token that each step wrote, 1 for the best; equally probable tokens share the better rank.
-    """
-
+    #: the highest log-probabilities (nats), descending; the whole vocabulary if it is no larger than that.
     best: Float[Tensor, "step best"]
-    counts: Int[Tensor, "step bin"]
-    centres: Float[Tensor, "step bin"]
+    counts: Int[Tensor, "step bin"]  #: of the other tokens in each bin, best bin first; without those of probability 0
+    centres: Float[Tensor, "step bin"]  #: mean log-probability of each bin's tokens, 0 where there are none
+    #: of the token that each step wrote, 1 for the best; equally probable tokens share the better rank.
     chosen_ranks: Int[Tensor, "step"]
 
 

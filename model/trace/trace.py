@@ -37,18 +37,14 @@ from model.trace.steps import DecodingStep, Spread
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Picture:
-    """What the model saw, and the grid of its patches.
+    """What the model saw, and the grid of its patches."""
 
-    Attributes:
-        pixels: the picture as the model got it, resized, before its colours were normalised.
-        rows, columns: of patches.
-        first_patch: position of the first patch among the tokens; special tokens come before it.
-    """
-
+    #: the picture as the model got it, resized, before its colours were normalised.
     pixels: UInt8[Tensor, "height width 3"]
+    #: rows, columns: of patches.
     rows: int
     columns: int
-    first_patch: int
+    first_patch: int  #: position of the first patch among the tokens; special tokens come before it
 
 
 SiteLayers = Mapping[str, tuple[AttentionInputs | WeightsOnly, ...]]
@@ -70,46 +66,37 @@ class Trace:
 
     Tokens are spelled alike for every model: a piece that begins a word has "▁" in front, a byte that is no whole
     character is "<0xF0>", a special token is as its model writes it.
-
-    Attributes:
-        reader_key: of the model that ran (`model.reader.Reader.key`).
-        text: the source as typed.
-        translation: the target as text; of a decoder-only model, what follows the text.
-        source_ids, source_tokens: what the encoder read; empty without one.
-        source_names: the same tokens as their own tokenizer writes them, where that is not as above: BERT's pieces
-            with "##" in front go on with a word. A file does not hold them.
-        target_ids, target_tokens: what the decoder read; one per query row, empty without one.
-        predicted_ids, predicted_tokens: the most probable tokens after each of these rows.
-        steps: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder
-            only reads, the last step is what the model would write next; of a long one there are none, and no
-            predicted tokens either.
-        inputs: site → per layer, what its weights were computed from.
-        recorded: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras; as far
-            as the model gives them.
-        special_tokens: the tokens without text.
-        picture: what an image model read, and the grid of its patches.
-        roles: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.axes`);
-            "" for what the chat template wrote. Empty where there is no chat, or where that is not known.
-        spread: how the probability of each step was spread over the vocabulary, where only the run could tell: other
-            people's models have rules of their own for what may come. A file does not hold it.
     """
 
-    reader_key: str
-    text: str
-    translation: str = ""
+    reader_key: str  #: of the model that ran (`model.reader.Reader.key`)
+    text: str  #: the source as typed
+    translation: str = ""  #: the target as text; of a decoder-only model, what follows the text
+    #: source_ids, source_tokens: what the encoder read; empty without one.
     source_ids: tuple[int, ...] = ()
     source_tokens: tuple[str, ...] = ()
+    #: the same tokens as their own tokenizer writes them, where that is not as above: BERT's pieces with "##" in front
+    #: go on with a word. A file does not hold them.
     source_names: tuple[str, ...] = ()
+    #: target_ids, target_tokens: what the decoder read; one per query row, empty without one.
     target_ids: tuple[int, ...] = ()
     target_tokens: tuple[str, ...] = ()
+    #: predicted_ids, predicted_tokens: the most probable tokens after each of these rows.
     predicted_ids: tuple[int, ...] = ()
     predicted_tokens: tuple[str, ...] = ()
+    #: per row, the token that really follows, its probability, and the candidates. Of a text that a decoder only reads,
+    #: the last step is what the model would write next; of a long one there are none, and no predicted tokens either.
     steps: tuple[DecodingStep, ...] = ()
-    inputs: SiteLayers
+    inputs: SiteLayers  #: site → per layer, what its weights were computed from
+    #: full hook name → value without batch dimension: embeddings, positions, layer outputs, extras; as far as the model
+    #: gives them.
     recorded: Mapping[str, Tensor]
-    special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)
-    picture: Picture | None = None
+    special_tokens: frozenset[str] = frozenset(SPECIAL_TOKENS)  #: the tokens without text
+    picture: Picture | None = None  #: what an image model read, and the grid of its patches
+    #: of a text that a decoder read as a chat, whose message each target token is of (`model.trace.axes`); "" for what
+    #: the chat template wrote. Empty where there is no chat, or where that is not known.
     roles: tuple[str, ...] = ()
+    #: how the probability of each step was spread over the vocabulary, where only the run could tell: other people's
+    #: models have rules of their own for what may come. A file does not hold it.
     spread: Spread | None = None
 
     def __post_init__(self) -> None:

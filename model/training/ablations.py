@@ -56,17 +56,11 @@ SETTINGS: Final = TrainSettings(
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """A model to train.
+    """A model to train."""
 
-    Attributes:
-        what: how it differs from the full model, in a few words.
-        config: its shape.
-        settings: how it is trained.
-    """
-
-    what: Message
-    config: ModelConfig = FULL
-    settings: TrainSettings = SETTINGS
+    what: Message  #: how it differs from the full model, in a few words
+    config: ModelConfig = FULL  #: its shape
+    settings: TrainSettings = SETTINGS  #: how it is trained
 
 
 ABLATIONS: Final[Mapping[str, Preset]] = MappingProxyType(

@@ -148,20 +148,16 @@ class Batch:
     """Ids. `target_in` begins with <s>, `target_out` ends with </s>; row i of one predicts row i of the other.
 
     Of a batch that several processes share, each holds some sentences.
-
-    Attributes:
-        num_tokens: source and target tokens of the whole batch.
-        links: where “it” stands and what it stands for, a row each: sentence, token of the pronoun, first token of its
-            antecedent, and the one after its last.
-        share: how much of the whole batch's target tokens this part has; 1 for a single process.
     """
 
     source: Int[Tensor, "batch source"]
     target_in: Int[Tensor, "batch target"]
     target_out: Int[Tensor, "batch target"]
+    #: where “it” stands and what it stands for, a row each: sentence, token of the pronoun, first token of its
+    #: antecedent, and the one after its last.
     links: Int[Tensor, "link 4"]
-    num_tokens: int
-    share: float
+    num_tokens: int  #: source and target tokens of the whole batch
+    share: float  #: how much of the whole batch's target tokens this part has; 1 for a single process
 
 
 def collate(examples: Sequence[Example], config: ModelConfig, processes: Processes = ALONE) -> Batch:

@@ -53,20 +53,13 @@ class Opening:
 
 @dataclass(frozen=True)
 class Affordance:
-    """One form of what fits some kinds of things.
+    """One form of what fits some kinds of things."""
 
-    Attributes:
-        form: a key of `CONTINUATIONS`.
-        base: the English of the first form, by which combinations with nouns are held out.
-        cue: English and German.
-        object: the pronoun in German, with its preposition where it has one.
-        typical, possible: kinds of which it is said, and of which it could be said.
-    """
-
-    form: str
-    base: str
-    cue: tuple[str, str]
-    object: str
+    form: str  #: a key of `CONTINUATIONS`
+    base: str  #: the English of the first form, by which combinations with nouns are held out
+    cue: tuple[str, str]  #: English and German
+    object: str  #: the pronoun in German, with its preposition where it has one
+    #: typical, possible: kinds of which it is said, and of which it could be said.
     typical: frozenset[str]
     possible: frozenset[str]
 

@@ -75,23 +75,17 @@ _VOWELS: Final = re.compile(r"[aeiouäöüy]+", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class DictionaryNoun:
-    """A noun in both languages; a plural is "" where it has none.
+    """A noun in both languages; a plural is "" where it has none."""
 
-    Attributes:
-        english, german: singular.
-        gender: of the German noun.
-        english_plural, german_plural: as the dictionary has them.
-        support: how sure the pair is; above about 4, sentence pairs confirm it.
-        frequency: of the English word (Zipf: the logarithm of how often it comes in a billion words).
-    """
-
+    #: english, german: singular.
     english: str
     german: str
-    gender: Gender
+    gender: Gender  #: of the German noun
+    #: english_plural, german_plural: as the dictionary has them.
     english_plural: str
     german_plural: str
-    support: float
-    frequency: float = 3.0
+    support: float  #: how sure the pair is; above about 4, sentence pairs confirm it
+    frequency: float = 3.0  #: of the English word (Zipf: the logarithm of how often it comes in a billion words)
 
     @property
     def has_plural(self) -> bool:

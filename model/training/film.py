@@ -34,23 +34,17 @@ Links = tuple[tuple[int, tuple[int, ...]], ...]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FilmSentence:
-    """One sentence, read with the same translation at every frame.
+    """One sentence, read with the same translation at every frame."""
 
-    Attributes:
-        source, target: the sentence and the translation that the decoder reads.
-        source_tokens, target_tokens: what encoder and decoder read, </s> last and <s> first.
-        links: which keys of the cross-attention belong to which row, by hand.
-        translations: what the model itself wrote at each frame, greedily.
-        weights: site → [frame, layer, head, query, key], of 255.
-    """
-
+    #: source, target: the sentence and the translation that the decoder reads.
     source: str
     target: str
+    #: source_tokens, target_tokens: what encoder and decoder read, </s> last and <s> first.
     source_tokens: tuple[str, ...]
     target_tokens: tuple[str, ...]
-    links: Links
-    translations: tuple[str, ...]
-    weights: Mapping[str, Array]
+    links: Links  #: which keys of the cross-attention belong to which row, by hand
+    translations: tuple[str, ...]  #: what the model itself wrote at each frame, greedily
+    weights: Mapping[str, Array]  #: site → [frame, layer, head, query, key], of 255
 
     def frame(self, number: int, site: str) -> Array:
         """The weights of a site at a frame, [layer, head, query, key] in float32, as exact as 255 steps are."""
@@ -65,21 +59,14 @@ class FilmSentence:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Film:
-    """What a model attended to at some steps of its training.
+    """What a model attended to at some steps of its training."""
 
-    Attributes:
-        run: what was trained and how, as its configuration and settings say; a film of another run has another.
-        steps: of the frames, ascending; 0 is before the first.
-        losses: mean training loss of the steps since the frame before, in nats; NaN at step 0.
-        scores: dev set → BLEU at each frame.
-        sentences: each with its weights at every frame.
-    """
-
+    #: what was trained and how, as its configuration and settings say; a film of another run has another.
     run: Mapping[str, Any]
-    steps: tuple[int, ...]
-    losses: tuple[float, ...]
-    scores: Mapping[str, tuple[float, ...]]
-    sentences: tuple[FilmSentence, ...]
+    steps: tuple[int, ...]  #: of the frames, ascending; 0 is before the first
+    losses: tuple[float, ...]  #: mean training loss of the steps since the frame before, in nats; NaN at step 0
+    scores: Mapping[str, tuple[float, ...]]  #: dev set → BLEU at each frame
+    sentences: tuple[FilmSentence, ...]  #: each with its weights at every frame
 
     def cut(self, frames: slice) -> "Film":
         """The same with these frames only."""

@@ -34,20 +34,14 @@ UNCOUNTED = {"drink", "food", "solid"}
 
 @dataclass(frozen=True)
 class Noun:
-    """One noun in both languages.
+    """One noun in both languages."""
 
-    Attributes:
-        english: singular.
-        german, oblique: nominative, and accusative and dative.
-        gender: of the German noun.
-        head: English of the noun written by hand that a dictionary's compound ends in; “” where there is none.
-    """
-
-    english: str
+    english: str  #: singular
+    #: german, oblique: nominative, and accusative and dative.
     german: str
     oblique: str
-    gender: Gender
-    head: str = ""
+    gender: Gender  #: of the German noun
+    head: str = ""  #: English of the noun written by hand that a dictionary's compound ends in; “” where there is none
 
     def in_german(self, determiner: str, case: Case) -> str:
         """With its determiner, declined."""
@@ -101,20 +95,16 @@ SLOT = re.compile(r"\{(\w+)(?:\.(\w+))?\}")
 
 @dataclass(frozen=True)
 class Frame:
-    """A pair of templates.
+    """A pair of templates."""
 
-    Attributes:
-        name: of the frame.
-        english, german: the templates.
-        kind_a, kind_b: kinds of nouns of the candidates; with an empty `kind_b` there is one candidate.
-        about_a, about_b: cues (English, German) that make “it” mean the first or the second.
-    """
-
-    name: str
+    name: str  #: of the frame
+    #: english, german: the templates.
     english: str
     german: str
+    #: kind_a, kind_b: kinds of nouns of the candidates; with an empty `kind_b` there is one candidate.
     kind_a: str
     kind_b: str
+    #: about_a, about_b: cues (English, German) that make “it” mean the first or the second.
     about_a: tuple[tuple[str, str], ...]
     about_b: tuple[tuple[str, str], ...]
 

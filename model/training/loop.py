@@ -46,45 +46,31 @@ BOUNDS: Final[Mapping[str, WholeNumber | Number]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class TrainSettings:
-    """How a run trains; the optimizer's constants are the paper's (§5.3).
+    """How a run trains; the optimizer's constants are the paper's (§5.3)."""
 
-    Attributes:
-        steps: optimizer steps of the whole run.
-        tokens_per_batch: padded tokens of a batch, a side.
-        decay, warmup, peak: see `learning_rate`.
-        smoothing: label smoothing ε_ls.
-        clip: largest gradient norm.
-        emphasis: how often a pronoun counts, where any other token counts once.
-        taught: how often the row of an “it” whose antecedent is known counts, in the encoder head that is taught to
-            look there; 0 teaches none.
-        taught_layer, taught_head: that head of the encoder's self-attention, counted from 0.
-        consistency: how much two computations of each sentence must agree (R-Drop); 0 computes it once.
-        optimizer: of the layers' matrices, see `TrainingOptimizer`.
-        bf16: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
-        dev_every: steps between dev scores.
-        save_every: steps between states; the last `average` of them are averaged at the end.
-        average: number of states to average (paper: 5).
-        seed: of initial weights, dropout and the order of batches.
-    """
-
-    steps: int = 4_000
-    tokens_per_batch: int = 3_000
+    steps: int = 4_000  #: optimizer steps of the whole run
+    tokens_per_batch: int = 3_000  #: padded tokens of a batch, a side
+    #: decay, warmup, peak: see `learning_rate`.
     decay: Decay = "linear"
     warmup: int = 800
     peak: float = 1.2e-3
-    smoothing: float = 0.1
-    clip: float = 1.0
-    emphasis: float = 1.0
+    smoothing: float = 0.1  #: label smoothing ε_ls
+    clip: float = 1.0  #: largest gradient norm
+    emphasis: float = 1.0  #: how often a pronoun counts, where any other token counts once
+    #: how often the row of an “it” whose antecedent is known counts, in the encoder head that is taught to look there;
+    #: 0 teaches none.
     taught: float = 0.0
+    #: taught_layer, taught_head: that head of the encoder's self-attention, counted from 0.
     taught_layer: int = 0
     taught_head: int = 0
-    consistency: float = 0.0
-    optimizer: OptimizerName = "adam"
+    consistency: float = 0.0  #: how much two computations of each sentence must agree (R-Drop); 0 computes it once
+    optimizer: OptimizerName = "adam"  #: of the layers' matrices, see `TrainingOptimizer`
+    #: matrix products in bfloat16 (autocast) where the device has instructions for them, else in float32.
     bf16: bool = True
-    dev_every: int = 500
-    save_every: int = 50
-    average: int = 5
-    seed: int = 1
+    dev_every: int = 500  #: steps between dev scores
+    save_every: int = 50  #: steps between states; the last `average` of them are averaged at the end
+    average: int = 5  #: number of states to average (paper: 5)
+    seed: int = 1  #: of initial weights, dropout and the order of batches
 
     def __post_init__(self) -> None:
         for name, bounds in BOUNDS.items():

@@ -101,23 +101,14 @@ PRONOUN_PAIRS, NOUN_PAIRS, COPYING_PAIRS = 480_000, 300_000, 60_000
 
 @dataclass(frozen=True, slots=True)
 class MadeSets:
-    """Which sets are made, and from what.
+    """Which sets are made, and from what."""
 
-    Attributes:
-        shares: "pronouns", "nouns" or "copying" → its share of all tokens.
-        dictionary: the folder with the nouns; None where there are none.
-        typed: share of pairs that come once more as people type them.
-        seed: of what is drawn.
-        scored: English sentences that are never made, for translations of them are scored.
-        linked: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head.
-    """
-
-    shares: Mapping[str, float]
-    dictionary: Path | None
-    typed: float
-    seed: int
-    scored: frozenset[str]
-    linked: bool = False
+    shares: Mapping[str, float]  #: "pronouns", "nouns" or "copying" → its share of all tokens
+    dictionary: Path | None  #: the folder with the nouns; None where there are none
+    typed: float  #: share of pairs that come once more as people type them
+    seed: int  #: of what is drawn
+    scored: frozenset[str]  #: English sentences that are never made, for translations of them are scored
+    linked: bool = False  #: whether the examples of the pronoun curriculum say what “it” stands for, to teach a head
 
     def examples(self, others: Sequence[Sequence[Example]], tokenizer: Tokenizer) -> dict[str, list[Example]]:
         """Each set by its name, weighted so that it is its share of all tokens.

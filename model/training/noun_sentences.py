@@ -91,13 +91,9 @@ _TRIES: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class NounFrame:
-    """A sentence in both languages with slots for noun phrases; `{x:dat}` in German says the case.
+    """A sentence in both languages with slots for noun phrases; `{x:dat}` in German says the case."""
 
-    Attributes:
-        number: of the nouns: "s" singular, "p" plural, "b" either, "i" singular, and “it” is the first of them.
-    """
-
-    number: Number
+    number: Number  #: of the nouns: "s" singular, "p" plural, "b" either, "i" singular, and “it” is the first of them
     english: str
     german: str
 

@@ -65,14 +65,10 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
 
 class TaughtHead(NamedTuple):
-    """An encoder head that learns to look from “it” to its antecedent.
+    """An encoder head that learns to look from “it” to its antecedent."""
 
-    Attributes:
-        weight: how often such a row counts, where a token of the translation counts once.
-        layer, head: counted from 0.
-    """
-
-    weight: float
+    weight: float  #: how often such a row counts, where a token of the translation counts once
+    #: layer, head: counted from 0.
     layer: int
     head: int
 

@@ -27,17 +27,11 @@ _WORD: Final = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class SharedWords:
-    """How many words of one text another has.
+    """How many words of one text another has."""
 
-    Attributes:
-        total: words of the first.
-        shared: of these, how many the second has too, each as often as both have it.
-        in_order: of these, the most that come in the same order in both.
-    """
-
-    total: int
-    shared: int
-    in_order: int
+    total: int  #: words of the first
+    shared: int  #: of these, how many the second has too, each as often as both have it
+    in_order: int  #: of these, the most that come in the same order in both
 
 
 @dataclass(frozen=True)
@@ -113,20 +107,14 @@ def _longest_common(first: Sequence[str], second: Sequence[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class ReadBackwards:
-    """What a model makes of a sentence whose words come in reverse order.
+    """What a model makes of a sentence whose words come in reverse order."""
 
-    Attributes:
-        tokens: as they were read, the end of the sentence last.
-        difference: the largest difference of any number that the encoder puts out for a token here and in the right
-            order; nothing but rounding where order does not matter.
-        largest: the largest of these numbers in the right order, to compare that with.
-        translation: of the reversed sentence, decoded greedily.
-    """
-
-    tokens: tuple[str, ...]
+    tokens: tuple[str, ...]  #: as they were read, the end of the sentence last
+    #: the largest difference of any number that the encoder puts out for a token here and in the right order; nothing
+    #: but rounding where order does not matter.
     difference: float
-    largest: float
-    translation: str
+    largest: float  #: the largest of these numbers in the right order, to compare that with
+    translation: str  #: of the reversed sentence, decoded greedily
 
 
 @torch.inference_mode()
@@ -146,15 +134,11 @@ def read_backwards(translator: SequenceTranslator, trace: Trace) -> ReadBackward
 
 @dataclass(frozen=True, slots=True)
 class SwappedTokens:
-    """What a decoder makes of a translation in which two earlier tokens have changed places.
+    """What a decoder makes of a translation in which two earlier tokens have changed places."""
 
-    Attributes:
-        tokens: as read, after the swap.
-        differences: after each layer, the largest difference of any number of the last row, which reads the same
-            token after the same set of tokens.
-    """
-
-    tokens: tuple[str, ...]
+    tokens: tuple[str, ...]  #: as read, after the swap
+    #: after each layer, the largest difference of any number of the last row, which reads the same token after the same
+    #: set of tokens.
     differences: tuple[float, ...]
 
 

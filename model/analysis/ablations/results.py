@@ -34,34 +34,23 @@ class SetScore:
 
 @dataclass(frozen=True)
 class RunResult:
-    """One trained model.
+    """One trained model."""
 
-    Attributes:
-        preset, seed: which.
-        digest: of its checkpoint.
-        parameters: how many it has.
-        loss: the last training loss that its log has, in nats.
-        scores: one for each dev set.
-    """
-
+    #: preset, seed: which.
     preset: str
     seed: int
-    digest: str
-    parameters: int
-    loss: float
-    scores: tuple[SetScore, ...]
+    digest: str  #: of its checkpoint
+    parameters: int  #: how many it has
+    loss: float  #: the last training loss that its log has, in nats
+    scores: tuple[SetScore, ...]  #: one for each dev set
 
 
 @dataclass(frozen=True)
 class AblationResults:
-    """All runs that were measured.
+    """All runs that were measured."""
 
-    Attributes:
-        runs: in the order of the presets, then of the seeds.
-        tokens_per_second: preset → source and target tokens that one thread trains on in a second of its processor.
-    """
-
-    runs: tuple[RunResult, ...]
+    runs: tuple[RunResult, ...]  #: in the order of the presets, then of the seeds
+    #: preset → source and target tokens that one thread trains on in a second of its processor.
     tokens_per_second: Mapping[str, float]
 
 

@@ -89,37 +89,32 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Atlas:
-    """What every head of a model does over a corpus. Arrays cannot be written to.
+    """What every head of a model does over a corpus. Arrays cannot be written to."""
 
-    Attributes:
-        model, corpus: digests of the model and of everything it was given to read.
-        texts, translations: the sentences that were read, in their order.
-        skipped: reason → sentences left out.
-        metrics: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the
-            prefix "norm_", where gold alignments were given, `AER`, where pronoun cases were, `ANTECEDENT`, and of
-            decoders alone those of `repeated_tokens`, which are measured on random tokens.
-        intervals: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
-        rows: name → over how many rows of each site it is the mean; of error rates, links made by hand.
-        strongest: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best
-            first; −1 where there are no more.
-        divergences: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits; 0 where
-            a model has no such head.
-        mean_outputs: [site, layer, head, d_v], the mean of each head's output; NaN where it is not known.
-        heads: site → the heads of each of its layers.
-    """
-
+    #: model, corpus: digests of the model and of everything it was given to read.
     model: str
     corpus: str
+    #: texts, translations: the sentences that were read, in their order.
     texts: tuple[str, ...]
     translations: tuple[str, ...]
-    skipped: Mapping[str, int]
+    skipped: Mapping[str, int]  #: reason → sentences left out
+    #: name → [site, layer, head], NaN where it means nothing; `head_metrics.METRICS`, the same with the prefix "norm_",
+    #: where gold alignments were given, `AER`, where pronoun cases were, `ANTECEDENT`, and of decoders alone those of
+    #: `repeated_tokens`, which are measured on random tokens.
     metrics: Mapping[str, Float[Table, "site layer head"]]
+    #: name → [site, layer, head, end], the ends of 95 % intervals; not of error rates.
     intervals: Mapping[str, Float[Table, "site layer head end"]]
+    #: name → over how many rows of each site it is the mean; of error rates, links made by hand.
     rows: Mapping[str, tuple[int, ...]]
+    #: name → [site, layer, head, rank], the sentences in which the metric of the head is highest, best first; −1 where
+    #: there are no more.
     strongest: Mapping[str, Int[npt.NDArray[np.int32], "site layer head rank"]]
+    #: [site, layer · head, layer · head], mean Jensen–Shannon divergence over all rows, in bits; 0 where a model has no
+    #: such head.
     divergences: Float[Table, "site layer_head layer_head"]
+    #: [site, layer, head, d_v], the mean of each head's output; NaN where it is not known.
     mean_outputs: Float[Table, "site layer head d_v"]
-    heads: Mapping[str, tuple[int, ...]]
+    heads: Mapping[str, tuple[int, ...]]  #: site → the heads of each of its layers
 
     def own(self, site: str) -> Int[npt.NDArray[np.int64], "head"]:
         """Which of the layer · head indices of a site the model has heads for."""

@@ -21,17 +21,11 @@ from model.word_choice import Chooser, TokenPlace
 
 @dataclass(frozen=True)
 class TokenChoice:
-    """A token that may be said at a place, and maybe another beside it.
+    """A token that may be said at a place, and maybe another beside it."""
 
-    Attributes:
-        place: what is read, as token ids, and the row that says the token.
-        token: what is said there.
-        against: another token instead; None to ask for the token's own log-probability.
-    """
-
-    place: TokenPlace
-    token: int
-    against: int | None = None
+    place: TokenPlace  #: what is read, as token ids, and the row that says the token
+    token: int  #: what is said there
+    against: int | None = None  #: another token instead; None to ask for the token's own log-probability
 
     @property
     def source(self) -> tuple[int, ...]:
@@ -105,37 +99,26 @@ LOGITS_AT_ONCE: Final = 1 << 27
 
 @dataclass(frozen=True, eq=False)
 class LayerRun:
-    """One layer that can be run again on what it read.
+    """One layer that can be run again on what it read."""
 
-    Attributes:
-        stack: where it stands.
-        rows: positions that it reads and puts out.
-        keys: site → how many keys its attention has, self-attention first.
-        without: site and positions → its outputs without the values of that key, one copy for each position; as they
-            were, once, for no positions. [copy, row, d_model]
-    """
-
-    stack: Stack
-    rows: int
-    keys: Mapping[str, int]
+    stack: Stack  #: where it stands
+    rows: int  #: positions that it reads and puts out
+    keys: Mapping[str, int]  #: site → how many keys its attention has, self-attention first
+    #: site and positions → its outputs without the values of that key, one copy for each position; as they were, once,
+    #: for no positions. [copy, row, d_model]
     without: Callable[[str, Sequence[int]], Float[Tensor, "copy row d_model"]]
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionSum:
-    """What an attention and its residual connection put out, y_i = Σ_j T_i(x_j) + bias, float32 on the CPU.
+    """What an attention and its residual connection put out, y_i = Σ_j T_i(x_j) + bias, float32 on the CPU."""
 
-    Attributes:
-        is_across: whether it is cross-attention.
-        parts: T_i(x_j). What the residual connection hands on is in the row's own part of a self-attention; in
-            cross-attention, which reads another stack, it is one part more, the last.
-        output: y_i, with post-norm after the norm.
-    """
+    is_across: bool  #: whether it is cross-attention
 
-    is_across: bool
-
+    #: T_i(x_j). What the residual connection hands on is in the row's own part of a self-attention; in cross-attention,
+    #: which reads another stack, it is one part more, the last.
     parts: Float[Tensor, "row part d_model"]
-    output: Float[Tensor, "row d_model"]
+    output: Float[Tensor, "row d_model"]  #: y_i, with post-norm after the norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,16 +132,11 @@ class LayerSums:
 
 @dataclass(frozen=True, eq=False)
 class ChoiceRun(ABC):
-    """A model and a choice that it makes.
+    """A model and a choice that it makes."""
 
-    Attributes:
-        reader: the model.
-        choice: what is explained, at a place of this model.
-        trace: a run in which it is made, with its weights; the decoder may have read on after the row of the choice.
-    """
-
-    reader: Chooser
-    choice: TokenChoice
+    reader: Chooser  #: the model
+    choice: TokenChoice  #: what is explained, at a place of this model
+    #: a run in which it is made, with its weights; the decoder may have read on after the row of the choice.
     trace: Trace
 
     @property

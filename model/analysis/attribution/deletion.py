@@ -21,15 +21,10 @@ DRAWS = 20
 
 @dataclass(frozen=True, eq=False)
 class Deletion:
-    """The choice (nats) with 0, 1, 2 … words hidden, in one order.
+    """The choice (nats) with 0, 1, 2 … words hidden, in one order."""
 
-    Attributes:
-        order: words in the order in which they are hidden.
-        values: one more than there are words.
-    """
-
-    order: tuple[int, ...]
-    values: Float[np.ndarray, "hidden"]
+    order: tuple[int, ...]  #: words in the order in which they are hidden
+    values: Float[np.ndarray, "hidden"]  #: one more than there are words
 
     @property
     def fall(self) -> float:
@@ -39,16 +34,11 @@ class Deletion:
 
 @dataclass(frozen=True, eq=False)
 class HiddenAlone:
-    """What hiding each single word does to the choice.
+    """What hiding each single word does to the choice."""
 
-    Attributes:
-        before: the choice (nats) with nothing hidden.
-        values: the choice with each word hidden.
-        said_before, said: ids of the tokens that the model says there, as `TokenChoice.said` has it.
-    """
-
-    before: float
-    values: Float[np.ndarray, "word"]
+    before: float  #: the choice (nats) with nothing hidden
+    values: Float[np.ndarray, "word"]  #: the choice with each word hidden
+    #: said_before, said: ids of the tokens that the model says there, as `TokenChoice.said` has it.
     said_before: int
     said: tuple[int, ...]
 

@@ -153,20 +153,14 @@ LEAST: Final = 0.002
 
 @dataclass(frozen=True)
 class Integration:
-    """How well integrated gradients add up to what the choice gains from zero embeddings to the real ones.
+    """How well integrated gradients add up to what the choice gains from zero embeddings to the real ones."""
 
-    Attributes:
-        gained: by the choice, in nats.
-        missing: the sum over stretches of |their scores − what the choice gains there|, in nats; all scores together
-            are off by no more.
-        at_zero: how much of it is missing on the stretch that begins at zero embeddings.
-        points: gradients taken.
-    """
-
-    gained: float
+    gained: float  #: by the choice, in nats
+    #: the sum over stretches of |their scores − what the choice gains there|, in nats; all scores together are off by
+    #: no more.
     missing: float
-    at_zero: float
-    points: int
+    at_zero: float  #: how much of it is missing on the stretch that begins at zero embeddings
+    points: int  #: gradients taken
 
     @property
     def is_converged(self) -> bool:
@@ -277,18 +271,14 @@ MOST_TOKENS: Final = 256
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """What a method gives each token.
+    """What a method gives each token."""
 
-    Attributes:
-        read: of the text whose tokens can be hidden, `TokenChoice.read`; shares of 1, or with a sign.
-        prefix: of what a decoder had written beside; None for methods that look at the source alone, and of models
-            that read one text only.
-        integration: of integrated gradients, how well the scores add up.
-    """
-
+    #: of the text whose tokens can be hidden, `TokenChoice.read`; shares of 1, or with a sign.
     read: Float[Tensor, "token"]
+    #: of what a decoder had written beside; None for methods that look at the source alone, and of models that read one
+    #: text only.
     prefix: Float[Tensor, "prefix"] | None = None
-    integration: Integration | None = None
+    integration: Integration | None = None  #: of integrated gradients, how well the scores add up
 
 
 def choice_run(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:

@@ -19,28 +19,23 @@ class GermanChoice:
 
 @dataclass(frozen=True)
 class PronounCase:
-    """A sentence, and the characters of its pronoun, of what it refers to, and of a noun that it does not refer to.
-
-    Attributes:
-        pronoun, antecedent, distractor: characters [begin, end) of the sentence.
-        name: of the row, where its file has one.
-        pair, group: what the rows of one minimal pair share, and the kind of sentence, where the file says so.
-        german: translations to choose from, where the pronoun's meaning decides between them.
-        is_control: the pronoun refers to neither candidate ("it" of weather and time); then `antecedent` is only one
-            of two nouns, and no head can be right. Or there is no pronoun (`is_dropped`).
-        is_dropped: the subject is left out, as Chinese may do: `pronoun` is the predicate that lacks it, the place from
-            which one looks for it, and `antecedent` is what it would be. Always a control.
-    """
+    """A sentence, and the characters of its pronoun, of what it refers to, and of a noun that it does not refer to."""
 
     sentence: str
+    #: pronoun, antecedent, distractor: characters [begin, end) of the sentence.
     pronoun: Span
     antecedent: Span
     distractor: Span
-    name: str = ""
+    name: str = ""  #: of the row, where its file has one
+    #: pair, group: what the rows of one minimal pair share, and the kind of sentence, where the file says so.
     pair: str = ""
     group: str = ""
-    german: GermanChoice | None = None
+    german: GermanChoice | None = None  #: translations to choose from, where the pronoun's meaning decides between them
+    #: the pronoun refers to neither candidate ("it" of weather and time); then `antecedent` is only one of two nouns,
+    #: and no head can be right. Or there is no pronoun (`is_dropped`).
     is_control: bool = False
+    #: the subject is left out, as Chinese may do: `pronoun` is the predicate that lacks it, the place from which one
+    #: looks for it, and `antecedent` is what it would be. Always a control.
     is_dropped: bool = False
 
     @property

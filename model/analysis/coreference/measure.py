@@ -46,37 +46,26 @@ READ_AT_ONCE: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class ContrastScores:
-    """What the model prefers where the pronoun's meaning decides between two German sentences.
-
-    Attributes:
-        margins: log P(right) − log P(wrong) of each case with German to choose from, in nats.
-        accuracy, margin: share above zero, and their mean, with intervals.
-    """
+    """What the model prefers where the pronoun's meaning decides between two German sentences."""
 
     cases: tuple[PronounCase, ...]
-    margins: Float[Tensor, "row"]
+    margins: Float[Tensor, "row"]  #: log P(right) − log P(wrong) of each case with German to choose from, in nats
+    #: accuracy, margin: share above zero, and their mean, with intervals.
     accuracy: Estimate
     margin: Estimate
 
 
 @dataclass(frozen=True, eq=False)
 class CoreferenceScores:
-    """Everything measured over a set.
-
-    Attributes:
-        cases: that the model could read, controls among them.
-        skipped: reason → rows left out by the file's reader or by the model.
-        sites: "encoder.self", "decoder.cross" → their metrics; a site that could score no row is not here.
-        unscored: site → reason → rows, for every site asked for.
-        contrast: None where no row has German to choose from.
-    """
+    """Everything measured over a set."""
 
     measure: Measure
-    cases: tuple[PronounCase, ...]
-    skipped: Mapping[str, int]
+    cases: tuple[PronounCase, ...]  #: that the model could read, controls among them
+    skipped: Mapping[str, int]  #: reason → rows left out by the file's reader or by the model
+    #: "encoder.self", "decoder.cross" → their metrics; a site that could score no row is not here.
     sites: Mapping[str, SiteScores]
-    unscored: Mapping[str, Mapping[str, int]]
-    contrast: ContrastScores | None
+    unscored: Mapping[str, Mapping[str, int]]  #: site → reason → rows, for every site asked for
+    contrast: ContrastScores | None  #: None where no row has German to choose from
 
     @property
     def skipped_rows(self) -> int:

@@ -122,17 +122,12 @@ class WrittenPronoun:
 
 @dataclass(frozen=True)
 class PronounChoice:
-    """What the model makes of a pronoun.
+    """What the model makes of a pronoun."""
 
-    Attributes:
-        translation: its own, decoded greedily.
-        pronoun: the German one, or why it is not known.
-        probabilities: of each form that could be there (er, sie, es …), given what is written before; empty where
-            no pronoun was found. They need not sum to 1: other words could follow as well.
-    """
-
-    translation: str
-    pronoun: WrittenPronoun | str
+    translation: str  #: its own, decoded greedily
+    pronoun: WrittenPronoun | str  #: the German one, or why it is not known
+    #: of each form that could be there (er, sie, es …), given what is written before; empty where no pronoun was found.
+    #: They need not sum to 1: other words could follow as well.
     probabilities: Mapping[str, float]
 
 

@@ -35,36 +35,27 @@ NO_OFFSETS: Final = said("this tokenizer does not report which characters belong
 
 @dataclass(frozen=True)
 class ReadCase:
-    """A case as the model reads it.
+    """A case as the model reads it."""
 
-    Attributes:
-        case: the sentence.
-        source_ids: its tokens, </s> last.
-        pieces: positions of the pronoun's, the antecedent's and the distractor's tokens.
-        words: for antecedent and distractor, the positions of each word's tokens.
-        german: tokens of the right and of the wrong German sentence, </s> last; None where the case has none, or the
-            model cannot read one.
-    """
-
-    case: PronounCase
-    source_ids: tuple[int, ...]
-    pieces: tuple[tuple[int, ...], ...]
+    case: PronounCase  #: the sentence
+    source_ids: tuple[int, ...]  #: its tokens, </s> last
+    pieces: tuple[tuple[int, ...], ...]  #: positions of the pronoun's, the antecedent's and the distractor's tokens
+    #: for antecedent and distractor, the positions of each word's tokens.
     words: tuple[tuple[tuple[int, ...], ...], ...]
+    #: tokens of the right and of the wrong German sentence, </s> last; None where the case has none, or the model
+    #: cannot read one.
     german: tuple[tuple[int, ...], tuple[int, ...]] | None
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateWeights:
-    """Attention between pronoun and candidates; the first candidate is the antecedent, the last head the layer's mean.
+    """Attention between pronoun and candidates: first the antecedent; the last head is the mean of its layer."""
 
-    Attributes:
-        to: from the pronoun to each candidate: summed over the candidate's tokens, averaged over the pronoun's rows.
-        strongest_word: the same to that word of each candidate which gets most.
-        back: from each candidate to the pronoun; None where the pronoun is no key of the site.
-    """
-
+    #: from the pronoun to each candidate: summed over the candidate's tokens, averaged over the pronoun's rows.
     to: Float[Tensor, "row layer head_or_mean candidate"]
+    #: the same to that word of each candidate which gets most.
     strongest_word: Float[Tensor, "row layer head_or_mean candidate"]
+    #: from each candidate to the pronoun; None where the pronoun is no key of the site.
     back: Float[Tensor, "row layer head_or_mean candidate"] | None
 
     @classmethod
@@ -243,31 +234,23 @@ def movement(
 
 @dataclass(frozen=True)
 class PronounLink:
-    """A head that looks from a pronoun at its antecedent.
+    """A head that looks from a pronoun at its antecedent."""
 
-    Attributes:
-        site, layer, head: which head.
-        row: the query row: the pronoun's own where the sentence itself is read; in cross-attention the row that
-            predicts the German pronoun. Of a pronoun of several tokens, its last.
-        pronoun_row: the last of the pronoun's own rows.
-        key: of the antecedent's tokens, the one with most weight.
-        weight: summed over the antecedent's tokens, averaged over the pronoun's rows (Clark et al. 2019, §4.1).
-        pronoun, antecedent: as the sentence has them.
-        written: the German pronoun that the row predicts; "" where the sentence itself is read.
-        step: the decoding step that writes that pronoun, whichever head this is; None where it is not known.
-    """
-
+    #: site, layer, head: which head.
     site: str
     layer: int
     head: int
+    #: the query row: the pronoun's own where the sentence itself is read; in cross-attention the row that predicts the
+    #: German pronoun. Of a pronoun of several tokens, its last.
     row: int
-    pronoun_row: int
-    key: int
-    weight: float
+    pronoun_row: int  #: the last of the pronoun's own rows
+    key: int  #: of the antecedent's tokens, the one with most weight
+    weight: float  #: summed over the antecedent's tokens, averaged over the pronoun's rows (Clark et al. 2019, §4.1).
+    #: pronoun, antecedent: as the sentence has them.
     pronoun: str
     antecedent: str
-    written: str
-    step: int | None
+    written: str  #: the German pronoun that the row predicts; "" where the sentence itself is read
+    step: int | None  #: the decoding step that writes that pronoun, whichever head this is; None where it is not known
 
 
 def pronoun_link(

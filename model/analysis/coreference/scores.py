@@ -41,19 +41,14 @@ class Baselines:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutHead:
-    """The head with the best accuracy on half `chosen_on` (0 or 1) of the pairs, with metrics of the other half.
-
-    Attributes:
-        nearest: accuracy of the nearest candidate.
-        gain: accuracy − nearest, row by row.
-    """
+    """The head with the best accuracy on half `chosen_on` (0 or 1) of the pairs, with metrics of the other half."""
 
     head: LayerHead
     chosen_on: int
     rows: int
     accuracy: Estimate
-    nearest: float
-    gain: Estimate
+    nearest: float  #: accuracy of the nearest candidate
+    gain: Estimate  #: accuracy − nearest, row by row
 
     @property
     def beats_nearest(self) -> bool:
@@ -63,54 +58,37 @@ class HeldOutHead:
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """Mean weight from the pronoun to both nouns together: in controls, and in the sentences that are scored.
-
-    Attributes:
-        dropped: how many of the rows have no pronoun: one looks from a predicate whose subject is left out.
-        accuracy: over these, antecedent above distractor; None where there is none.
-    """
+    """Mean weight from the pronoun to both nouns together: in controls, and in the sentences that are scored."""
 
     rows: int
     weight: Float[Tensor, "layer head"]
     weight_of_scored: Float[Tensor, "layer head"]
-    dropped: int = 0
+    dropped: int = 0  #: how many of the rows have no pronoun: one looks from a predicate whose subject is left out
+    #: over these, antecedent above distractor; None where there is none.
     accuracy: Float[Tensor, "layer head"] | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SiteScores:
-    """The metrics of all heads of one site; with rollout a layer has one "head".
+    """The metrics of all heads of one site; with rollout a layer has one "head"."""
 
-    Attributes:
-        site: "encoder.self": the pronoun's row; "decoder.cross": the row that predicts the German pronoun.
-        cases: scored, in order; controls are not.
-        skipped: reason → rows that this site could not score, controls included.
-        weights: of each case, from the pronoun to antecedent and distractor and back.
-        accuracy: antecedent above distractor.
-        margin: weight on the antecedent − weight on the distractor.
-        strongest_word: accuracy in the form of Clark et al.
-        reverse: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
-            cross-attention, where the pronoun is no key.
-        head_averaged: accuracy of the mean of each layer's heads.
-        best: the head with the highest accuracy on all rows, which is therefore too high.
-        held_out: chosen on the first half and reported on the second, and the other way round; empty if a half is.
-        controls: None where there is none.
-    """
-
-    site: str
+    site: str  #: "encoder.self": the pronoun's row; "decoder.cross": the row that predicts the German pronoun
     measure: Measure
-    cases: tuple[PronounCase, ...]
-    skipped: Mapping[str, int]
-    weights: CandidateWeights
-    accuracy: Estimate
-    margin: Estimate
-    strongest_word: Estimate
+    cases: tuple[PronounCase, ...]  #: scored, in order; controls are not
+    skipped: Mapping[str, int]  #: reason → rows that this site could not score, controls included
+    weights: CandidateWeights  #: of each case, from the pronoun to antecedent and distractor and back
+    accuracy: Estimate  #: antecedent above distractor
+    margin: Estimate  #: weight on the antecedent − weight on the distractor
+    strongest_word: Estimate  #: accuracy in the form of Clark et al
+    #: accuracy from candidate to pronoun: that of the antecedent above that of the distractor; None for
+    #: cross-attention, where the pronoun is no key.
     reverse: Estimate | None
-    head_averaged: Float[Tensor, "layer"]
+    head_averaged: Float[Tensor, "layer"]  #: accuracy of the mean of each layer's heads
     baselines: Baselines
-    best: LayerHead
+    best: LayerHead  #: the head with the highest accuracy on all rows, which is therefore too high
+    #: chosen on the first half and reported on the second, and the other way round; empty if a half is.
     held_out: tuple[HeldOutHead, ...]
-    controls: Controls | None
+    controls: Controls | None  #: None where there is none
 
     @property
     def cross_selected(self) -> float | None:

@@ -13,28 +13,23 @@ from model.trace.steps import DecodingStep
 
 @dataclass(frozen=True, kw_only=True)
 class EditComparison:
-    """What a model wrote, and what it becomes under edits.
+    """What a model wrote, and what it becomes under edits."""
 
-    Attributes:
-        step: from which the edits act, from 0.
-        edits: as they acted: those of the decoder from the row of `step` on, those of the encoder on all that it reads.
-        original_steps, edited_steps: all steps of each; before `step` the tokens are the same.
-        original_text, edited_text: as texts.
-        log_prob_before, log_prob_after: of the original token at `step`, without and with the edits, in nats.
-        first_difference: the first step that chose another token, or that only one of them has; None if none did.
-        text_diff: the texts word by word.
-    """
-
-    step: int
+    step: int  #: from which the edits act, from 0
+    #: as they acted: those of the decoder from the row of `step` on, those of the encoder on all that it reads.
     edits: tuple[HeadEdit, ...]
+    #: original_steps, edited_steps: all steps of each; before `step` the tokens are the same.
     original_steps: tuple[DecodingStep, ...]
     edited_steps: tuple[DecodingStep, ...]
+    #: original_text, edited_text: as texts.
     original_text: str
     edited_text: str
+    #: log_prob_before, log_prob_after: of the original token at `step`, without and with the edits, in nats.
     log_prob_before: float
     log_prob_after: float
+    #: the first step that chose another token, or that only one of them has; None if none did.
     first_difference: int | None
-    text_diff: tuple[WordSpan, ...]
+    text_diff: tuple[WordSpan, ...]  #: the texts word by word
 
     @property
     def log_prob_change(self) -> float:

@@ -44,15 +44,11 @@ TOKENS_AT_ONCE: Final = 4_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadEffects:
-    """What becomes of choices when one head is switched off. Tensors are on the CPU, in nats.
+    """What becomes of choices when one head is switched off. Tensors are on the CPU, in nats."""
 
-    Attributes:
-        intact: log-odds of right against wrong, with every head on.
-        changes: what is added to them by switching off the head; below 0 where it helps the right one. Heads are in the
-            order of `all_heads`.
-    """
-
-    intact: Float[Tensor, "choice"]
+    intact: Float[Tensor, "choice"]  #: log-odds of right against wrong, with every head on
+    #: what is added to them by switching off the head; below 0 where it helps the right one. Heads are in the order of
+    #: `all_heads`.
     changes: Float[Tensor, "choice head"]
 
     @property

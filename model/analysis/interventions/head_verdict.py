@@ -34,39 +34,25 @@ CLOSE: Final = 1e-3
 
 @dataclass(frozen=True)
 class Intervention:
-    """What one intervention does.
+    """What one intervention does."""
 
-    Attributes:
-        change: what is added to the choice (nats).
-        said: the id of the token that the model says under it, as `TokenChoice.said` has it.
-    """
-
-    change: float
-    said: int
+    change: float  #: what is added to the choice (nats)
+    said: int  #: the id of the token that the model says under it, as `TokenChoice.said` has it
 
 
 @dataclass(frozen=True, kw_only=True)
 class HeadVerdict:
-    """Three interventions on one head, and what follows.
+    """Three interventions on one head, and what follows."""
 
-    Attributes:
-        head: whose output was replaced.
-        before: the choice (nats) as the model makes it.
-        said: the id of the token that it says.
-        off: without the head.
-        swapped: with its output for the other sentence; None where there is none.
-        pointed: at the key that costs the choice most; None where its values are not known, or its output is not what
-            weights × values give.
-        key: that key's position.
-    """
-
-    head: HeadName
-    before: float
-    said: int
-    off: Intervention
-    swapped: Intervention | None = None
+    head: HeadName  #: whose output was replaced
+    before: float  #: the choice (nats) as the model makes it
+    said: int  #: the id of the token that it says
+    off: Intervention  #: without the head
+    swapped: Intervention | None = None  #: with its output for the other sentence; None where there is none
+    #: at the key that costs the choice most; None where its values are not known, or its output is not what weights ×
+    #: values give.
     pointed: Intervention | None = None
-    key: int | None = None
+    key: int | None = None  #: that key's position
 
     @property
     def dependence(self) -> Dependence:
@@ -116,15 +102,10 @@ def head_verdict(
 
 @dataclass(frozen=True, eq=False)
 class Pointed:
-    """Every head in turn pointed at the key that costs a choice most, in the order of `all_heads`.
+    """Every head in turn pointed at the key that costs a choice most, in the order of `all_heads`."""
 
-    Attributes:
-        changes: what is added to the choice (nats); NaN where a head cannot be pointed.
-        keys: that key's position; −1 there.
-    """
-
-    changes: Float[Tensor, "head"]
-    keys: Int[Tensor, "head"]
+    changes: Float[Tensor, "head"]  #: what is added to the choice (nats); NaN where a head cannot be pointed
+    keys: Int[Tensor, "head"]  #: that key's position; −1 there
 
 
 @torch.inference_mode()

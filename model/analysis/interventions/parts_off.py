@@ -29,31 +29,21 @@ TOKENS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True)
 class PartOff:
-    """What is taken out.
+    """What is taken out."""
 
-    Attributes:
-        part: "heads" is all heads but one of each attention.
-        layer: the only layer, counted from 0, in which it is taken out; None for all. Positions have no layer.
-        kept_head: the head that is left where the others are taken out.
-    """
-
-    part: Part
+    part: Part  #: "heads" is all heads but one of each attention
+    #: the only layer, counted from 0, in which it is taken out; None for all. Positions have no layer.
     layer: int | None = None
-    kept_head: int = 0
+    kept_head: int = 0  #: the head that is left where the others are taken out
 
 
 @dataclass(frozen=True)
 class PartScore:
-    """Translations without a part, against those of the whole model.
-
-    Attributes:
-        bleu: of the translations without it, with the whole model's own as references: 100 where nothing changes.
-        unchanged: the share of the sentences whose translation stays the same.
-    """
+    """Translations without a part, against those of the whole model."""
 
     off: PartOff
-    bleu: float
-    unchanged: float
+    bleu: float  #: of the translations without it, with the whole model's own as references: 100 where nothing changes
+    unchanged: float  #: the share of the sentences whose translation stays the same
 
 
 def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:

@@ -141,17 +141,13 @@ def _paths(
 
 @dataclass(frozen=True, eq=False)
 class _OneSenderEach:
-    """In copy i all heads give what they gave for A, but `senders[i]` what it gave for B.
-
-    Attributes:
-        heard: what the layers of the receivers would give then.
-    """
+    """In copy i all heads give what they gave for A, but `senders[i]` what it gave for B."""
 
     own: Outputs
     taken: Outputs
     senders: Sequence[HeadName]
     receivers: frozenset[HeadName]
-    heard: KeptOutputs = field(default_factory=KeptOutputs)
+    heard: KeptOutputs = field(default_factory=KeptOutputs)  #: what the layers of the receivers would give then
 
     def __call__(self, site: str, layer: int, output: Tensor) -> Tensor:
         own, taken = (of_rows(outputs[site, layer], output) for outputs in (self.own, self.taken))
@@ -293,17 +289,11 @@ CANDIDATES: Final = 10
 
 
 class WordPair(NamedTuple):
-    """A pair of choices, as a person reads it.
+    """A pair of choices, as a person reads it."""
 
-    Attributes:
-        pair: both choices.
-        texts: A and B as the model reads them.
-        words: the right token and the wrong one, as the model spells them.
-    """
-
-    pair: ChoicePair[WordChoice]
-    texts: tuple[str, str]
-    words: tuple[str, str]
+    pair: ChoicePair[WordChoice]  #: both choices
+    texts: tuple[str, str]  #: A and B as the model reads them
+    words: tuple[str, str]  #: the right token and the wrong one, as the model spells them
 
 
 def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:

@@ -32,15 +32,10 @@ HEAD_WIDTH: Final = 64
 
 @dataclass(frozen=True)
 class Settings:
-    """What the layers are made of.
+    """What the layers are made of."""
 
-    Attributes:
-        kernel: k, the width of a convolution, odd.
-        window: r, the keys that a query of restricted self-attention sees, itself in the middle; odd.
-    """
-
-    kernel: int = 3
-    window: int = 9
+    kernel: int = 3  #: k, the width of a convolution, odd
+    window: int = 9  #: r, the keys that a query of restricted self-attention sees, itself in the middle; odd
 
 
 class WindowedAttention(MultiHeadAttention):

@@ -34,18 +34,13 @@ class LayerTime:
 
 @dataclass(frozen=True)
 class LayerTimes:
-    """All measurements: over n at one d, and over d at one n.
-
-    Attributes:
-        over_length: n up to `length`, d is `width` in all of them.
-        over_width: n is `POSITIONS` in all of them.
-    """
+    """All measurements: over n at one d, and over d at one n."""
 
     settings: Settings
     length: int
     width: int
-    over_length: tuple[LayerTime, ...]
-    over_width: tuple[LayerTime, ...]
+    over_length: tuple[LayerTime, ...]  #: n up to `length`, d is `width` in all of them
+    over_width: tuple[LayerTime, ...]  #: n is `POSITIONS` in all of them
 
     def of(self, kind: Kind, device: str, *, over_length: bool) -> list[LayerTime]:
         """One curve, from the smallest size on."""

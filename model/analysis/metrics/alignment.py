@@ -54,21 +54,16 @@ class AlignedWords(NamedTuple):
 
 @dataclass(frozen=True)
 class AlignmentScores:
-    """Alignment error rates of a set.
+    """Alignment error rates of a set."""
 
-    Attributes:
-        rows, skipped: sentence pairs scored, and reason → pairs left out.
-        sure_links, predicted_links: links made by hand, and those of each head, one per target word.
-        diagonal: error rate of the diagonal.
-        ways: "word_in" and "word_out" → error rates of all heads.
-    """
-
+    #: rows, skipped: sentence pairs scored, and reason → pairs left out.
     rows: int
     skipped: dict[str, int]
+    #: sure_links, predicted_links: links made by hand, and those of each head, one per target word.
     sure_links: int
     predicted_links: int
-    diagonal: float
-    ways: dict[str, ErrorRates]
+    diagonal: float  #: error rate of the diagonal
+    ways: dict[str, ErrorRates]  #: "word_in" and "word_out" → error rates of all heads
 
     @property
     def skipped_rows(self) -> int:

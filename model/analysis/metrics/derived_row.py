@@ -21,36 +21,25 @@ ROWS_AT_ONCE: Final = 512
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DerivedRow:
-    """One query row of one head, step by step (§3.2.1, eq. 1), in float32.
+    """One query row of one head, step by step (§3.2.1, eq. 1), in float32."""
 
-    Attributes:
-        query: q.
-        keys, values: k and v of every key, those of the head's group where heads share them.
-        allowed: whether the model's mask lets this row see the key, also when the row was derived without it.
-        products: q_i · k_ji, whose sums over i are `dots`; with another score function, its terms.
-        dots: q · k_j, or what that function gives.
-        scale: what the dot products were multiplied by, 1/√d_k in the paper, 1 without scaling.
-        scaled: dots · scale, plus the bias where there is one, before the mask.
-        scores: the same with −∞ where the mask, if it was used, cuts off; in a row that was edited, what the edit left.
-        shares: exp(score − largest score), before they are divided by their sum; 0 where cut off.
-        weights: softmax of the scores, one for each key.
-        weighted_values: weight · v of every key.
-        head_output: their sum.
-    """
-
-    query: Float[Tensor, "d_k"]
+    query: Float[Tensor, "d_k"]  #: q
+    #: keys, values: k and v of every key, those of the head's group where heads share them.
     keys: Float[Tensor, "key d_k"]
     values: Float[Tensor, "key d_v"]
+    #: whether the model's mask lets this row see the key, also when the row was derived without it.
     allowed: Bool[Tensor, "key"]
+    #: q_i · k_ji, whose sums over i are `dots`; with another score function, its terms.
     products: Float[Tensor, "key d_k"]
-    dots: Float[Tensor, "key"]
-    scale: float
-    scaled: Float[Tensor, "key"]
+    dots: Float[Tensor, "key"]  #: q · k_j, or what that function gives
+    scale: float  #: what the dot products were multiplied by, 1/√d_k in the paper, 1 without scaling
+    scaled: Float[Tensor, "key"]  #: dots · scale, plus the bias where there is one, before the mask
+    #: the same with −∞ where the mask, if it was used, cuts off; in a row that was edited, what the edit left.
     scores: Float[Tensor, "key"]
-    shares: Float[Tensor, "key"]
-    weights: Float[Tensor, "key"]
-    weighted_values: Float[Tensor, "key d_v"]
-    head_output: Float[Tensor, "d_v"]
+    shares: Float[Tensor, "key"]  #: exp(score − largest score), before they are divided by their sum; 0 where cut off
+    weights: Float[Tensor, "key"]  #: softmax of the scores, one for each key
+    weighted_values: Float[Tensor, "key d_v"]  #: weight · v of every key
+    head_output: Float[Tensor, "d_v"]  #: their sum
 
     @property
     def entropy(self) -> float:

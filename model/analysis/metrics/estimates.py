@@ -40,20 +40,15 @@ class HeadCounts:
 
 @dataclass(frozen=True)
 class ErrorRates:
-    """Error rates of all heads of one site.
+    """Error rates of all heads of one site."""
 
-    Attributes:
-        heads, head_averaged: [layer][head], and [layer] of the mean of the layer's heads.
-        best_head: the best single head, chosen on all rows.
-        cross_selected: error rate when the head is chosen on the other half of the rows; None without another half.
-        chosen: the heads chosen on the first and on the second half.
-    """
-
+    #: heads, head_averaged: [layer][head], and [layer] of the mean of the layer's heads.
     heads: tuple[tuple[float, ...], ...]
     head_averaged: tuple[float, ...]
-    best_head: LayerHead
+    best_head: LayerHead  #: the best single head, chosen on all rows
+    #: error rate when the head is chosen on the other half of the rows; None without another half.
     cross_selected: float | None
-    chosen: tuple[LayerHead, ...]
+    chosen: tuple[LayerHead, ...]  #: the heads chosen on the first and on the second half
 
     @property
     def best(self) -> float:

@@ -33,17 +33,12 @@ Numbers = npt.NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A job: by which metric, from which threshold on.
-
-    Attributes:
-        is_error: whether 1 − the metric counts.
-        is_rest: whether heads look there that have nothing to do.
-    """
+    """A job: by which metric, from which threshold on."""
 
     metric: str
     threshold: float
-    is_error: bool = False
-    is_rest: bool = False
+    is_error: bool = False  #: whether 1 − the metric counts
+    is_rest: bool = False  #: whether heads look there that have nothing to do
 
 
 RULES: Final = (
@@ -57,16 +52,11 @@ RULES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class HeadJob:
-    """What a head was measured to do.
+    """What a head was measured to do."""
 
-    Attributes:
-        metric: that says so; names for people are the page's.
-        value: the number; of an error rate, 1 − its value.
-        low, high: the ends of its 95 % interval; None where there is none.
-    """
-
-    metric: str
-    value: float
+    metric: str  #: that says so; names for people are the page's
+    value: float  #: the number; of an error rate, 1 − its value
+    #: low, high: the ends of its 95 % interval; None where there is none.
     low: float | None = None
     high: float | None = None
 

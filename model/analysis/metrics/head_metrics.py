@@ -40,24 +40,15 @@ NORM: Final = "norm_"
 
 @dataclass(frozen=True, eq=False)
 class AttentionRows:
-    """Some rows of weights of the heads of one attention site, and what their queries and keys are.
+    """Some rows of weights of the heads of one attention site, and what their queries and keys are."""
 
-    Attributes:
-        weights: of the heads of one layer, or of several side by side.
-        mask: True where a query may look at a key.
-        site: for example "decoder.self".
-        key_tokens: one for each key.
-        query_tokens: one for each row; needed by metrics over a corpus only.
-        end_token: how the end of a sentence is spelled; likewise.
-        first_row, num_queries: which of how many queries these rows are; by default all.
-    """
-
-    weights: Float[Tensor, "head row key"]
-    mask: Bool[Tensor, "row key"]
-    site: str
-    key_tokens: Sequence[str]
-    query_tokens: Sequence[str] = ()
-    end_token: str = ""
+    weights: Float[Tensor, "head row key"]  #: of the heads of one layer, or of several side by side
+    mask: Bool[Tensor, "row key"]  #: True where a query may look at a key
+    site: str  #: for example "decoder.self"
+    key_tokens: Sequence[str]  #: one for each key
+    query_tokens: Sequence[str] = ()  #: one for each row; needed by metrics over a corpus only
+    end_token: str = ""  #: how the end of a sentence is spelled; likewise
+    #: first_row, num_queries: which of how many queries these rows are; by default all.
     first_row: int = 0
     num_queries: int | None = None
 
@@ -100,16 +91,12 @@ Factor = Callable[[AttentionRows], Bool[Tensor, "row key"] | Float[Tensor, "row 
 
 @dataclass(frozen=True)
 class WeightedSum:
-    """A metric Σ_j α_ij f_ij.
+    """A metric Σ_j α_ij f_ij."""
 
-    Attributes:
-        factor: f. Of booleans the sum is the share of the weight on some keys, and rows count that may look at one of
-            them and also at another; otherwise rows that may look at more than one key.
-        over_corpus_only: whether it says too little about a single sentence.
-    """
-
+    #: f. Of booleans the sum is the share of the weight on some keys, and rows count that may look at one of them and
+    #: also at another; otherwise rows that may look at more than one key.
     factor: Factor
-    over_corpus_only: bool = False
+    over_corpus_only: bool = False  #: whether it says too little about a single sentence
 
 
 @dataclass(frozen=True)

@@ -27,21 +27,16 @@ _FEWEST: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class PositionScheme:
-    """Numbers by which a model knows positions.
+    """Numbers by which a model knows positions."""
 
-    Attributes:
-        what: "table": a row is added to the token at that position · "angles": query and key are rotated by them, a
-            column for each pair of dimensions; here their cosines · "bias": added to the score, a row for each head
-            and a column for each distance.
-        values: the numbers.
-        first: of a bias, the distance of its first column: how far the key is behind the query, below 0 before it.
-        site: where a bias is added; "" for the others.
-    """
-
+    #: "table": a row is added to the token at that position · "angles": query and key are rotated by them, a column for
+    #: each pair of dimensions; here their cosines · "bias": added to the score, a row for each head and a column for
+    #: each distance.
     what: What
-    values: Float[Tensor, "row column"]
+    values: Float[Tensor, "row column"]  #: the numbers
+    #: of a bias, the distance of its first column: how far the key is behind the query, below 0 before it.
     first: int = 0
-    site: str = ""
+    site: str = ""  #: where a bias is added; "" for the others
 
 
 def position_schemes(reader: Reader, trace: Trace, num_positions: int) -> list[PositionScheme]:

@@ -22,68 +22,47 @@ Stack = Literal["encoder", "decoder"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NormStep:
-    """One vector before and after a layer norm.
-
-    Attributes:
-        gain, bias: what is learned; None where the model does not tell, or has no bias.
-        epsilon: added to the variance; None where the model does not tell.
-        is_centred: whether the mean is taken off; an RMS norm only divides.
-    """
+    """One vector before and after a layer norm."""
 
     before: Float[Tensor, "d_model"]
     after: Float[Tensor, "d_model"]
+    #: gain, bias: what is learned; None where the model does not tell, or has no bias.
     gain: Float[Tensor, "d_model"] | None = None
     bias: Float[Tensor, "d_model"] | None = None
-    epsilon: float | None = None
-    is_centred: bool = True
+    epsilon: float | None = None  #: added to the variance; None where the model does not tell
+    is_centred: bool = True  #: whether the mean is taken off; an RMS norm only divides
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadParts:
-    """What each head of an attention computed for this position.
+    """What each head of an attention computed for this position."""
 
-    Attributes:
-        query: of this position.
-        key, value: of this position, which others look at; None in cross-attention, where they come from the source.
-        output: weights · value, before W_O.
-        parts: the same times the head's rows of W_O; with `bias` they add up to what the attention puts out.
-    """
-
-    query: Float[Tensor, "head d_k"]
+    query: Float[Tensor, "head d_k"]  #: of this position
+    #: key, value: of this position, which others look at; None in cross-attention, where they come from the source.
     key: Float[Tensor, "kv_head d_k"] | None
     value: Float[Tensor, "kv_head d_v"] | None
-    output: Float[Tensor, "head d_v"]
+    output: Float[Tensor, "head d_v"]  #: weights · value, before W_O
+    #: the same times the head's rows of W_O; with `bias` they add up to what the attention puts out.
     parts: Float[Tensor, "head d_model"]
     bias: Float[Tensor, "d_model"] | None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Addition:
-    """One sub-layer at one position.
+    """One sub-layer at one position."""
 
-    Attributes:
-        kind: which sub-layer.
-        before: the residual stream that comes in.
-        read: what the sub-layer reads of it: normed in a pre-norm model.
-        added: what the sub-layer puts out.
-        summed: stream and addition together; the addition alone in a model without residual connections.
-        after: the residual stream that goes on: normed in a post-norm model.
-        norm: the norm of this sub-layer; None where the model does not tell.
-        heads: of an attention, as far as the model tells.
-        hidden: the units of a feed-forward network after its activation, as far as the model tells.
-        has_skip: whether what came in is added.
-    """
-
-    kind: Kind
-    before: Float[Tensor, "d_model"]
-    read: Float[Tensor, "d_model"] | None
-    added: Float[Tensor, "d_model"]
+    kind: Kind  #: which sub-layer
+    before: Float[Tensor, "d_model"]  #: the residual stream that comes in
+    read: Float[Tensor, "d_model"] | None  #: what the sub-layer reads of it: normed in a pre-norm model
+    added: Float[Tensor, "d_model"]  #: what the sub-layer puts out
+    #: stream and addition together; the addition alone in a model without residual connections.
     summed: Float[Tensor, "d_model"]
-    after: Float[Tensor, "d_model"]
-    norm: NormStep | None
-    heads: HeadParts | None = None
+    after: Float[Tensor, "d_model"]  #: the residual stream that goes on: normed in a post-norm model
+    norm: NormStep | None  #: the norm of this sub-layer; None where the model does not tell
+    heads: HeadParts | None = None  #: of an attention, as far as the model tells
+    #: the units of a feed-forward network after its activation, as far as the model tells.
     hidden: Float[Tensor, "d_ff"] | None = None
-    has_skip: bool = True
+    has_skip: bool = True  #: whether what came in is added
 
     @property
     def norm_place(self) -> Literal["pre", "post", ""]:
@@ -105,37 +84,24 @@ class Addition:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TokenPath:
-    """One position from its embedding to the last layer.
-
-    Attributes:
-        position: of the token in what the stack reads.
-        token: as its model spells it.
-        scale: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell.
-        embedding: of the token, scaled; None where the model does not tell.
-        positional: what was added for its position (§3.5); None where there is nothing or the model does not tell.
-        begin: what the first layer reads.
-        layers: of each layer, its sub-layers.
-        final_norm: after the last layer, of a pre-norm model.
-        candidates: of a decoder, the most probable next tokens, best first; none in an encoder.
-        logits: of these; none where only their probabilities are known.
-        deviation: how far the sums of the parts are from what the model computed, at most: as a share of the largest
-            number of what is compared, or of 1 if that is smaller.
-        tolerance: how far rounding can take them in the numbers that the model computes in.
-    """
+    """One position from its embedding to the last layer."""
 
     stack: Stack
-    position: int
-    token: str
-    scale: float | None
-    embedding: Float[Tensor, "d_model"] | None
+    position: int  #: of the token in what the stack reads
+    token: str  #: as its model spells it
+    scale: float | None  #: what the embedding was multiplied by, √d_model (§3.4); None where the model does not tell
+    embedding: Float[Tensor, "d_model"] | None  #: of the token, scaled; None where the model does not tell
+    #: what was added for its position (§3.5); None where there is nothing or the model does not tell.
     positional: Float[Tensor, "d_model"] | None
-    begin: Float[Tensor, "d_model"]
-    layers: tuple[tuple[Addition, ...], ...]
-    final_norm: NormStep | None
-    candidates: tuple[Candidate, ...]
-    logits: tuple[float, ...]
+    begin: Float[Tensor, "d_model"]  #: what the first layer reads
+    layers: tuple[tuple[Addition, ...], ...]  #: of each layer, its sub-layers
+    final_norm: NormStep | None  #: after the last layer, of a pre-norm model
+    candidates: tuple[Candidate, ...]  #: of a decoder, the most probable next tokens, best first; none in an encoder
+    logits: tuple[float, ...]  #: of these; none where only their probabilities are known
+    #: how far the sums of the parts are from what the model computed, at most: as a share of the largest number of what
+    #: is compared, or of 1 if that is smaller.
     deviation: float
-    tolerance: float
+    tolerance: float  #: how far rounding can take them in the numbers that the model computes in
 
 
 def token_at(trace: Trace, stack: Stack, position: int) -> str:

@@ -40,21 +40,16 @@ HALF: Final = 3e-2
 
 @dataclass(frozen=True, eq=False)
 class FoundPart:
-    """One addition.
-
-    Attributes:
-        addition: the module that put it out.
-        before, after: the stream that comes in and that goes on.
-        norm: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
-        is_post: which of the two.
-    """
+    """One addition."""
 
     kind: Kind
-    addition: ModuleCall
+    addition: ModuleCall  #: the module that put it out
+    #: before, after: the stream that comes in and that goes on.
     before: Float[Tensor, "*rows d_model"]
     after: Float[Tensor, "*rows d_model"]
+    #: the norm that the sub-layer reads through (pre-norm), or that reads the sum (post-norm), if any.
     norm: ModuleCall | None
-    is_post: bool
+    is_post: bool  #: which of the two
 
 
 def find_parts(layer: LayerCall, kinds: Sequence[Kind], dtype: torch.dtype) -> list[FoundPart] | None:

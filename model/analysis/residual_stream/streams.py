@@ -22,18 +22,13 @@ Streams = Mapping[Stack, Float[Tensor, "level token d_model"]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Moved:
-    """What a change of a head does to everything computed after it, while the model reads the same tokens.
+    """What a change of a head does to everything computed after it, while the model reads the same tokens."""
 
-    Attributes:
-        shares: by stack, the norm of the change of each stream divided by the norm of the stream, at the input (level
-            0) and after each layer.
-        written: the most probable next token of every step; none where that is unknown.
-        trace: the run with the change, whose weights can be compared.
-    """
-
+    #: by stack, the norm of the change of each stream divided by the norm of the stream, at the input (level 0) and
+    #: after each layer.
     shares: Mapping[Stack, Float[Tensor, "level token"]]
-    written: tuple[str, ...]
-    trace: Trace
+    written: tuple[str, ...]  #: the most probable next token of every step; none where that is unknown
+    trace: Trace  #: the run with the change, whose weights can be compared
 
 
 def streams(reader: Reader, trace: Trace) -> Streams | None:

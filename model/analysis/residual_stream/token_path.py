@@ -25,17 +25,11 @@ from model.trace.trace import ROUNDING
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class NormedBatch:
-    """The tokens of several sentences before and after both norms. Without what a norm learns: gain 1, bias 0.
+    """The tokens of several sentences before and after both norms. Without what a norm learns: gain 1, bias 0."""
 
-    Attributes:
-        tokens: all rows, one sentence after the other.
-        sentences: of each row, the number of its sentence, from 0.
-        row: of the token that is followed; it is in the first sentence.
-    """
-
-    tokens: tuple[str, ...]
-    sentences: tuple[int, ...]
-    row: int
+    tokens: tuple[str, ...]  #: all rows, one sentence after the other
+    sentences: tuple[int, ...]  #: of each row, the number of its sentence, from 0
+    row: int  #: of the token that is followed; it is in the first sentence
     before: Float[Tensor, "row d_model"]
     layer_normed: Float[Tensor, "row d_model"]
     batch_normed: Float[Tensor, "row d_model"]

@@ -28,33 +28,21 @@ _SEED: Final = 3
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What is measured of each row of a softmax.
+    """What is measured of each row of a softmax."""
 
-    Attributes:
-        spread: the standard deviation of its scores, in nats.
-        entropy: of its weights, in bits; at most log₂ of the number of keys.
-        gradient: ‖∂ weights / ∂ scores‖, the Frobenius norm of the softmax's Jacobian.
-    """
-
-    spread: Float[Tensor, "*row"]
-    entropy: Float[Tensor, "*row"]
-    gradient: Float[Tensor, "*row"]
+    spread: Float[Tensor, "*row"]  #: the standard deviation of its scores, in nats
+    entropy: Float[Tensor, "*row"]  #: of its weights, in bits; at most log₂ of the number of keys
+    gradient: Float[Tensor, "*row"]  #: ‖∂ weights / ∂ scores‖, the Frobenius norm of the softmax's Jacobian
 
 
 @dataclass(frozen=True, eq=False)
 class Saturation:
-    """A score function on random vectors of one width.
+    """A score function on random vectors of one width."""
 
-    Attributes:
-        variance: of all scores, as measured.
-        expected_variance: as its formula has it.
-        rows: each query's.
-        example: the weights of the query in the middle of all by the gradient that flows, largest first.
-    """
-
-    variance: float
-    expected_variance: float
-    rows: Rows
+    variance: float  #: of all scores, as measured
+    expected_variance: float  #: as its formula has it
+    rows: Rows  #: each query's
+    #: the weights of the query in the middle of all by the gradient that flows, largest first.
     example: Float[Tensor, "key"]
 
 
@@ -130,14 +118,10 @@ MOST_ROWS: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class HeadSaturation:
-    """The heads of a layer with one scale: the median of each head's rows that had a choice.
+    """The heads of a layer with one scale: the median of each head's rows that had a choice."""
 
-    Attributes:
-        medians: of each head.
-        evenness: entropy as a share of the largest that the row could have, 1 where all keys are alike.
-    """
-
-    medians: Rows
+    medians: Rows  #: of each head
+    #: entropy as a share of the largest that the row could have, 1 where all keys are alike.
     evenness: Float[Tensor, "head"]
 
 
