@@ -294,8 +294,7 @@ class SequenceTranslator(LoadedTranslator, ABC):
     def trace_batch(self, sentences: Sequence[tuple[str, str | None]]) -> Iterator[tuple[int, Trace | InputTextError]]:
         """Read many sentences side by side: the number of each with its trace, which has no steps.
 
-        Args:
-            sentences: each with the translation to read along; None for the model's own, decoded greedily.
+        `sentences` is each with the translation to read along; None for the model's own, decoded greedily.
 
         Returns:
             First the numbers of sentences that are refused with the reason, then those of like length together.

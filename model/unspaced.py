@@ -83,8 +83,7 @@ def word_starts(text: str) -> frozenset[int]:
 def begins_word(pieces: Sequence[str]) -> list[bool]:
     """For each piece of a run without white space, whether a new word begins with it; the first always does.
 
-    Args:
-        pieces: tokens without the sign of a space; bytes may be spelled "<0xE4>", several of them for one character.
+    `pieces`: tokens without the sign of a space; bytes may be spelled "<0xE4>", several of them for one character.
     """
     contents = [bytes_of(piece) for piece in pieces]
     text = b"".join(contents).decode("utf-8", errors="surrogateescape")

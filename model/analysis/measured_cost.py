@@ -53,8 +53,7 @@ def measure(compute: Callable[[], object], device: torch.device) -> MeasuredCost
 def check_memory(what: str, num_bytes: int, device: torch.device) -> None:
     """Make sure that so many bytes are free. Raises a DataError if they are not; the message names both amounts.
 
-    Args:
-        what: what needs them, with its sizes, as a sentence begins.
+    `what` is what needs them, with its sizes, as a sentence begins.
     """
     there = available_bytes(device)
     if num_bytes > there:

@@ -131,10 +131,9 @@ class Session(ABC):
     def branch(self: AnySession, *, edits: Edits | None = None) -> AnySession:
         """An independent session at the same step; both share what was computed so far.
 
-        Args:
-            edits: of the decoder for the rows from here on, instead of this session's own, where the model takes them
-                named or as functions at hook points; by default the same. What is computed stays as it is; rows that
-                are taken back and written again are computed under the edits they had.
+        `edits` is of the decoder for the rows from here on, instead of this session's own, where the model takes them
+        named or as functions at hook points; by default the same. What is computed stays as it is; rows that are taken
+        back and written again are computed under the edits they had.
 
         Raises:
             SessionError: an edit is of the encoder, which has run, or of the memory's keys or values after they were

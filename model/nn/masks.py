@@ -64,8 +64,7 @@ class AttentionMask:
     def reach(self, rows: slice) -> slice:
         """Keys beyond these are forbidden to each of these rows by its position: those that come too late or too early.
 
-        Args:
-            rows: without a step, at least one.
+        `rows`: without a step, at least one.
         """
         start, stop, _ = rows.indices(self.num_queries)
         first, last = start + self.first_query, stop - 1 + self.first_query

@@ -208,8 +208,7 @@ def write_record(
 ) -> None:
     """Lay training.json and the log into a checkpoint's folder; what was measured with older weights goes.
 
-    Args:
-        given: the weight of each set that was read from a file; a made set has that of its examples.
+    `given` is the weight of each set that was read from a file; a made set has that of its examples.
     """
     # The cuts of a source share its pair's weight, and are no pairs of their own.
     data = [

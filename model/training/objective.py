@@ -123,8 +123,7 @@ class Objective(nn.Module):
     ) -> Float[Tensor, ""]:
         """Mean loss over the target tokens, with that of the taught head's rows.
 
-        Args:
-            links: see `Batch`; the label only: nothing of them is part of the model's input.
+        `links`: see `Batch`; the label only: nothing of them is part of the model's input.
         """
         if self.consistency:
             if links is not None:
@@ -171,8 +170,7 @@ def link_losses(
 ) -> Float[Tensor, " link"]:
     """−log of the weight that each link's row gives to its antecedent's tokens together, in nats.
 
-    Args:
-        padding: True at real tokens.
+    `padding` is True at real tokens.
     """
     sentence, row, begin, end = links.unbind(1)
     scores = torch.einsum("ld,lkd->lk", query[sentence, row], key[sentence]) * scale

@@ -117,8 +117,7 @@ class Line:
 def curated_cases(language: str = "en") -> PronounCases:
     """A set that ships: minimal pairs in groups, with controls, and German to choose from where “it” decides.
 
-    Args:
-        language: one of `CURATED`.
+    `language` is one of `CURATED`.
     """
     return read_pronoun_cases(CURATED[language])
 
@@ -126,8 +125,7 @@ def curated_cases(language: str = "en") -> PronounCases:
 def set_language(source: str) -> str:
     """The language of the set that ships for models that read this one: English where there is none in it.
 
-    Args:
-        source: as HTML names languages, "zh-Hans" too; "" if nobody knows.
+    `source` is as HTML names languages, "zh-Hans" too; "" if nobody knows.
     """
     language = source.partition("-")[0]
     return language if language in CURATED else LANGUAGES[0]

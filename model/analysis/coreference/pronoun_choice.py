@@ -183,8 +183,7 @@ def _continuation_log_probs(
 def pronoun_pairs(reader: Chooser) -> dict[str, WordPair]:
     """The pairs of the curated set whose German pronoun depends on what is meant, by their names.
 
-    Args:
-        reader: a translator of English to German.
+    `reader` is a translator of English to German.
     """
     of_pair: dict[str, list[PronounCase]] = {}
     for case in curated_cases().cases:

@@ -261,10 +261,8 @@ def pronoun_link(
     Only the rows of the pronoun are derived, so the length of a text hardly matters.
 
     None where the model does not tell which tokens spell them, or has no attention from the one to the others. What
-    became of the pronoun is known of translators to German only; of others, only the encoder is looked at.
-
-    Args:
-        taught: a head that training told to look there; it is left out, for what it does was not found.
+    became of the pronoun is known of translators to German only; of others, only the encoder is looked at. `taught` is
+    a head that training told to look there; it is left out, for what it does was not found.
     """
     cases = [PronounCase(trace.text, pronoun, candidate, candidate) for candidate in candidates]
     read = [(case, of) for case in cases if not isinstance(of := read_case(reader, case), str)]

@@ -87,8 +87,7 @@ def translate_without(
 ) -> list[str]:
     """The translations, decoded greedily, without a part; None for the whole model. Raises as `edits_without`.
 
-    Args:
-        progress: called with the number of sentences done since the last call; it may end the work by an exception.
+    `progress` is called with the number of sentences done since the last call; it may end the work by an exception.
     """
     edits = {} if off is None else edits_without(translator.model, off)
     with listen(edits=edits):

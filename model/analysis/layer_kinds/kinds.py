@@ -60,8 +60,7 @@ class WindowedAttention(MultiHeadAttention):
 class Layer(nn.Module):
     """One layer of a kind: [batch, position, d] → the same shape.
 
-    Args:
-        depth: which layer of a stack it is, from 0: the dilation of a dilated convolution is k^depth.
+    `depth`: which layer of a stack it is, from 0: the dilation of a dilated convolution is k^depth.
     """
 
     def __init__(self, kind: Kind, width: int, settings: Settings, depth: int = 0) -> None:

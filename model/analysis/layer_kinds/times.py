@@ -71,10 +71,8 @@ def layer_times(
 ) -> LayerTimes:
     """Measure a layer of every kind, over n up to `length` at d = `width`, and over d at n = `POSITIONS`.
 
-    Raises a DataError if the largest does not fit into the memory.
-
-    Args:
-        progress: called with 1 after each of the measurements; it may end them by an exception.
+    Raises a DataError if the largest does not fit into the memory. `progress` is called with 1 after each of the
+    measurements; it may end them by an exception.
     """
     what = said("A layer of {length:,} positions of {width:,} numbers", length=length, width=width)
     for device in devices:

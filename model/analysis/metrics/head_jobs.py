@@ -101,10 +101,8 @@ def jobs_of_heads(
 def surest_head(metrics: Mapping[str, Mapping[str, Float[Numbers, "layer head"]]]) -> SurestHead | None:
     """The head that is surest of its job, of equal ones the first; None where no head has a number.
 
-    One that rests comes after all that reach the threshold of another job.
-
-    Args:
-        metrics: site → metric → its values, NaN where a head has none.
+    One that rests comes after all that reach the threshold of another job. `metrics`: site → metric → its values, NaN
+    where a head has none.
     """
     ranked = [
         (not rule.is_rest and _is_reached(rule, job), _excess(rule, job), SurestHead(site, *head, job))

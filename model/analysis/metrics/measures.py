@@ -66,9 +66,8 @@ def attention_rollouts(
 ) -> Iterator[Float[Tensor, "*batch position position"]]:
     """R = Ã_l … Ã_2 Ã_1 for each layer l: the share of each input position in each position after that layer.
 
-    Args:
-        weights: of each layer of one stack's self-attention, averaged over heads, first layer first. Of those that are
-            made one by one, no two are held.
+    `weights` are of each layer of one stack's self-attention, averaged over heads, first layer first. Of those that are
+    made one by one, no two are held.
     """
     return accumulate(map(with_residual, weights), lambda below, mixed: mixed @ below)
 
