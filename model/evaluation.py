@@ -8,12 +8,11 @@ import sacrebleu
 import torch
 
 from model.decoding.search import beam_search, greedy_search
+from model.interruption import Progress
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.masks import key_padding, pad
 from model.pairs import Pair
 from model.tokenizer import Tokenizer
-
-Progress = Callable[[int], object]
 
 
 @dataclass(frozen=True)

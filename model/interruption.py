@@ -1,4 +1,4 @@
-"""Let whoever runs a long computation end it, or let it wait, between any two passes through a model.
+"""Let whoever runs a long computation follow it, end it, or let it wait, between any two passes through a model.
 
 What counts whole units of work would be told too seldom: a batch of a hundred sentences is one unit, and is translated
 in some eighty passes. The check is in a `ContextVar`, so each thread and each viewer has its own.
@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from typing import Final
 
 Check = Callable[[], object]
+Progress = Callable[[int], object]
+"""Told how much was done since the last call; it may end the work by an exception."""
 
 _CHECK: Final[ContextVar[Check | None]] = ContextVar("headlight_interruption", default=None)
 
@@ -29,3 +31,7 @@ def pause() -> None:
     check = _CHECK.get()
     if check is not None:
         check()
+
+
+def no_progress(*done: int) -> None:
+    """Do nothing."""

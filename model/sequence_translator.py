@@ -14,12 +14,13 @@ from model.checkpoint import load_checkpoint
 from model.decoding.beam import LARGEST_WIDTH, BeamTree, grow_tree
 from model.decoding.logit_lens import LogitLens, log_probs_of, logits_of, spread
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, sample
-from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, no_progress, search_beams
+from model.decoding.search import EXTRA_LENGTH, StepsDone, beam_search, greedy_search, search_beams
 from model.decoding.session import DecodingSession
 from model.decoding.side_by_side import Tokenized, trace_side_by_side
 from model.errors import ConfigError, InputTextError, TokenError
 from model.folder_files import named_folder
 from model.input_text import checked_ids
+from model.interruption import no_progress
 from model.loaded import LoadedTranslator, choose_device, choose_dtype
 from model.marian.files import is_marian, languages
 from model.marian.loading import load_marian

@@ -13,8 +13,9 @@ from model.adapters.text_reader import TextReader
 from model.decoding.beam import LARGEST_WIDTH, BeamRule, BeamTree, Penalty, SentenceBeam, Stop, grow_tree
 from model.decoding.logit_lens import LogitLens
 from model.decoding.sampling import UNCHANGED, SampledTranslation, Sampling, draw_samples, draws_of
-from model.decoding.search import StepsDone, no_progress, run_searches
+from model.decoding.search import StepsDone, run_searches
 from model.errors import ConfigError, TraceError
+from model.interruption import no_progress
 from model.nn.edit_hooks import Edits
 from model.reader import LARGEST_ALPHA
 from model.trace.steps import Spread

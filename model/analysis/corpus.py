@@ -7,7 +7,7 @@ sentence leaves behind is handed on and forgotten.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from model.errors import DataError, InputTextError
+from model.interruption import Progress, no_progress
 from model.messages import Message, said
 from model.nn.attention import AttentionInputs, attention_weights
 from model.nn.score_functions import joined
@@ -140,8 +141,6 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]} …"
 
 
-Progress = Callable[[int], object]
-
 #: Sentences that are sorted by length, and tokenized, together.
 SENTENCES_AT_ONCE: Final = 256
 MOST_SENTENCES: Final = 10_000
@@ -248,9 +247,7 @@ def corpus_digest(sentences: Sequence[CorpusSentence]) -> str:
     return digest.hexdigest()
 
 
-def read_corpus(
-    reader: Reader, sentences: Iterable[CorpusSentence], progress: Progress = lambda done: None
-) -> CorpusReading:
+def read_corpus(reader: Reader, sentences: Iterable[CorpusSentence], progress: Progress = no_progress) -> CorpusReading:
     """Read all sentences, with their translations where the model has both stacks.
 
     Raises a DataError while reading if no sentence could be read, or there are too many.

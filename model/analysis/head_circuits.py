@@ -9,7 +9,7 @@ Norms are not linear. Where a token goes in, its norm is computed; where the hea
 what it is up to its divisor, which does not change the order of tokens: the mean is taken off, the gain multiplied.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, cast
 
@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from model.analysis.residual_stream.additions import Kind, Stack
 from model.analysis.residual_stream.capture import Sublayer
 from model.errors import DataError
+from model.interruption import Progress, no_progress
 from model.nn.attention import MultiHeadAttention, softmax_over_keys
 from model.nn.score_functions import DotProduct
 from model.nn.transformer import Transformer
@@ -145,9 +146,7 @@ def head_circuits(model: Transformer, site: str, layer: int, head: int) -> HeadC
 
 
 @torch.inference_mode()
-def copying_scores(
-    model: Transformer, site: str, progress: Callable[[int], None] = lambda done: None
-) -> Float[Tensor, "layer head"]:
+def copying_scores(model: Transformer, site: str, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
     """The copying score of every head of an attention; `progress` is called with 1 for each layer.
 
     Raises as `head_circuits` does.

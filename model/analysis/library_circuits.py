@@ -4,7 +4,7 @@ As `head_circuits` for Headlight's own models. No name of a library's module is 
 layer as it is embedded, and what its attention is then called with are its queries, keys and values.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import torch
@@ -17,6 +17,7 @@ from model.adapters.placement import weight_of
 from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import HeadCircuits, copying_score
 from model.errors import DataError
+from model.interruption import Progress, no_progress
 from model.nn.hooks import CALL, listen
 
 #: Tokens that a layer is given at once.
@@ -48,9 +49,7 @@ def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
 
 
 @torch.no_grad()
-def library_copying(
-    reader: TextReader, progress: Callable[[int], None] = lambda done: None
-) -> Float[Tensor, "layer head"]:
+def library_copying(reader: TextReader, progress: Progress = no_progress) -> Float[Tensor, "layer head"]:
     """The copying score of every head; NaN of heads that a layer does not have.
 
     Raises a DataError if the model's parts are not known; it says which.

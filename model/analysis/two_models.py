@@ -18,9 +18,9 @@ from jaxtyping import Float
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
-from model.analysis.corpus import Progress
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import DataError, InputTextError
+from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 from model.trace.axes import Axis, between, whole_words
@@ -130,7 +130,7 @@ def read_by_both(first: Reader, second: Reader, text: str) -> tuple[Trace, Trace
 
 @torch.inference_mode()
 def head_distances(
-    first: Reader, second: Reader, texts: Iterable[str], sites: tuple[str, str], progress: Progress = lambda done: None
+    first: Reader, second: Reader, texts: Iterable[str], sites: tuple[str, str], progress: Progress = no_progress
 ) -> HeadDistances:
     """Read texts with both models and compare the heads of an attention of each.
 

@@ -10,8 +10,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.decoding.search import PrefixBatch, Prefixes, StepsDone, length_limits, no_progress
+from model.decoding.search import PrefixBatch, Prefixes, StepsDone, length_limits
 from model.errors import ConfigError
+from model.interruption import no_progress
 from model.messages import said
 from model.nn.encoder_decoder import EncoderDecoder
 from model.trace.steps import no_probabilities

@@ -9,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
+from model.interruption import no_progress
 from model.nn.encoder_decoder import EncoderDecoder
 
 EXTRA_LENGTH = 50
@@ -78,10 +79,6 @@ class PrefixBatch:
 
 #: Told after every step how many are done, and the most there can be; it may end the work by an exception.
 StepsDone = Callable[[int, int], None]
-
-
-def no_progress(done: int, most: int) -> None:
-    """For who wants to be told nothing."""
 
 
 @torch.inference_mode()

@@ -29,8 +29,8 @@ def orthogonalized(
 ) -> Float[Tensor, "*batch row column"]:
     """About U·Vᵀ of each matrix's singular value decomposition U·S·Vᵀ, by five steps of a Newton–Schulz iteration.
 
-    Singular values end between 0.7 and 1.2, which is as good as 1 (Jordan et al. 2024). `dtype` is that of the products; the
-    result has it too.
+    Singular values end between 0.7 and 1.2, which is as good as 1 (Jordan et al. 2024). `dtype` is that of the
+    products; the result has it too.
     """
     a, b, c = NEWTON_SCHULZ
     is_tall = matrix.size(-2) > matrix.size(-1)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -14,6 +14,7 @@ from model.analysis.corpus import OWN_CORPUS, read_text
 from model.decoding.search import greedy_search
 from model.errors import TraceError
 from model.evaluation import translate_all
+from model.interruption import Progress, no_progress
 from model.sequence_translator import SequenceTranslator
 from model.trace.axes import whole_words
 from model.trace.trace import Trace
@@ -83,7 +84,7 @@ def try_backwards(translator: SequenceTranslator, trace: Trace) -> bool:
 
 
 @torch.inference_mode()
-def count_stunted(translator: SequenceTranslator, progress: Callable[[int], object] = lambda done: None) -> int:
+def count_stunted(translator: SequenceTranslator, progress: Progress = no_progress) -> int:
     """Of `OTHERS` sentences of our own corpus, how many become at most `FEW_WORDS` different words."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS, OTHERS)]
     written = translate_all(translator.model, translator.tokenizer, texts, progress=progress)

@@ -18,12 +18,13 @@ import numpy as np
 
 from model.analysis.atlas.measure import Atlas, build_atlas, digest_of, reading_digest
 from model.analysis.coreference.cases import PronounCases
-from model.analysis.corpus import CorpusSentence, Progress
+from model.analysis.corpus import CorpusSentence
 from model.analysis.metrics.alignment import AlignedPair
 from model.arrays_file import Array, TooLargeError, open_arrays, read_json, reason
 from model.errors import DataError
 from model.file_writing import make_folder, written_file
 from model.folder_files import open_file, read_as_data
+from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 
@@ -91,7 +92,7 @@ def cached_atlas(
     sentences: Sequence[CorpusSentence],
     folder: Path,
     aligned: Sequence[AlignedPair] = (),
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
     cases: PronounCases | None = None,
 ) -> Atlas:
     """The atlas of this model and these sentences, from the folder if it is there, else made and kept there.

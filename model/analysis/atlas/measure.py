@@ -24,7 +24,7 @@ from torch.nn.functional import pad
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums, head_map
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, Progress, SentenceRun, corpus_digest, read_corpus
+from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SentenceRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
@@ -32,6 +32,7 @@ from model.analysis.metrics.head_names import Heads
 from model.analysis.metrics.measures import norm_shares, value_weighted_norms
 from model.checkpoint import model_digest
 from model.errors import DataError
+from model.interruption import Progress, no_progress
 from model.nn.encoder_decoder import SITES
 from model.reader import Reader
 from model.trace.trace import Trace
@@ -139,7 +140,7 @@ def build_atlas(
     reader: Reader,
     sentences: Iterable[CorpusSentence],
     aligned: Sequence[AlignedPair] = (),
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
     cases: PronounCases | None = None,
 ) -> Atlas:
     """Read a corpus and measure every head. Raises a DataError if no sentence could be read, or there are too many.

@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Float
 
 from model.analysis.attribution.choice import ChoiceRun, visible
+from model.interruption import no_progress
 
 #: So many random orders.
 DRAWS = 20
@@ -80,7 +81,7 @@ def delete(
     run: ChoiceRun,
     words: Sequence[Sequence[int]],
     orders: Sequence[Sequence[int]],
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Callable[[int, int], None] = no_progress,
 ) -> tuple[list[Deletion], HiddenAlone]:
     """Hide words in each of these orders, one more at each step; and each word alone.
 

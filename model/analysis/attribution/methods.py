@@ -8,7 +8,7 @@ says which share of each of its output positions comes from which input position
 position of the memory. Rows sum to 1; products of such matrices do too (Abnar & Zuidema 2020, §3).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final, Literal, NamedTuple, get_args
@@ -24,6 +24,7 @@ from model.analysis.attribution.runs import LibraryRun, TranslatorRun
 from model.analysis.metrics.measures import rollout_at
 from model.analysis.residual_stream.additions import Stack
 from model.errors import DataError
+from model.interruption import Progress, no_progress
 from model.reader import Reader
 from model.trace.row_blocks import mean_over_heads
 from model.translator import Translator
@@ -181,9 +182,7 @@ def gradient_times_input(run: ChoiceRun) -> TokenScores:
     return _scores(run.choice, _sums(attributed))
 
 
-def integrated_gradients(
-    run: ChoiceRun, progress: Callable[[int], None] = lambda points: None
-) -> tuple[TokenScores, Integration]:
+def integrated_gradients(run: ChoiceRun, progress: Progress = no_progress) -> tuple[TokenScores, Integration]:
     """The mean gradient on the straight path from zero embeddings to the real ones, times these.
 
     Sundararajan et al. 2017.
@@ -303,7 +302,7 @@ def run_of(reader: Reader, choice: TokenChoice, text: str) -> ChoiceRun:
     return LibraryRun(reader, choice, reader.trace_place(choice.place, choice.token))
 
 
-def attribute(run: ChoiceRun, method: Method, progress: Callable[[int], None] = lambda points: None) -> Attribution:
+def attribute(run: ChoiceRun, method: Method, progress: Progress = no_progress) -> Attribution:
     """What a method gives each token. Raises a TraceError if a method cannot take this model apart; it says why.
 
     Args:

@@ -26,10 +26,11 @@ from model.analysis.coreference.pronoun_rows import (
     read_case,
 )
 from model.analysis.coreference.scores import SiteScores, hits, score_site
-from model.analysis.corpus import CorpusSentence, Progress, trace_all
+from model.analysis.corpus import CorpusSentence, trace_all
 from model.analysis.interventions.head_effects import batches
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.errors import DataError, InputTextError
+from model.interruption import Progress, no_progress
 from model.messages import said
 from model.reader import Reader
 from model.sequence_translator import SequenceTranslator
@@ -80,7 +81,7 @@ def measure_coreference(
     *,
     sites: Sequence[str] | None = None,
     measure: Measure = "raw",
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
 ) -> CoreferenceScores:
     """Score all heads of the sites over a set, and what the model prefers.
 

@@ -21,9 +21,9 @@ from torch import Tensor
 
 from model.analysis.coreference.cases import PronounCase
 from model.analysis.coreference.pronoun_rows import CandidateWeights, Measure
-from model.analysis.corpus import Progress
 from model.analysis.metrics.estimates import Estimate, bootstrap_mean
 from model.analysis.metrics.head_names import LayerHead
+from model.interruption import Progress, no_progress
 from model.words import Span
 
 CHANCE: Final = 0.5
@@ -141,7 +141,7 @@ def score_site(
     cases: Sequence[PronounCase],
     weights: CandidateWeights,
     skipped: Mapping[str, int],
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
 ) -> SiteScores | None:
     """All metrics of a site; None if no case, or nothing but controls, was read.
 

@@ -18,8 +18,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from model.analysis.corpus import Progress
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
+from model.interruption import Progress, no_progress
 from model.nn.hooks import Edit, first_row, listen
 from model.sequence_translator import SequenceTranslator
 from model.word_choice import (
@@ -117,10 +117,7 @@ def accuracy_of(log_odds: Float[Tensor, "choice"]) -> float:
 
 @torch.inference_mode()
 def measure_effects(
-    reader: Chooser,
-    choices: Sequence[Choice],
-    replacement: Replacement | None = None,
-    progress: Progress = lambda done: None,
+    reader: Chooser, choices: Sequence[Choice], replacement: Replacement | None = None, progress: Progress = no_progress
 ) -> HeadEffects:
     """Switch off each head in turn in every choice.
 
@@ -141,10 +138,7 @@ def measure_effects(
 
 
 def estimate_effects(
-    reader: Chooser,
-    choices: Sequence[Choice],
-    replacement: Replacement | None = None,
-    progress: Progress = lambda done: None,
+    reader: Chooser, choices: Sequence[Choice], replacement: Replacement | None = None, progress: Progress = no_progress
 ) -> HeadEffects:
     """`measure_effects` to first order, from one forward and one backward pass over each batch of choices.
 
@@ -171,7 +165,7 @@ def remove_heads(
     choices: Sequence[Choice],
     heads: Collection[HeadName],
     replacement: Replacement | None = None,
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
 ) -> RemovalEffect:
     """Switch off a set of heads at once in every choice; `progress` is called with the number of choices done.
 

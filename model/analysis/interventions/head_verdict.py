@@ -19,11 +19,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.analysis.attribution.choice import TokenChoice
-from model.analysis.corpus import Progress
 from model.analysis.interventions.head_effects import TOKENS_AT_ONCE, of_rows, outputs_at
 from model.analysis.interventions.patching import at_rows_of
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
 from model.errors import TraceError
+from model.interruption import Progress, no_progress
 from model.trace.trace import Trace
 from model.word_choice import Chooser, TokenPlace, output_hook
 
@@ -109,7 +109,7 @@ class Pointed:
 
 
 @torch.inference_mode()
-def point_heads(reader: Chooser, choice: TokenChoice, trace: Trace, progress: Progress = lambda done: None) -> Pointed:
+def point_heads(reader: Chooser, choice: TokenChoice, trace: Trace, progress: Progress = no_progress) -> Pointed:
     """The intervention "pointed" of `head_verdict` on each head; arguments as there.
 
     `progress` is called with the number of heads done since the last call.

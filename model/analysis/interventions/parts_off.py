@@ -3,7 +3,7 @@
 That is another thing than training without the part: all that is left was fitted to what is gone.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -14,6 +14,7 @@ from torch import Tensor
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.errors import EditError
 from model.evaluation import translate_all
+from model.interruption import Progress, no_progress
 from model.nn.edit_hooks import compile_edits
 from model.nn.edits import SwitchOff
 from model.nn.encoder_decoder import SITES, site_path
@@ -80,10 +81,7 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
 
 
 def translate_without(
-    translator: Translator,
-    texts: Sequence[str],
-    off: PartOff | None,
-    progress: Callable[[int], object] = lambda done: None,
+    translator: Translator, texts: Sequence[str], off: PartOff | None, progress: Progress = no_progress
 ) -> list[str]:
     """The translations, decoded greedily, without a part; None for the whole model. Raises as `edits_without`.
 
@@ -97,7 +95,7 @@ def translate_without(
 
 
 def score_without(
-    translator: Translator, offs: Sequence[PartOff], progress: Callable[[int], object] = lambda done: None
+    translator: Translator, offs: Sequence[PartOff], progress: Progress = no_progress
 ) -> tuple[PartScore, ...]:
     """Translate our own corpus whole and without each of the parts, and compare. Progress and errors as above."""
     texts = [sentence.text for sentence in read_text(OWN_CORPUS)]

@@ -19,7 +19,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model.analysis.corpus import Progress
 from model.analysis.interventions.head_effects import (
     KeptOutputs,
     Outputs,
@@ -31,6 +30,7 @@ from model.analysis.interventions.head_effects import (
 )
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
 from model.errors import InputTextError
+from model.interruption import Progress, no_progress
 from model.word_choice import MASK, Choice, Chooser, TextChoice, TokenPlace, WordChoice, output_edits
 
 NO_COUNTERPART = -1
@@ -73,9 +73,7 @@ class Patching:
 
 
 @torch.inference_mode()
-def patch_heads(
-    reader: Chooser, pairs: Sequence[ChoicePair[Choice]], progress: Progress = lambda done: None
-) -> Patching:
+def patch_heads(reader: Chooser, pairs: Sequence[ChoicePair[Choice]], progress: Progress = no_progress) -> Patching:
     """Take each head's output from B in turn, over all pairs.
 
     A row is taken from its counterpart: the same position where both texts have as many tokens, else the token that
@@ -101,7 +99,7 @@ def patch_paths(
     reader: Chooser,
     pairs: Sequence[ChoicePair[Choice]],
     receivers: Collection[HeadName] = (),
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
 ) -> Patching:
     """The direct path of each head, over all pairs, one pair at a time; `progress` is called as above.
 

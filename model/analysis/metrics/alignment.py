@@ -15,9 +15,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from model.analysis.corpus import Progress, read_json_rows
+from model.analysis.corpus import read_json_rows
 from model.analysis.metrics.estimates import ErrorRates, HeadCounts, score_heads
 from model.errors import DataError, InputTextError
+from model.interruption import Progress, no_progress
 from model.messages import said
 from model.trace.trace import Trace
 from model.translator import Translator
@@ -158,7 +159,7 @@ def count_links(
 def score_alignment(
     translator: Translator,
     pairs: Sequence[AlignedPair],
-    progress: Progress = lambda done: None,
+    progress: Progress = no_progress,
     matrix: Matrix = cross_weights,
 ) -> AlignmentScores:
     """Read every pair along and score all cross-attention heads. Raises a DataError if no pair could be read.

@@ -23,9 +23,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from model.adapters.text_reader import TextReader
-from model.analysis.corpus import OWN_CORPUS, Progress, read_text
+from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.library_circuits import read_off
 from model.errors import DataError
+from model.interruption import Progress, no_progress
 from model.reader import Reader
 
 SITE: Final = "decoder.self"
@@ -56,7 +57,7 @@ def common_tokens(reader: TextReader) -> Int[Tensor, "token"]:
 
 @torch.inference_mode()
 def repeated_tokens(
-    reader: Reader, draws: int = DRAWS, seed: int = 0, progress: Progress = lambda done: None
+    reader: Reader, draws: int = DRAWS, seed: int = 0, progress: Progress = no_progress
 ) -> dict[str, Float[Tensor, "layer_and_head"]]:
     """The metrics of every head, those of layer 0 first; without "copying" where values or the last norm are not known.
 
