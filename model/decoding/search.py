@@ -5,20 +5,18 @@ from math import inf, isfinite
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from model.decoding.beam import Candidate, Hypothesis, SentenceBeam
 from model.interruption import no_progress
-from model.nn.encoder_decoder import EncoderDecoder
+from model.nn.encoder_decoder import EncoderDecoder, Memory, Padding, SourceIds
 
 EXTRA_LENGTH = 50
 """A translation may be this many tokens longer than its source (§6.1)."""
 
 
-def length_limits(
-    source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
-) -> Int[Tensor, "batch"]:
+def length_limits(source_ids: SourceIds, source_padding: Padding) -> Int[Tensor, "batch"]:
     """`EXTRA_LENGTH` tokens more than each source has, its </s> not counted."""
     if source_padding is None:
         source_padding = torch.ones_like(source_ids, dtype=torch.bool)
@@ -46,12 +44,7 @@ class PrefixBatch:
         sentences: which sentence of the source each row translates.
     """
 
-    def __init__(
-        self,
-        model: EncoderDecoder,
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None,
-    ) -> None:
+    def __init__(self, model: EncoderDecoder, memory: Memory, source_padding: Padding) -> None:
         self.sentences: Tensor = torch.arange(memory.size(0), device=memory.device)
         self._model, self._memory, self._padding = model, memory, source_padding
         self._cache = model.new_cache()
@@ -83,10 +76,7 @@ StepsDone = Callable[[int, int], None]
 
 @torch.inference_mode()
 def greedy_search(
-    model: EncoderDecoder,
-    source_ids: Int[Tensor, "batch source"],
-    source_padding: Bool[Tensor, "batch source"] | None,
-    memory: Float[Tensor, "batch source width"] | None = None,
+    model: EncoderDecoder, source_ids: SourceIds, source_padding: Padding, memory: Memory | None = None
 ) -> list[list[int]]:
     """The most probable token at every step, for each sentence of the batch; ids without <s> and </s>.
 
@@ -114,12 +104,7 @@ def greedy_search(
 
 @torch.inference_mode()
 def beam_search(
-    model: EncoderDecoder,
-    source_ids: Int[Tensor, "batch source"],
-    source_padding: Bool[Tensor, "batch source"] | None,
-    *,
-    beam: int,
-    alpha: float = 0.6,
+    model: EncoderDecoder, source_ids: SourceIds, source_padding: Padding, *, beam: int, alpha: float = 0.6
 ) -> list[list[Hypothesis]]:
     """The finished hypotheses of `search_beams` for each sentence of the batch, best first."""
     return [search.finished for search in search_beams(model, source_ids, source_padding, beam=beam, alpha=alpha)]
@@ -128,8 +113,8 @@ def beam_search(
 @torch.inference_mode()
 def search_beams(
     model: EncoderDecoder,
-    source_ids: Int[Tensor, "batch source"],
-    source_padding: Bool[Tensor, "batch source"] | None,
+    source_ids: SourceIds,
+    source_padding: Padding,
     *,
     beam: int,
     alpha: float,

@@ -8,13 +8,22 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from model.config import ConvolutionalConfig
 from model.errors import InputTextError
 from model.nn.attention import AttentionSite, KeptRows
-from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
+from model.nn.encoder_decoder import (
+    Decoder,
+    DecoderInputs,
+    EncoderDecoder,
+    LayerCache,
+    Memory,
+    Padding,
+    SourceIds,
+    TargetRows,
+)
 from model.nn.hooks import HookPoint, name_hooks
 from model.nn.layers import Dropout
 
@@ -67,7 +76,7 @@ class ConvolutionalEncoderLayer(nn.Module):
         self.hook_output = HookPoint()
 
     def forward(
-        self, x: Float[Tensor, "batch source d_model"], padding: Bool[Tensor, "batch source"] | None
+        self, x: Float[Tensor, "batch source d_model"], padding: Padding
     ) -> Float[Tensor, "batch source d_model"]:
         """Run the layer; what lies beyond a sentence's end counts as zeros."""
         if padding is not None:
@@ -86,9 +95,7 @@ class ConvolutionalEncoder(nn.Module):
         self.layers = nn.ModuleList(ConvolutionalEncoderLayer(config) for _ in range(config.num_layers))
         self.num_attentions = config.decoder_layers
 
-    def forward(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
-    ) -> Float[Tensor, "batch source width"]:
+    def forward(self, source_ids: SourceIds, source_padding: Padding) -> Memory:
         """The memory: for each token its key z, and beside it its value z + e (§3.3), scaled like a residual sum."""
         embedded = self.embedding(source_ids)
         z = self.dropout(embedded)
@@ -110,9 +117,7 @@ class DecoderLayerAttention(AttentionSite):
         super().__init__(num_heads=1, d_v=config.d_model)
         self.query = nn.Linear(config.d_model, config.d_model)
 
-    def forward(
-        self, convolved: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: KeptRows | None
-    ) -> Float[Tensor, "batch target d_model"]:
+    def forward(self, convolved: TargetRows, inputs: DecoderInputs, cache: KeptRows | None) -> TargetRows:
         """The context of each target row."""
         query = self.hook_query(((self.query(convolved) + inputs.embedded) * HALF_VARIANCE)[:, None])
         if cache:
@@ -134,9 +139,7 @@ class ConvolutionalDecoderLayer(nn.Module):
         self.cross_attention = DecoderLayerAttention(config)
         self.hook_output = HookPoint()
 
-    def forward(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: LayerCache | None
-    ) -> Float[Tensor, "batch target d_model"]:
+    def forward(self, x: TargetRows, inputs: DecoderInputs, cache: LayerCache | None) -> TargetRows:
         """Run the layer on these target rows, which see `kernel_size` − 1 rows before each: zeros before the first."""
         target, memory = cache or (None, None)
         new, before = x.size(1), self.gated.kernel_size - 1
@@ -161,9 +164,7 @@ class ConvolutionalDecoder(Decoder):
         self.embedding, self.dropout = PositionedEmbedding(config, tokens), Dropout(config.dropout)
         self.layers = nn.ModuleList(ConvolutionalDecoderLayer(config) for _ in range(config.decoder_layers))
 
-    def run_layers(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
-    ) -> Float[Tensor, "batch target d_model"]:
+    def run_layers(self, x: TargetRows, inputs: DecoderInputs, caches: Sequence[LayerCache | None]) -> TargetRows:
         """Every layer, with dropout before and after."""
         return self.dropout(super().run_layers(self.dropout(x), inputs, caches))  # type: ignore[no-any-return]
 

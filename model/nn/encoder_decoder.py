@@ -23,6 +23,15 @@ from model.nn.score_functions import ScoreFunction
 
 SITES = ("encoder.self", "decoder.self", "decoder.cross")
 
+SourceIds = Int[Tensor, "batch source"]
+TargetIds = Int[Tensor, "batch target"]
+Padding = Bool[Tensor, "batch source"] | None
+TargetPadding = Bool[Tensor, "batch target"] | None
+"""True at real tokens of sources, and of targets; None if all are."""
+Memory = Float[Tensor, "batch source width"]
+"""What an encoder puts out."""
+TargetRows = Float[Tensor, "batch target d_model"]
+
 
 def site_path(site: str, layer: int) -> str:
     """Module path of an attention site in a layer, for example `decoder.layers.0.cross_attention`."""
@@ -73,8 +82,8 @@ class DecoderCache:
 class DecoderInputs:
     """What every layer of a decoder can read beside the output of the layer below."""
 
-    embedded: Float[Tensor, "batch target d_model"]  #: the target tokens of this call
-    memory: Float[Tensor, "batch source width"]  #: what the encoder put out
+    embedded: TargetRows  #: the target tokens of this call
+    memory: Memory  #: what the encoder put out
     #: target_mask, memory_mask: which target rows and which rows of the memory a row may attend to.
     target_mask: AttentionMask
     memory_mask: AttentionMask
@@ -88,12 +97,12 @@ class Decoder(nn.Module):
 
     def forward(
         self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None,
-        target_padding: Bool[Tensor, "batch target"] | None,
+        target_ids: TargetIds,
+        memory: Memory,
+        source_padding: Padding,
+        target_padding: TargetPadding,
         cache: DecoderCache | None,
-    ) -> Float[Tensor, "batch target d_model"]:
+    ) -> TargetRows:
         """The last layer's output for these target rows, which follow those in the cache."""
         first, new, device = (0 if cache is None else len(cache)), target_ids.size(1), target_ids.device
         target_mask = AttentionMask(
@@ -110,9 +119,7 @@ class Decoder(nn.Module):
             caches = [None] * len(self.layers) if cache is None else cache.layers
             return self.run_layers(inputs.embedded, inputs, caches)
 
-    def run_layers(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
-    ) -> Float[Tensor, "batch target d_model"]:
+    def run_layers(self, x: TargetRows, inputs: DecoderInputs, caches: Sequence[LayerCache | None]) -> TargetRows:
         """Run every layer, with its cache, on what the one below put out; the first on the embedded rows."""
         for layer, cache in zip(self.layers, caches, strict=True):
             x = layer(x, inputs, cache)
@@ -128,21 +135,19 @@ class EncoderDecoder(nn.Module, ABC):
     decoder: Decoder
     projection: nn.Linear  #: from the decoder's output to logits
 
-    def encode(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None = None
-    ) -> Float[Tensor, "batch source width"]:
+    def encode(self, source_ids: SourceIds, source_padding: Padding = None) -> Memory:
         """Read the source into a memory; `source_padding` is True at real tokens, None if all are."""
         interruption.pause()
         return self.encoder(source_ids, source_padding)  # type: ignore[no-any-return]
 
     def decode(
         self,
-        target_ids: Int[Tensor, "batch target"],
-        memory: Float[Tensor, "batch source width"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
+        target_ids: TargetIds,
+        memory: Memory,
+        source_padding: Padding = None,
+        target_padding: TargetPadding = None,
         cache: DecoderCache | None = None,
-    ) -> Float[Tensor, "batch target d_model"]:
+    ) -> TargetRows:
         """Decoder output for these target rows; with a cache, for the rows that follow it.
 
         Padding follows every real token, so causality hides it from them even without `target_padding`.
@@ -165,10 +170,10 @@ class EncoderDecoder(nn.Module, ABC):
 
     def forward(
         self,
-        source_ids: Int[Tensor, "batch source"],
-        target_ids: Int[Tensor, "batch target"],
-        source_padding: Bool[Tensor, "batch source"] | None = None,
-        target_padding: Bool[Tensor, "batch target"] | None = None,
+        source_ids: SourceIds,
+        target_ids: TargetIds,
+        source_padding: Padding = None,
+        target_padding: TargetPadding = None,
     ) -> Float[Tensor, "batch target vocab"]:
         """Logits of the token after each target row, all rows at once (teacher forcing)."""
         memory = self.encode(source_ids, source_padding)

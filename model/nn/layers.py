@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from model.config import Activation, PositionLayout, TransformerConfig
 from model.errors import InputTextError
 from model.nn.attention import MultiHeadAttention
-from model.nn.encoder_decoder import DecoderInputs, LayerCache
+from model.nn.encoder_decoder import DecoderInputs, LayerCache, TargetRows
 from model.nn.hooks import HookPoint
 from model.nn.masks import AttentionMask
 
@@ -227,9 +227,7 @@ class DecoderLayer(nn.Module):
         self.feed_forward_residual = Residual(config)
         self.hook_output = HookPoint()
 
-    def forward(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, cache: LayerCache | None = None
-    ) -> Float[Tensor, "batch target d_model"]:
+    def forward(self, x: TargetRows, inputs: DecoderInputs, cache: LayerCache | None = None) -> TargetRows:
         """Run the layer on the target rows that the cache does not hold yet."""
         target, memory = cache or (None, None)
         x = self.self_attention_residual(x, lambda y: self.self_attention(y, y, inputs.target_mask, target))

@@ -9,13 +9,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from model.config import RecurrentConfig
 from model.nn.attention import AttentionSite, KeptRows
-from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
+from model.nn.encoder_decoder import (
+    Decoder,
+    DecoderInputs,
+    EncoderDecoder,
+    LayerCache,
+    Memory,
+    Padding,
+    SourceIds,
+    TargetRows,
+)
 from model.nn.hooks import HookPoint, name_hooks, rows_from
 from model.nn.layers import Dropout
 from model.nn.masks import AttentionMask
@@ -40,7 +49,7 @@ class Alignment(AttentionSite):
         return Additive(self.score_vector)
 
     def keys_and_values(
-        self, annotations: Float[Tensor, "batch source width"], cache: KeptRows | None
+        self, annotations: Memory, cache: KeptRows | None
     ) -> tuple[Float[Tensor, "batch 1 source d_k"], Float[Tensor, "batch 1 source width"]]:
         """U h_j and h_j of every annotation, computed once for all steps (A.1.2)."""
         if cache:
@@ -86,9 +95,7 @@ class RecurrentEncoder(nn.Module):
         self.embedding = TokenEmbedding(config, tokens)
         self.gru = nn.GRU(config.d_model, config.hidden_size, batch_first=True, bidirectional=True)
 
-    def forward(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
-    ) -> Float[Tensor, "batch source width"]:
+    def forward(self, source_ids: SourceIds, source_padding: Padding) -> Memory:
         """The annotations: states forwards and backwards, side by side; zeros at padding."""
         embedded = self.embedding(source_ids)
         if source_padding is None:
@@ -139,9 +146,7 @@ class RecurrentDecoder(Decoder):
         self.readout = nn.Linear(config.d_model + 3 * config.hidden_size, 2 * config.d_model)
         self.hook_output = HookPoint()
 
-    def run_layers(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
-    ) -> Float[Tensor, "batch target d_model"]:
+    def run_layers(self, x: TargetRows, inputs: DecoderInputs, caches: Sequence[LayerCache | None]) -> TargetRows:
         """What the projection reads for these rows, one after the other; what is kept of the target are the states."""
         target, memory = caches[0] or (None, None)
         if target:

@@ -19,6 +19,11 @@ from torch import Tensor
 
 from model.nn.masks import Rows
 
+Query = Float[Tensor, "*batch query d_k"]
+Key = Float[Tensor, "*batch key d_k"]
+Terms = Float[Tensor, "*batch query key d_k"]
+Scores = Float[Tensor, "*batch query key"]
+
 #: Terms [query, key, component] of all heads and sentences that are held at once, 64 MiB in float32.
 TERMS_AT_ONCE: Final = 1 << 24
 
@@ -35,15 +40,11 @@ class ScoreFunction(ABC):
     tensors: Mapping[str, Tensor]
 
     @abstractmethod
-    def terms(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key d_k"]:
+    def terms(self, query: Query, key: Key) -> Terms:
         """What is summed over the components."""
 
     @abstractmethod
-    def scores(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key"]:
+    def scores(self, query: Query, key: Key) -> Scores:
         """The sums of the terms."""
 
     @abstractmethod
@@ -67,15 +68,11 @@ class DotProduct(ScoreFunction):
     name = "dot"
     tensors = MappingProxyType({})
 
-    def terms(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key d_k"]:
+    def terms(self, query: Query, key: Key) -> Terms:
         """q_c k_c."""
         return query[..., :, None, :] * key[..., None, :, :]
 
-    def scores(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key"]:
+    def scores(self, query: Query, key: Key) -> Scores:
         """QKᵀ."""
         return query @ key.transpose(-2, -1)
 
@@ -99,15 +96,11 @@ class Bilinear(ScoreFunction):
         """M."""
         return {"score_matrix": self.matrix}
 
-    def terms(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key d_k"]:
+    def terms(self, query: Query, key: Key) -> Terms:
         """(qᵀ M)_c k_c."""
         return DOT_PRODUCT.terms(query @ self.matrix, key)
 
-    def scores(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key"]:
+    def scores(self, query: Query, key: Key) -> Scores:
         """Q M Kᵀ."""
         return DOT_PRODUCT.scores(query @ self.matrix, key)
 
@@ -132,15 +125,11 @@ class Additive(ScoreFunction):
         """v."""
         return {"score_vector": self.vector}
 
-    def terms(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key d_k"]:
+    def terms(self, query: Query, key: Key) -> Terms:
         """v_c tanh(q_c + k_c)."""
         return self._activations(query, key) * self.vector[:, None, None, :]
 
-    def scores(
-        self, query: Float[Tensor, "*batch query d_k"], key: Float[Tensor, "*batch key d_k"]
-    ) -> Float[Tensor, "*batch query key"]:
+    def scores(self, query: Query, key: Key) -> Scores:
         """vᵀ tanh(q + k) of every pair."""
         terms_a_row = max(1, query[..., :1, :].numel() * key.size(-2))
         blocks = torch.split(query, max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from model.config import TransformerConfig
-from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache
+from model.nn.encoder_decoder import Decoder, DecoderInputs, EncoderDecoder, LayerCache, Padding, SourceIds, TargetRows
 from model.nn.hooks import name_hooks
 from model.nn.layers import DecoderLayer, Embedding, EncoderLayer, final_norm, initialise
 from model.nn.masks import AttentionMask
@@ -21,9 +21,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_layers))
         self.norm = final_norm(config)
 
-    def forward(
-        self, source_ids: Int[Tensor, "batch source"], source_padding: Bool[Tensor, "batch source"] | None
-    ) -> Float[Tensor, "batch source d_model"]:
+    def forward(self, source_ids: SourceIds, source_padding: Padding) -> Float[Tensor, "batch source d_model"]:
         """The memory that the decoder attends to."""
         length = source_ids.size(1)
         mask = AttentionMask(num_queries=length, num_keys=length, key_padding=source_padding, device=source_ids.device)
@@ -44,9 +42,7 @@ class TransformerDecoder(Decoder):
         self.layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.decoder_layers))
         self.norm = final_norm(config)
 
-    def run_layers(
-        self, x: Float[Tensor, "batch target d_model"], inputs: DecoderInputs, caches: Sequence[LayerCache | None]
-    ) -> Float[Tensor, "batch target d_model"]:
+    def run_layers(self, x: TargetRows, inputs: DecoderInputs, caches: Sequence[LayerCache | None]) -> TargetRows:
         """Every layer, then the final norm, if there is one."""
         return self.norm(super().run_layers(x, inputs, caches))  # type: ignore[no-any-return]
 
