@@ -22,8 +22,7 @@ from model.analysis.coreference.case_files import CURATED, cases_for, read_prono
 from model.analysis.coreference.measure import measure_coreference
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.analysis.held_out import score_copying, score_held_out
-from model.analysis.layer_kinds.kinds import Settings
-from model.analysis.layer_kinds.times import layer_times
+from model.analysis.layer_kinds import Settings, layer_times
 from model.analysis.measured_cost import devices
 from model.analysis.metrics.alignment import read_alignments, score_alignment
 from model.analysis.report import (
@@ -41,7 +40,7 @@ from model.analysis.report import (
     scores_report,
     steadiness_report,
 )
-from model.analysis.scoring.costs import score_costs
+from model.analysis.scoring import score_costs
 from model.arguments import COUNT, WholeNumber, path, short
 from model.checkpoint import load_checkpoint, save_checkpoint
 from model.config import LARGEST

@@ -16,8 +16,8 @@ from model.decoding.search import EXTRA_LENGTH
 from model.decoding.side_by_side import BatchMasks, run_batch
 from model.errors import CheckpointError, InputTextError, TraceError
 from model.messages import said
+from model.nn.earlier import RecurrentTranslator
 from model.nn.encoder_decoder import SITES, site_path
-from model.nn.recurrent import RecurrentTranslator
 from model.nn.transformer import Transformer
 from model.sequence_translator import SequenceTranslator, read_folder
 from model.trace.trace import Trace

@@ -9,13 +9,12 @@ from model.analysis.atlas.measure import AER, Atlas
 from model.analysis.coreference.measure import ContrastScores, CoreferenceScores
 from model.analysis.coreference.scores import HeldOutHead, SiteScores
 from model.analysis.held_out import BEST_KNOWN, CopyingScores, HeldOutScores
-from model.analysis.layer_kinds.kinds import KINDS, PAPER_EXPONENTS, multiply_adds, sequential_steps
-from model.analysis.layer_kinds.times import LayerTimes, crossing
+from model.analysis.layer_kinds import KINDS, PAPER_EXPONENTS, LayerTimes, crossing, multiply_adds, sequential_steps
 from model.analysis.measured_cost import unsteadiness
 from model.analysis.metrics.alignment import AlignmentScores
 from model.analysis.metrics.estimates import ErrorRates, Estimate
 from model.analysis.metrics.head_names import LayerHead, ranked
-from model.analysis.scoring.costs import ScoreCost, operations
+from model.analysis.scoring import ScoreCost, operations
 from model.nn.encoder_decoder import SITES
 
 WAYS = {"word_in": "Word going in (the row that reads it)", "word_out": "Word coming out (the row that predicts it)"}

@@ -21,9 +21,8 @@ from torch.overrides import TorchFunctionMode
 
 from model.config import ConvolutionalConfig, ModelConfig, RecurrentConfig, TransformerConfig
 from model.errors import ConfigError
-from model.nn.convolutional import ConvolutionalTranslator
+from model.nn.earlier import ConvolutionalTranslator, RecurrentTranslator
 from model.nn.encoder_decoder import EncoderDecoder
-from model.nn.recurrent import RecurrentTranslator
 from model.nn.transformer import Transformer
 
 #: Of `torch.nn.init` and `torch.Tensor`: what writes starting values into a tensor, which it returns.

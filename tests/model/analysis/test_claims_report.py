@@ -3,12 +3,11 @@
 import pytest
 
 from model.__main__ import main
-from model.analysis.layer_kinds import times
-from model.analysis.layer_kinds.kinds import KINDS, Settings
-from model.analysis.layer_kinds.times import LayerTime, LayerTimes
+from model.analysis import layer_kinds
+from model.analysis.layer_kinds import KINDS, LayerTime, LayerTimes, Settings
 from model.analysis.measured_cost import MeasuredCost
 from model.analysis.report import layers_report, scores_report, steadiness_report
-from model.analysis.scoring.costs import ScoreCost
+from model.analysis.scoring import ScoreCost
 
 
 def cost(seconds: float) -> MeasuredCost:
@@ -56,7 +55,7 @@ def test_a_busy_machine_is_seen() -> None:
 
 
 def test_the_command_prints_both_tables(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(times, "WIDEST", 16)
+    monkeypatch.setattr(layer_kinds, "WIDEST", 16)
     assert main(["claims", "--size", "64", "--width", "16"]) == 0
     printed = capsys.readouterr().out
     assert "Scores of 64 queries" in printed

@@ -11,7 +11,7 @@ from model.analysis.atlas.head_distance import RatioInterval, divergence_sums
 from model.analysis.attribution.choice import AttentionSum, LayerRun
 from model.analysis.attribution.methods import contributions, distances, shares
 from model.analysis.metrics.head_metrics import AttentionRows, entropy
-from model.analysis.scoring.saturation import jacobian_norm
+from model.analysis.scoring import jacobian_norm
 from model.analysis.two_models import cross_divergences
 from model.tokenizer import Tokenizer
 from model.trace.steps import describe_steps

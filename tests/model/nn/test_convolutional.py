@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from model.errors import InputTextError
-from model.nn.convolutional import ConvolutionalDecoderLayer, ConvolutionalEncoderLayer, ConvolutionalTranslator
+from model.nn.earlier import ConvolutionalDecoderLayer, ConvolutionalEncoderLayer, ConvolutionalTranslator
 from model.translator import EarlierTranslator
 
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 3]]), torch.tensor([[2, 30, 31, 32]])

@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 from model.nn.attention import attention_weights
+from model.nn.earlier import RecurrentLayer, RecurrentTranslator
 from model.nn.hooks import listen
-from model.nn.recurrent import RecurrentLayer, RecurrentTranslator
 from model.nn.score_functions import Additive
 from model.translator import EarlierTranslator
 

@@ -17,7 +17,7 @@ from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.text.messages import Message, _, plural, said
 
 if TYPE_CHECKING:
-    from model.analysis.layer_kinds.kinds import Kind
+    from model.analysis.layer_kinds import Kind
 
 LINES_HEIGHT: Final = 300
 

@@ -18,7 +18,7 @@ from viz.text.messages import _, said
 from viz.theme import PlotlySpec
 
 if TYPE_CHECKING:
-    from model.analysis.positions.schemes import Likeness
+    from model.analysis.positions import Likeness
 
 #: What may be said of a cell, by its code: bit 0 is the future, bit 1 padding. Lightness falls in the order of STATES.
 ALLOWED, FUTURE, PADDING, BOTH = range(4)

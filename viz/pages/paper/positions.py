@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from model import Trace
-    from model.analysis.positions.schemes import PositionScheme
+    from model.analysis.positions import PositionScheme
     from model.config import PositionLayout
 
 #: The formula is shown for so many positions at least: waves need room. As many rows as can all have their label.

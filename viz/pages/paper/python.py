@@ -21,9 +21,9 @@ def _scores(trace: "Trace") -> Snippet:
     """Random vectors by each score function, and a row of a head with and without the division."""
     width = state.current().paper.score_width
     samples = line("samples = {{name: random_saturation(name, {}) for name in {}}}", width, claims.NAMES)
-    imports = {"analysis.scoring.saturation": "random_saturation, with_scale"}
+    imports = {"analysis.scoring": "random_saturation, with_scale"}
     if not trace.knows_inputs or not claims.heads(trace):
-        return alone({"analysis.scoring.saturation": "random_saturation"}, samples)
+        return alone({"analysis.scoring": "random_saturation"}, samples)
     site, layer, head = open_head(trace)
     default = claims.most_changed_row(trace, site, layer, head)
     row = state.position("token", len(trace.row_names(site)), default)
@@ -38,7 +38,7 @@ def _positions(trace: "Trace") -> Snippet:
     if not (abilities.is_headlight and abilities.positions == "sinusoidal"):
         found = positions.position_schemes(trace, models.reader(state.current().model))
         schemes = line("schemes = position_schemes(reader, trace, {})", positions.positions_drawn(trace))
-        return of_text(trace, {"analysis.positions.schemes": "position_schemes"}, schemes) if found else ""
+        return of_text(trace, {"analysis.positions": "position_schemes"}, schemes) if found else ""
     added = line("added = trace.positional[{}]  # [position, d_model]", choices.side)
     own = trace.positional[choices.side]
     layout = models.translator(state.current().model).config.position_layout
@@ -72,7 +72,7 @@ def _table_one(trace: object) -> Snippet:
     template = "reached = {{kind: influence(kind, {}, settings) for kind in KINDS}}  # [output, input] by depth"
     counted = "counted = {{kind: multiply_adds(kind, {}, {}, settings) for kind in KINDS}}"
     return alone(
-        {"analysis.layer_kinds.kinds": "KINDS, Settings, influence, multiply_adds"},
+        {"analysis.layer_kinds": "KINDS, Settings, influence, multiply_adds"},
         settings,
         line(template, claims.LAYERS),
         line(counted, choices.layer_length, choices.layer_width),

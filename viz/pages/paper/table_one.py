@@ -17,8 +17,7 @@ from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 
 if TYPE_CHECKING:
-    from model.analysis.layer_kinds.kinds import Kind
-    from model.analysis.layer_kinds.times import LayerTimes
+    from model.analysis.layer_kinds import Kind, LayerTimes
 
 #: What the paper's Table 1 has for each: operations, sequential operations, longest path.
 PAPER: "Final[dict[Kind, tuple[str, str, str]]]" = {

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from model.analysis.ablations.results import AblationResults
     from model.analysis.interventions.parts_off import PartScore
-    from model.analysis.layer_kinds.times import LayerTimes
-    from model.analysis.scoring.costs import ScoreCost
+    from model.analysis.layer_kinds import LayerTimes
+    from model.analysis.scoring import ScoreCost
     from viz.pages.paper.data.claims import Regression, Sample
 
 

@@ -5,7 +5,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from model.analysis.layer_kinds.kinds import (
+from model.analysis.layer_kinds import (
     KINDS,
     LENGTH,
     Kind,

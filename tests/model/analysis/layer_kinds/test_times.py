@@ -3,9 +3,8 @@
 import pytest
 import torch
 
-from model.analysis.layer_kinds import times
-from model.analysis.layer_kinds.kinds import KINDS, Settings
-from model.analysis.layer_kinds.times import LayerTime, crossing, layer_times
+from model.analysis import layer_kinds
+from model.analysis.layer_kinds import KINDS, LayerTime, Settings, crossing, layer_times
 from model.analysis.measured_cost import MeasuredCost
 from model.errors import DataError
 
@@ -18,7 +17,7 @@ def curve(*seconds: float) -> list[LayerTime]:
 
 
 def test_every_kind_is_measured_over_n_and_over_d(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(times, "WIDEST", 32)
+    monkeypatch.setattr(layer_kinds, "WIDEST", 32)
     told: list[int] = []
     found = layer_times(64, 16, Settings(), [CPU], told.append)
     assert sum(told) == len(KINDS) * (3 + 2)

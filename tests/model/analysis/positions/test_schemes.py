@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.adapters.text_reader import TextReader
-from model.analysis.positions.schemes import (
+from model.analysis.positions import (
     compare_rows,
     dimension_wave,
     explained_share,
@@ -81,9 +81,7 @@ def test_the_residual_is_rounding_and_that_of_float32_the_larger() -> None:
 
 
 def test_the_residual_sees_a_turn_that_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        "model.analysis.positions.schemes.rotation", lambda shift, d_model, base: rotation(shift + 1, d_model)
-    )
+    monkeypatch.setattr("model.analysis.positions.rotation", lambda shift, d_model, base: rotation(shift + 1, d_model))
     assert rotation_residual(10, 16, shift=2).float64 > 0.1
 
 

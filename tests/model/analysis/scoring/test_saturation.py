@@ -6,14 +6,8 @@ import pytest
 import torch
 
 from model import Translator
-from model.analysis.scoring import costs, saturation
-from model.analysis.scoring.saturation import (
-    head_saturation,
-    jacobian_norm,
-    measure_rows,
-    random_saturation,
-    with_scale,
-)
+from model.analysis import scoring
+from model.analysis.scoring import head_saturation, jacobian_norm, measure_rows, random_saturation, with_scale
 from model.nn.attention import ScoresAndWeights
 from model.nn.encoder_decoder import SITES
 from model.nn.score_functions import TERMS_AT_ONCE
@@ -38,7 +32,7 @@ def test_masked_keys_do_not_count_in_the_spread() -> None:
     assert measure_rows(ScoresAndWeights(scores, scores.softmax(-1))).spread.item() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", saturation.NAMES)
+@pytest.mark.parametrize("name", scoring.NAMES)
 @pytest.mark.parametrize("width", [16, 64])
 def test_the_measured_variance_is_the_formulas(name: str, width: int) -> None:
     # One random vector makes all additive scores, so their variance is off by its draw.
@@ -47,15 +41,15 @@ def test_the_measured_variance_is_the_formulas(name: str, width: int) -> None:
 
 
 def test_only_scaled_and_additive_scores_keep_their_gradient_at_large_widths() -> None:
-    gradients = {name: random_saturation(name, 1024).rows.gradient.median().item() for name in saturation.NAMES}
+    gradients = {name: random_saturation(name, 1024).rows.gradient.median().item() for name in scoring.NAMES}
     assert min(gradients["scaled"], gradients["additive"]) > 0.1
     assert max(gradients["dot"], gradients["general"]) < 1e-3
 
 
 def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fast() -> None:
-    assert costs.operations("dot", 20, 3).multiply_adds == 20 * 20 * 3
-    assert costs.operations("general", 20, 3).multiply_adds == 20 * 20 * 3 + 20 * 3 * 3
-    assert costs.operations("additive", 20, 3) == costs.Operations(2 * 20 * 20 * 3, 20 * 20 * 3)
+    assert scoring.operations("dot", 20, 3).multiply_adds == 20 * 20 * 3
+    assert scoring.operations("general", 20, 3).multiply_adds == 20 * 20 * 3 + 20 * 3 * 3
+    assert scoring.operations("additive", 20, 3) == scoring.Operations(2 * 20 * 20 * 3, 20 * 20 * 3)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +64,7 @@ def test_operations_grow_with_the_square_of_n_and_the_additive_ones_twice_as_fas
 def test_the_memory_asked_for_is_that_of_vectors_scores_and_what_lies_between(
     name: str, size: int, between: int
 ) -> None:
-    assert costs.needed_bytes(name, size, 2) == 4 * (2 * size * 2 + 2 * size * size + between)
+    assert scoring.needed_bytes(name, size, 2) == 4 * (2 * size * 2 + 2 * size * size + between)
 
 
 @pytest.mark.parametrize("site", SITES)

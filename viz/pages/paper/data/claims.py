@@ -8,14 +8,9 @@ import numpy as np
 from jaxtyping import Float
 
 from model import Trace
-from model.analysis import measured_cost, pooling
-from model.analysis.layer_kinds import kinds, times
-from model.analysis.layer_kinds import times as layer_times
-from model.analysis.layer_kinds.kinds import Kind, Settings, influence
-from model.analysis.layer_kinds.times import LayerTimes
-from model.analysis.scoring import costs
-from model.analysis.scoring.costs import Operations, ScoreCost
-from model.analysis.scoring.saturation import MOST_ROWS, head_saturation, random_saturation, with_scale
+from model.analysis import layer_kinds, measured_cost, pooling, scoring
+from model.analysis.layer_kinds import Kind, LayerTimes, Settings, influence
+from model.analysis.scoring import MOST_ROWS, Operations, ScoreCost, head_saturation, random_saturation, with_scale
 from viz.server.background_jobs import Task
 from viz.server.caches import cached
 from viz.text.messages import said
@@ -23,9 +18,9 @@ from viz.text.messages import said
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: The functions, in the order in which pictures have them: those of `model.analysis.scoring.saturation`.
+#: The functions, in the order in which pictures have them: those of `model.analysis.scoring`.
 NAMES: Final = ("dot", "scaled", "additive", "general")
-#: Those whose cost is measured: `model.analysis.scoring.costs.NAMES`.
+#: Those whose cost is measured: `model.analysis.scoring.NAMES`.
 COSTED: Final = ("dot", "general", "additive")
 #: The widths at which random vectors are compared, and the most keys that a cost is measured with.
 WIDTHS: Final = tuple(2**power for power in range(1, 11))
@@ -112,7 +107,7 @@ class Regression:
     keys_used: float
 
 
-#: The kinds of `model.analysis.layer_kinds.kinds`, in the order in which pictures have them.
+#: The kinds of `model.analysis.layer_kinds`, in the order in which pictures have them.
 KINDS: Final[tuple[Kind, ...]] = ("self-attention", "recurrent", "convolution", "dilated", "restricted")
 #: What can be chosen: n, d, k and r.
 LENGTHS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
@@ -179,7 +174,7 @@ def own_scale(trace: Trace) -> float:
 
 def operations(name: str, size: int, width: int) -> Operations:
     """Count the operations for scores of this many queries and keys."""
-    return costs.operations(name, size, width)
+    return scoring.operations(name, size, width)
 
 
 def unsteadiness(costs: Sequence[ScoreCost]) -> float:
@@ -190,12 +185,12 @@ def unsteadiness(costs: Sequence[ScoreCost]) -> float:
 def cost_task(largest: int, width: int) -> Task[tuple[ScoreCost, ...]]:
     """The measurement of what score functions cost, on the CPU and, where there is one, on the GPU."""
     places = measured_cost.devices()
-    total = len(places) * len(costs.NAMES) * len(measured_cost.sizes_up_to(largest, costs.SMALLEST))
+    total = len(places) * len(scoring.MEASURED) * len(measured_cost.sizes_up_to(largest, scoring.SMALLEST))
     return Task(
         ("score costs", largest, width),
         total,
         said("measurements"),
-        lambda progress: costs.score_costs(largest, width, places, progress),
+        lambda progress: scoring.score_costs(largest, width, places, progress),
         said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )
 
@@ -251,34 +246,34 @@ def influences(kernel: int, window: int) -> Mapping[Kind, tuple[Float[np.ndarray
 
 def counted(kind: Kind, length: int, width: int, kernel: int, window: int) -> tuple[int, int, int]:
     """Multiply-adds of a layer, steps of it that wait for one another, layers until the two ends have met."""
-    settings = kinds.Settings(kernel, window)
+    settings = layer_kinds.Settings(kernel, window)
     return (
-        kinds.multiply_adds(kind, length, width, settings),
-        kinds.sequential_steps(kind, length),
-        kinds.layers_between_ends(kind, length, settings),
+        layer_kinds.multiply_adds(kind, length, width, settings),
+        layer_kinds.sequential_steps(kind, length),
+        layer_kinds.layers_between_ends(kind, length, settings),
     )
 
 
 def paper_exponents(kind: Kind) -> tuple[int, int]:
     """Of n and of d, in the paper's Table 1."""
-    return kinds.PAPER_EXPONENTS[kind]
+    return layer_kinds.PAPER_EXPONENTS[kind]
 
 
 def crossing(times: LayerTimes, device: str) -> float | None:
     """The n from which on self-attention takes longer than the recurrent layer; None if it does not, 0 if always."""
     first, second = (times.of(kind, device, over_length=True) for kind in ("self-attention", "recurrent"))
-    return layer_times.crossing(first, second)
+    return layer_kinds.crossing(first, second)
 
 
 def times_task(length: int, width: int, kernel: int, window: int) -> Task[LayerTimes]:
     """The measurement of all layers, on the CPU and, where there is one, on the GPU."""
-    places, settings = measured_cost.devices(), kinds.Settings(kernel, window)
-    largest = length, max(width, times.WIDEST)
-    sizes = sum(len(measured_cost.sizes_up_to(most, times.SMALLEST)) for most in largest)
+    places, settings = measured_cost.devices(), layer_kinds.Settings(kernel, window)
+    largest = length, max(width, layer_kinds.WIDEST)
+    sizes = sum(len(measured_cost.sizes_up_to(most, layer_kinds.SMALLEST)) for most in largest)
     return Task(
         ("layer times", length, width, kernel, window),
-        len(places) * len(kinds.KINDS) * sizes,
+        len(places) * len(layer_kinds.KINDS) * sizes,
         said("measurements"),
-        lambda progress: times.layer_times(length, width, settings, places, progress),
+        lambda progress: layer_kinds.layer_times(length, width, settings, places, progress),
         said("Measuring: {done} of {total}, about {left:.0f} s left"),
     )

@@ -9,8 +9,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from model import BatchMasks, Reader, Trace, Translator
-from model.analysis.positions import schemes
-from model.analysis.positions.schemes import (
+from model.analysis import positions as model_positions
+from model.analysis.positions import (
     Likeness,
     PositionScheme,
     RotationResidual,
@@ -119,7 +119,7 @@ def _rule(mask: AttentionMask) -> str:
 @cached(max_entries=MAX_SCHEMES)
 def position_schemes(trace: Trace, reader: Reader) -> Sequence[PositionScheme]:
     """What can be drawn of how a model knows positions."""
-    return schemes.position_schemes(reader, trace, positions_drawn(trace))
+    return model_positions.position_schemes(reader, trace, positions_drawn(trace))
 
 
 def positions_drawn(trace: Trace) -> int:
@@ -158,7 +158,7 @@ def shift_rotation(
 
 def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
     """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
-    return schemes.products_at_distances(count, d_model, base=float(base)).numpy()
+    return model_positions.products_at_distances(count, d_model, base=float(base)).numpy()
 
 
 def likeness(rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]) -> Likeness:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from model import Trace
-    from model.analysis.scoring.costs import ScoreCost
+    from model.analysis.scoring import ScoreCost
 
 #: d_k of the paper's base model.
 PAPER_WIDTH: Final = 64

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.positions.schemes import Likeness
+from model.analysis.positions import Likeness
 from viz.pages.paper.mask_figures import (
     MAX_POINTS,
     dimension_curve,

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.analysis import measured_cost
-from model.analysis.layer_kinds import times
+from model.analysis import layer_kinds, measured_cost
 from tests.viz.page_run import healthy
 from tests.viz.pages.paper.opening import at, said, started, until
 from tests.viz.sent import charts, numbers_of
@@ -51,7 +50,7 @@ def test_the_counts_follow_n_and_d(app: AppTest) -> None:
 
 def test_the_clock_gives_an_exponent_for_every_kind(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_cost, "SECONDS", 0.0)
-    monkeypatch.setattr(times, "WIDEST", 32)
+    monkeypatch.setattr(layer_kinds, "WIDEST", 32)
     at(app, "Table 1", n=64, d=64)
     drawn = len(charts(app))
     started(app, "layer-times")

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 from model import Trace, Translator, later
 from model.analysis.metrics.measures import value_weighted_norms
-from model.analysis.scoring.saturation import with_scale
+from model.analysis.scoring import with_scale
 from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention
 from model.nn.edits import SwitchOff

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from model.analysis.layer_kinds import kinds
-from model.analysis.layer_kinds.kinds import (
+from model.analysis import layer_kinds
+from model.analysis.layer_kinds import (
     LENGTH,
     PAPER_EXPONENTS,
     Kind,
@@ -14,7 +14,7 @@ from model.analysis.layer_kinds.kinds import (
     multiply_adds,
     sequential_steps,
 )
-from model.analysis.scoring.saturation import random_saturation
+from model.analysis.scoring import random_saturation
 from viz.pages.learn.lessons.pictures import Bars, Curves, FullPage, Rows, View
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.server.caches import cached
@@ -218,5 +218,5 @@ def looks_far(shipped: "Shipped", *, text: str) -> View:
 @cached(max_entries=16)
 def _influences(kind: Kind, layers: int) -> "tuple[tuple[Float[np.ndarray, 'output input'], ...], tuple[int, ...]]":
     """|∂ output / ∂ input| after 1 to so many layers, and how many positions away the farthest influence comes from."""
-    found = kinds.influence(kind, layers, Settings(KERNEL, WINDOW))
-    return tuple(of_depth.numpy() for of_depth in found), tuple(map(kinds.reach, found))
+    found = layer_kinds.influence(kind, layers, Settings(KERNEL, WINDOW))
+    return tuple(of_depth.numpy() for of_depth in found), tuple(map(layer_kinds.reach, found))

@@ -5,13 +5,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from model import later
-from model.analysis.positions.schemes import (
-    dimension_wave,
-    products_at_distances,
-    rotation,
-    rotation_residual,
-    wavelengths,
-)
+from model.analysis.positions import dimension_wave, products_at_distances, rotation, rotation_residual, wavelengths
 from model.nn.layers import sinusoidal_encoding
 from viz.access import traces
 from viz.pages.learn.lessons.data.experiments import experiment

@@ -1,11 +1,12 @@
-"""How far a softmax is saturated: the spread of its scores, its entropy, and the gradient that still flows through it.
+"""Score functions compared: how far each saturates its softmax, and what it costs in operations, time and memory.
 
+How far a softmax is saturated is told by the spread of its scores, its entropy, and the gradient that still flows.
 The paper suspects that "for large values of d_k, the dot products grow large in magnitude, pushing the softmax function
 into regions where it has extremely small gradients" (§3.2.1), and its footnote 4 says why: for components of mean 0 and
 variance 1, Var(q · k) = d_k.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,8 +14,11 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model.analysis.measured_cost import MeasuredCost, check_memory, measure, sizes_up_to
+from model.errors import ConfigError
+from model.messages import said
 from model.nn.attention import AttentionInputs, ScoresAndWeights, attention_weights, entropy_bits
-from model.nn.score_functions import DOT_PRODUCT, Additive, Bilinear, ScoreFunction
+from model.nn.score_functions import DOT_PRODUCT, TERMS_AT_ONCE, Additive, Bilinear, ScoreFunction
 from model.trace.trace import Trace
 
 #: The functions that are compared, by what a table calls them.
@@ -153,3 +157,80 @@ def _with_choice(inputs: AttentionInputs) -> Int[Tensor, "row"]:
     # A text of one token has no row with a choice; what it has is measured.
     rows = rows if len(rows) else torch.arange(inputs.query.size(1))
     return rows[torch.linspace(0, len(rows) - 1, min(len(rows), MOST_ROWS)).round().long()]
+
+
+#: The functions whose cost is measured; scaling costs n² more multiplications, which cannot be told from nothing.
+MEASURED: Final = ("dot", "general", "additive")
+SMALLEST: Final = 64
+_FLOAT: Final = 4
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Counted operations of the scores of n queries and n keys: products added to a sum, and values of tanh."""
+
+    multiply_adds: int
+    tanh: int = 0
+
+
+@dataclass(frozen=True)
+class ScoreCost:
+    """What one function cost at one size on one device ("cpu" or "cuda")."""
+
+    name: str
+    size: int
+    device: str
+    measured: MeasuredCost
+
+
+def operations(name: str, size: int, width: int) -> Operations:
+    """n² d_k multiply-adds; n d_k² more for the matrix; for the additive function as many sums, and n² d_k tanh."""
+    pairs = size * size * width
+    if name == "additive":
+        return Operations(2 * pairs, pairs)
+    return Operations(pairs + (size * width * width if name == "general" else 0))
+
+
+def needed_bytes(name: str, size: int, width: int) -> int:
+    """What the scores of one function take at once: queries, keys, scores, and what lies between."""
+    terms = size * size * width
+    between = 2 * min(terms, max(TERMS_AT_ONCE, size * width)) if name == "additive" else size * width + width * width
+    return _FLOAT * (2 * size * width + 2 * size * size + between)
+
+
+def score_costs(
+    largest: int, width: int, devices: Sequence[torch.device], progress: Callable[[int], None]
+) -> tuple[ScoreCost, ...]:
+    """Measure every function at every size up to the largest, on every device.
+
+    Args:
+        largest: number of queries, and of keys.
+        width: d_k.
+        progress: called with 1 after each of the measurements; it may end them by an exception.
+
+    Raises:
+        ConfigError: the largest is below `SMALLEST`.
+        DataError: it does not fit into the memory.
+    """
+    if largest < SMALLEST:
+        raise ConfigError(
+            "Expected at least {smallest} queries and keys, got {largest}.", smallest=SMALLEST, largest=largest
+        )
+    for device in devices:
+        needed = max(needed_bytes(name, largest, width) for name in MEASURED)
+        what = said("A score of {count:,} queries and {count:,} keys of {width} numbers", count=largest, width=width)
+        check_memory(what, needed, device)
+    costs = []
+    for device in devices:
+        for name in MEASURED:
+            for size in sizes_up_to(largest, SMALLEST):
+                costs.append(_measured(name, size, width, device))
+                progress(1)
+    return tuple(costs)
+
+
+def _measured(name: str, size: int, width: int, device: torch.device) -> ScoreCost:
+    generator = torch.Generator().manual_seed(size)
+    query, key = (torch.randn(1, size, width, generator=generator).to(device) for _ in range(2))
+    function: ScoreFunction = random_function(name, width, generator)[0].to(device)
+    return ScoreCost(name, size, device.type, measure(lambda: function.scores(query, key), device))

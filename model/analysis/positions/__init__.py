@@ -1,1 +1,0 @@
-"""Compute what positional encodings can do, and how a model knows positions."""
