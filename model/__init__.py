@@ -8,8 +8,9 @@ Nothing here knows of Streamlit, pages or figures. Names are imported on first u
 # mypy: implicit-reexport
 # ruff: noqa: F401
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from model.later import imported_later
 
 if TYPE_CHECKING:
     from model.abilities import Abilities
@@ -28,29 +29,5 @@ if TYPE_CHECKING:
     from model.trace.steps import Candidate, DecodingStep
     from model.trace.trace import Trace
     from model.translator import Translator
-
-_NAMES = {
-    ".abilities": {"Abilities"},
-    ".config": {"TransformerConfig"},
-    ".decoding.beam": {"BeamNode", "BeamTree"},
-    ".decoding.cost": {"StepCost", "decoder_sizes", "step_cost"},
-    ".decoding.sampling": {"Draws", "SampledTranslation", "Sampling"},
-    ".decoding.session": {"DecodingSession"},
-    ".decoding.side_by_side": {"BatchMasks"},
-    ".nn.attention": {"AttentionInputs", "attention_weights"},
-    ".nn.edits": {"MakeUniform", "PointAt", "SwitchOff"},
-    ".nn.transformer": {"Transformer"},
-    ".opening": {"open_reader"},
-    ".reader": {"Reader"},
-    ".trace.file": {"load_trace", "save_trace"},
-    ".trace.steps": {"Candidate", "DecodingStep"},
-    ".trace.trace": {"Trace"},
-    ".translator": {"Translator"},
-}
-_MODULES = {name: module for module, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name], __name__), name)
+else:
+    __getattr__ = imported_later(__name__)

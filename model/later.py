@@ -9,33 +9,32 @@ later.head_metrics.head_metrics(rows)
 # mypy: implicit-reexport
 # ruff: noqa: F401
 
-from importlib import import_module
-from types import ModuleType
-from typing import TYPE_CHECKING, Final
+import ast
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-#: Package → those of its modules whose own names say enough.
-_PACKAGES: Final = {
-    "": "evaluation loaded opening sequence_translator translator",
-    ".adapters": "capture decoder_sizes image_reader inspect_folder library proof text_reader",
-    ".analysis": "head_circuits library_circuits two_models word_diff",
-    ".analysis.ablations": "outputs",
-    ".analysis.attribution": "deletion",
-    ".analysis.coreference": "case_files pronoun_choice pronoun_rows",
-    ".analysis.interventions": "edit_comparison head_effects head_verdict parts_off patching",
-    ".analysis.metrics": "derived_row head_jobs head_metrics head_names measures",
-    ".analysis.residual_stream": "streams",
-    ".nn": "edits encoder_decoder",
-    ".trace": "axes row_blocks",
-    ".training": "ablations",
-}
-MODULES: Final = {name: f"{package}.{name}" for package, names in _PACKAGES.items() for name in names.split()} | {
-    "ablations_table": ".analysis.ablations.table",
-    "atlas_file": ".analysis.atlas.file",
-    "atlas_measure": ".analysis.atlas.measure",
-    "attribution_choice": ".analysis.attribution.choice",
-    "attribution_methods": ".analysis.attribution.methods",
-    "trace_file": ".trace.file",
-}
+
+def imported_later(name: str) -> Callable[[str], Any]:
+    """The `__getattr__` of a module that makes an import of its `if TYPE_CHECKING:` when it is first asked for."""
+    tree = ast.parse(Path(sys.modules[name].__file__ or "").read_text(encoding="utf-8"))
+    imports = [node for block in tree.body if isinstance(block, ast.If) for node in block.body]
+    named = {
+        alias.asname or alias.name: (node.module or "", alias.name)
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    def get(asked: str) -> Any:
+        if asked not in named:
+            raise AttributeError(f"module {name!r} has no attribute {asked!r}")
+        module, own = named[asked]
+        return getattr(__import__(module, fromlist=[own]), own)
+
+    return get
+
 
 if TYPE_CHECKING:
     from model import evaluation, loaded, opening, sequence_translator, translator
@@ -57,8 +56,4 @@ if TYPE_CHECKING:
     from model.trace import file as trace_file
     from model.training import ablations
 else:
-
-    def __getattr__(name: str) -> ModuleType:
-        if name not in MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return import_module(MODULES[name], __package__)
+    __getattr__ = imported_later(__name__)

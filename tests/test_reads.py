@@ -51,7 +51,7 @@ NAMED: Final = {
 }
 #: Files of our own source, and the system's.
 OWN: Final = {
-    "model/adapters/placement.py", "model/training/compositions.py", "model/training/copying.py",
+    "model/adapters/placement.py", "model/later.py", "model/training/compositions.py", "model/training/copying.py",
     "model/training/lexicon.py", "model/training/noun_sentences.py", "viz/gallery/site.py", "viz/locale/__main__.py",
     "viz/locale/extraction.py", "viz/pages/attention/bertviz/tab.py", "viz/pages/learn/lessons/lesson.py",
     "viz/pages/learn/story/bar.py", "viz/pages/model_card/tabs.py", "viz/pictures/offline.py",
