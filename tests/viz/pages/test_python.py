@@ -38,7 +38,7 @@ from viz.pages.attention import python as of_attention
 from viz.pages.coreference import data as coreference_data
 from viz.pages.coreference import python as of_coreference
 from viz.pages.coreference.data import Side, causes
-from viz.pages.decoding import python as of_decoding
+from viz.pages.decoding import export as of_decoding
 from viz.pages.decoding.data import branches, searches
 from viz.pages.decoding.film import data as film_data
 from viz.pages.learn import python as of_learn

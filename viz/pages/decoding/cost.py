@@ -8,8 +8,7 @@ import streamlit as st
 
 from model.errors import TraceError
 from viz.access import models
-from viz.pages.decoding import figures, notices
-from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding import export, figures, notices
 from viz.pages.decoding.data import searches
 from viz.selection import state
 from viz.text import html
@@ -69,7 +68,7 @@ def show(trace: "Trace") -> None:
     _work(trace, costs, step, name)
     _formula(is_papers=models.abilities(model).is_headlight)
     table_name = file_name("cost", sentence=trace.text)
-    number_controls.table_button(_("All steps (CSV)"), partial(decoded_tables.costs, costs), table_name)
+    number_controls.table_button(_("All steps (CSV)"), partial(export.costs, costs), table_name)
 
 
 def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:

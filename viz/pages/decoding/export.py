@@ -1,28 +1,32 @@
-"""The files that the decoding page offers: tables, trees, arrays."""
+"""What the decoding page offers to take along: tables, trees, arrays, and the Python that gives what it shows."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import models, trace_files
+from viz.access import attribution, models, trace_files
 from viz.pages.decoding import translations
 from viz.pages.decoding.data import searches
 from viz.selection import state
 from viz.selection.branch_codes import Action, Choice, Draw, EditHead, write_code
+from viz.selection.decoding import ALONE
 from viz.selection.selection import Selection
 from viz.text.messages import _, plural
-from viz.text.sites import file_name
+from viz.text.sites import CROSS, DECODER, file_name
 from viz.ui import long_work, trace_tables
 from viz.ui.downloads import Offer, show_offer
+from viz.ui.snippets import Imports, Snippet, Views, line, of_model, of_reader, of_written
+from viz.ui.trace_tables import Row, cell, digits, table
 
 if TYPE_CHECKING:
-    from model import BeamTree, Trace
+    from model import BeamTree, SampledTranslation, StepCost, Trace
+    from model.decoding.logit_lens import LogitLens
 
 
 def files(trace: "Trace") -> None:
@@ -174,3 +178,147 @@ def _finite(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def lens(values: "LogitLens", read: Sequence[str]) -> bytes:
+    """A row for each level, step and rank of a token; level 0 is what the first layer reads."""
+    titles = ("level", "step", "token_read", "token_written", "written_probability", "written_rank", "entropy_nats")
+    return table((*titles, "rank", "token_id", "token", "probability"), _lens_rows(values, read))
+
+
+def _lens_rows(values: "LogitLens", read: Sequence[str]) -> Iterator[Row]:
+    chosen, entropy = digits(values.chosen_probabilities.numpy()), digits(values.entropy.numpy())
+    for level, of_level in enumerate(values.tokens):
+        probabilities = digits(values.probabilities[level].numpy())
+        for step, tokens in enumerate(of_level):
+            tokens_there = (cell(read[step]), cell(values.chosen_tokens[step]))
+            rank = int(values.chosen_ranks[level, step])
+            there = (level, step, *tokens_there, chosen[level][step], rank, entropy[level][step])
+            ids = values.token_ids[level, step].tolist()
+            for candidate, (token_id, token) in enumerate(zip(ids, tokens, strict=True), start=1):
+                yield (*there, candidate, token_id, cell(token), probabilities[step][candidate - 1])
+
+
+def beam_nodes(tree: "BeamTree") -> bytes:
+    """A row for each hypothesis that the search compared; `returned_rank` is 1 for the one it returned first."""
+    titles = (
+        "node", "parent", "step", "rank", "row", "token_id", "token", "log_prob", "total", "score", "fate", "fate_step",
+        "returned_rank",
+    )  # fmt: skip
+    ranks = {node: rank for rank, node in enumerate(tree.hypotheses, start=1)}
+    rows = (
+        (
+            node.index, _or_empty(node.parent), node.step, node.rank + 1, "" if node.row is None else node.row,
+            node.token_id, cell(node.token), repr(node.log_prob), repr(node.total), _or_empty(node.score), node.fate,
+            node.fate_step,
+            _or_empty(ranks.get(node.index)),
+        )
+        for node in tree.nodes
+    )  # fmt: skip
+    return table(titles, rows)
+
+
+def samples(drawn: "Sequence[SampledTranslation]") -> bytes:
+    """A row for each translation that was drawn."""
+    titles = ("sample", "text", "num_tokens", "log_prob", "filtered_log_prob")
+    rows = (
+        (number, cell(sample.text), len(sample.token_ids), repr(sample.log_prob), repr(sample.filtered_log_prob))
+        for number, sample in enumerate(drawn)
+    )
+    return table(titles, rows)
+
+
+def sampled_tokens(drawn: "Sequence[SampledTranslation]", vocabulary: Sequence[str]) -> bytes:
+    """A row for each token of each translation that was drawn."""
+    titles = ("sample", "step", "token_id", "token", "log_prob", "filtered_log_prob")
+    rows = (
+        (number, step, token_id, cell(vocabulary[token_id]), repr(own), repr(filtered))
+        for number, sample in enumerate(drawn)
+        for step, (token_id, own, filtered) in enumerate(
+            zip(sample.token_ids, sample.log_probs, sample.filtered_log_probs, strict=True)
+        )
+    )
+    return table(titles, rows)
+
+
+def costs(steps: "Sequence[StepCost]") -> bytes:
+    """A row for each step: rows computed and reused, and the multiply-adds of each part with the cache and without."""
+    if not steps:
+        return table(("step",), ())
+    parts = [field.name for field in fields(steps[0].cached)]
+    ways = ("cached", "recomputed")
+    counted = ("new_target_rows", "reused_target_rows", "new_source_rows", "reused_source_rows", "reused_numbers")
+    titles = ("step", *counted, *(f"{way}_{part}" for way in ways for part in (*parts, "total")))
+    rows = (
+        (
+            number,
+            *(getattr(step, name) for name in counted),
+            *(getattr(getattr(step, way), part) for way in ways for part in (*parts, "total")),
+        )
+        for number, step in enumerate(steps)
+    )
+    return table(titles, rows)
+
+
+def _or_empty(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+#: Methods that every model has which can be explained at all.
+_ALWAYS: Final = ("gradient", "integrated")
+
+
+def _film(trace: "Trace") -> Snippet:
+    """The tree, the samples, or the step of the film with its candidates and all weights."""
+    choices = state.current().decoding
+    if choices.search == "Beam search":
+        tree = line("tree = reader.beam_tree({}, beam={}, alpha={})", trace.text, *searches.beam_settings(choices))
+        return of_reader({}, tree, "scores = [tree.nodes[node].score for node in tree.hypotheses]  # best first")
+    if choices.search == "Sampling":
+        temperature, top_k, top_p = choices.token_filter
+        template = "sampling = headlight.Sampling(temperature={}, top_k={}, top_p={})"
+        sampling = line(template, temperature / 100, top_k or None, top_p / 100)
+        how = trace.text, choices.num_samples, choices.sampling_seed
+        drawn = line("samples = reader.sample({}, n={}, sampling=sampling, seed={})", *how)
+        return of_reader({}, sampling, drawn, "log_probs = [sample.log_prob for sample in samples]")
+    site = CROSS if CROSS in trace.sites else DECODER
+    step = line("step = trace.steps[{}]", state.current().common.step)
+    candidates = "candidates = [(each.token, each.log_prob) for each in step.candidates]"
+    weights = line("weights = [trace.weights({0}, layer) for layer in range(trace.layers_of({0}))]", site)
+    return of_written(trace, {}, step, candidates, weights)
+
+
+def _inside(trace: "Trace") -> Snippet:
+    """What each layer would write, or what each method gives the tokens that were read."""
+    choices, abilities = state.current().decoding, models.abilities(state.current().model)
+    if choices.inside == "Logit lens":
+        lens = line("lens = reader.logit_lens(trace, top={})", searches.TOP)
+        shown = "lens.tokens, lens.probabilities  # [level, step, rank]"
+        return of_written(trace, {}, lens, shown) if abilities.has("logit lens") else ""
+    if trace.edits or not (abilities.has("self-attention") and abilities.has("word choice")):
+        return ""
+    step, against = state.current().common.step, None if choices.rival == ALONE else choices.rival - 1
+    reader = models.chooser(state.current().model)
+    known = long_work.known(attribution.explaining_step(reader, trace, step, against))
+    methods = _ALWAYS if known is None else tuple(known.scores)
+    imports = {"analysis.attribution.choice": "choice_at", "analysis.attribution.methods": "attribute, choice_run"}
+    run = line("run = choice_run(reader, choice_at(trace, {}, {}), trace.text)", step, against)
+    scores = line("scores = {{method: attribute(run, method).read for method in {}}}  # [token]", methods)
+    return of_written(trace, imports, run, scores)
+
+
+def _cost(trace: "Trace") -> Snippet:
+    """The multiply-adds of every step, with the cache and without."""
+    abilities = models.abilities(state.current().model)
+    if not abilities.has("cost"):
+        return ""
+    numbers = len(trace.source_ids), len(trace.target_tokens) - len(trace.steps) + 1, len(trace.steps)
+    costs = line("costs = [step_cost(sizes, {}, step, {}) for step in range({})]", *numbers)
+    imports: Imports = {"decoding.cost": "decoder_sizes, step_cost"}
+    if abilities.is_headlight:
+        return of_model(imports, "sizes = decoder_sizes(reader.config)", costs)
+    imports = {"adapters.decoder_sizes": "library_sizes", "decoding.cost": "step_cost"}
+    return of_written(trace, imports, "sizes = library_sizes(reader, trace)", costs)
+
+
+VIEWS: Final[Views] = {"Film": _film, "Inside": _inside, "Cost": _cost}

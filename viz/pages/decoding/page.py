@@ -18,8 +18,8 @@ head = frame.title(
 with frame.errors_shown():
     with frame.loading():
         # After the title, which waits for no library.
-        from viz.pages.decoding import attribution, cost, opening, python, sampling, translation_controls, translations
-        from viz.pages.decoding import export as decoding_export
+        from viz.pages.decoding import attribution, cost, sampling, translation_controls, translations
+        from viz.pages.decoding import export as own_export
         from viz.pages.decoding.beam import tab as beam
         from viz.pages.decoding.film import tab as film
         from viz.pages.decoding.logit_lens import tab as logit_lens
@@ -30,7 +30,7 @@ with frame.errors_shown():
             attribution.show_masked()
     else:
         trace = translations.shown(head)
-        opening.propose(trace)
+        translation_controls.propose(trace)
         translation_controls.above(trace)
         decoding = state.current().decoding
         film_of = {"Greedy": film.show, "Beam search": beam.show, "Sampling": sampling.show}
@@ -40,6 +40,6 @@ with frame.errors_shown():
             ("Inside", inside[decoding.inside]),
             ("Cost", cost.show),
         ]
-        export.files(partial(decoding_export.files, trace))
+        export.files(partial(own_export.files, trace))
         frame.tabs("decoding_tab", tabs, trace)
-        export.python("decoding_tab", python.VIEWS, trace)
+        export.python("decoding_tab", own_export.VIEWS, trace)

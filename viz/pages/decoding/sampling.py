@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import theme
 from viz.access import models, texts, traces
-from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding import export
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.notices import label_smoothing_note, percent
 from viz.pictures.payload import fingerprint
@@ -123,8 +123,8 @@ def show(trace: "Trace") -> None:
         st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))
     name = file_name("samples", f"seed{selection.decoding.sampling_seed}", sentence=trace.text)
     with st.container(horizontal=True):
-        number_controls.table_button(_("Samples (CSV)"), partial(decoded_tables.samples, drawn), name)
-        make = partial(decoded_tables.sampled_tokens, drawn, vocabulary)
+        number_controls.table_button(_("Samples (CSV)"), partial(export.samples, drawn), name)
+        make = partial(export.sampled_tokens, drawn, vocabulary)
         number_controls.table_button(_("Their tokens (CSV)"), make, f"{name}-tokens")
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from model.errors import TokenError
-from viz.access import models
+from viz.access import head_verdict, models
 from viz.pages.decoding import notices, translations
 from viz.pages.decoding.data import branches
 from viz.selection import state
@@ -14,12 +14,12 @@ from viz.selection.branch_codes import ORIGINAL, Choice, summary
 from viz.server.widgets import sent
 from viz.text.messages import _
 from viz.text.token_text import display_token
-from viz.ui import controls, frame
+from viz.ui import controls, finding, frame
 from viz.ui.controls import plain
 from viz.ui.token_labels import step_labels
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Candidate, Trace
 
 
 def above(trace: "Trace") -> None:
@@ -136,3 +136,22 @@ def _write(key: str) -> None:
         st.session_state[key] = ""
         translations.write(state.current().common.step, token_ids)
     st.rerun()
+
+
+def propose(trace: "Trace") -> None:
+    """Propose the head that links a pronoun to its antecedent, and the step that writes the pronoun's translation.
+
+    Without such a step it is the least sure one.
+    """
+    finding.open_on_finding(trace)
+    link = finding.of(trace).link
+    step = None if link is None else link.step
+    state.propose(step=head_verdict.least_sure_step(trace) if step is None or step >= len(trace.steps) else step)
+
+
+def rival(trace: "Trace", step: int) -> "Candidate | None":
+    """The most probable other token of a step that is more than the same one in capitals; None if there is no other."""
+    written = trace.steps[step]
+    others = [each for each in written.candidates if each.token_id != written.token_id]
+    distinct = [each for each in others if each.token.casefold() != written.token.casefold()]
+    return next(iter(distinct or others), None)

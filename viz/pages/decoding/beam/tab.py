@@ -1,8 +1,9 @@
 """Beam search, of the decoding page: its tree, every hypothesis of it, and greedy search beside it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from math import exp
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,24 +11,153 @@ import streamlit as st
 
 from viz import theme
 from viz.access import models, texts, traces
-from viz.pages.decoding import opening
-from viz.pages.decoding import tables as decoded_tables
-from viz.pages.decoding.beam import story
-from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding import export, translation_controls
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.figures import ancestor_heatmap
 from viz.pictures.component import Component
 from viz.pictures.payload import CHOSEN, Text, Token, hear
 from viz.selection import state
 from viz.text import html
-from viz.text.messages import _
+from viz.text.messages import _, said
 from viz.text.numbers import decimal
 from viz.text.sites import CROSS, file_name, head_label
 from viz.text.token_text import display_token
 from viz.ui import controls, frame, long_work, number_controls, word_differences
 
 if TYPE_CHECKING:
-    from model import BeamTree, Trace
+    from model import BeamNode, BeamTree, Trace
+
+#: The parts a hypothesis can play, and what they mean; the first that fits is said.
+ROLES: Final[Mapping[str, str]] = {
+    "winner": said("the winner"),
+    "rival": said("finished rivals"),
+    "lived": said("kept for some steps"),
+    "dropped": said("dropped"),
+}
+
+
+def roles(tree: "BeamTree") -> list[str]:
+    """The role of each node, in their order."""
+    won = {0, *(node.index for node in tree.path(tree.hypotheses[0]))}
+    rivals = {node.index for end in tree.hypotheses[1:] for node in tree.path(end)}
+    return [
+        "winner"
+        if node.index in won
+        else "rival"
+        if node.index in rivals
+        else "lived"
+        if node.fate == "continued"
+        else "dropped"
+        for node in tree.nodes
+    ]
+
+
+def rows(tree: "BeamTree", shown: Collection[int]) -> dict[int, int]:
+    """Assign each shown node a row in its step's column so that no two edges of the tree cross.
+
+    Children stand in the order of their parents, and siblings by rank, but the winner and its ancestors come first and
+    so are a straight line.
+    """
+    won = {0, *(node.index for node in tree.path(tree.hypotheses[0]))}
+    children: dict[int, list[BeamNode]] = {}
+    for node in tree.nodes:
+        if node.parent is not None and node.index in shown:
+            children.setdefault(node.parent, []).append(node)
+    row_of: dict[int, int] = {}
+    column = [0]
+    while column:
+        row_of |= {index: row for row, index in enumerate(column)}
+        column = [
+            child.index
+            for parent in column
+            for child in sorted(children.get(parent, ()), key=lambda node: (node.index not in won, node.rank))
+        ]
+    return row_of
+
+
+def living(tree: "BeamTree") -> set[int]:
+    """The nodes that were kept for at least a step or returned: what stays of the tree without its dropped leaves."""
+    parts = roles(tree)
+    return {node.index for node in tree.nodes if parts[node.index] != "dropped"}
+
+
+def closest_rival(tree: "BeamTree", step: int | None, token_id: int | None = None) -> int:
+    """The hypothesis to open: what came closest to the winner at a step; the winner where nothing was beside it.
+
+    Of what was compared with one of the winner's ancestors, after the same tokens: at this step the one with this
+    token, else the best; without any there, of all steps the one that was least behind.
+    """
+    won = (tree.nodes[0], *tree.path(tree.hypotheses[0]))
+    after = {parent.index: child for parent, child in pairwise(won)}
+    rivals = [node for node in tree.nodes if node.parent in after and node is not after[node.parent]]
+    at_step = [node for node in rivals if node.step == step]
+    there = [node for node in at_step if node.token_id == token_id] or at_step or rivals
+
+    def behind(node: "BeamNode") -> float:
+        assert node.parent is not None, "a rival follows an ancestor of the winner"
+        return after[node.parent].total - node.total
+
+    return min(there, key=behind, default=tree.winner).index
+
+
+def finish_rank(tree: "BeamTree", node: int) -> int | None:
+    """The place of a hypothesis among those that the search returned, from 1; None if it did not."""
+    return tree.hypotheses.index(node) + 1 if node in tree.hypotheses else None
+
+
+def fate(tree: "BeamTree", index: int) -> str:
+    """What became of a hypothesis, when and why, as a sentence."""
+    node, width = tree.nodes[index], tree.width
+    began, step = node.step + 1, node.fate_step + 1
+    if node.parent is None:
+        return _("The beginning: all hypotheses start here.")
+    if node.fate == "continued":
+        return _("Kept in step {step}: at least one of its continuations was kept or finished.", step=began)
+    if node.fate in ("finished", "length limit"):
+        return _how_it_ended(tree, index)
+    if node.fate == "outscored":
+        return _(
+            "Finished in step {began}, dropped in step {step}: by then {width} finished hypotheses had better scores.",
+            began=began,
+            step=step,
+            width=width,
+        )
+    if node.fate == "search over":
+        return _(
+            "Still kept when the search stopped after step {step}: it could no longer beat the finished ones.",
+            step=step,
+        )
+    if node.fate_step > node.step:
+        return _(
+            "Kept in step {began}, dropped in step {step}: none of its continuations was good enough.",
+            began=began,
+            step=step,
+        )
+    return _(
+        "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} are kept.",
+        step=step,
+        rank=node.rank + 1,
+        width=width,
+    )
+
+
+def _how_it_ended(tree: "BeamTree", index: int) -> str:
+    """How a hypothesis ended that the search returned, and its place."""
+    node = tree.nodes[index]
+    step, rank, count = node.fate_step + 1, finish_rank(tree, index), len(tree.hypotheses)
+    if node.fate == "finished":
+        return _(
+            "Finished in step {step} and returned: rank {rank} of {count} by score.", step=step, rank=rank, count=count
+        )
+    return _(
+        "Cut off at the longest translation, {limit} tokens, in step {step} and returned: rank {rank} of {count} by "
+        "score.",
+        limit=tree.limit,
+        step=step,
+        rank=rank,
+        count=count,
+    )
+
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
 MAX_WIDTH, MAX_PENALTY = 12, 500
@@ -93,7 +223,7 @@ def show(trace: "Trace") -> None:
             penalty=_penalty_in_words(),
         ),
     )
-    number_controls.table_button(_("All nodes (CSV)"), partial(decoded_tables.beam_nodes, tree), name)
+    number_controls.table_button(_("All nodes (CSV)"), partial(export.beam_nodes, tree), name)
     _compare(trace.text, tree)
     _open(trace.text, tree, node)
 
@@ -123,8 +253,8 @@ def _settings() -> None:
 def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     """The node that is open: the closest rival of the winner at the chosen step, unless another one was chosen."""
     decoding = state.current().decoding
-    rival = opening.rival(trace, state.current().common.step)
-    closest = beam_story.closest_rival(tree, state.current().common.step, None if rival is None else rival.token_id)
+    rival = translation_controls.rival(trace, state.current().common.step)
+    closest = closest_rival(tree, state.current().common.step, None if rival is None else rival.token_id)
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
@@ -205,7 +335,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     node, path = tree.nodes[index], tree.path(index)
     st.subheader(_("Open hypothesis"), anchor=False)
     if not path:
-        st.caption(beam_story.fate(tree, index))
+        st.caption(fate(tree, index))
         return
     chips = "".join(
         f'<bdi style="padding:1px 7px;border-radius:4px;border:1px solid color-mix(in srgb,currentColor 25%,'
@@ -225,7 +355,7 @@ def _open(text: str, tree: "BeamTree", index: int) -> None:
     ]
     if node.score is not None:
         facts.append(_("Its score is {score}.", score=decimal(node.score, 4)))
-    facts.append(beam_story.fate(tree, index))
+    facts.append(fate(tree, index))
     st.caption("  \n".join(facts))
     _attention(text, tree, index)
 
@@ -263,13 +393,13 @@ def _choose(node: int) -> None:
 
 def beam_picture(tree: "BeamTree", *, chosen: int, on_choose: Callable[[int], object], key: str, name: str) -> None:
     """Show the tree; `on_choose` is called before the next run with the node that a person opened."""
-    picture = BeamPicture(_boxes(tree), chosen, name, story.ROLES, _COLOURS)
+    picture = BeamPicture(_boxes(tree), chosen, name, ROLES, _COLOURS)
     _COMPONENT.show(picture, key=key, node=hear(on_choose, int, node=range(len(tree.nodes))))
 
 
 def _boxes(tree: "BeamTree") -> list[BeamBox]:
-    roles, rows = story.roles(tree), story.rows(tree, range(len(tree.nodes)))
-    folded = story.rows(tree, story.living(tree))
+    parts, row_of = roles(tree), rows(tree, range(len(tree.nodes)))
+    folded = rows(tree, living(tree))
     return [
         BeamBox(
             parent=node.parent,
@@ -278,10 +408,10 @@ def _boxes(tree: "BeamTree") -> list[BeamBox]:
             total=decimal(node.total),
             score=None if node.score is None else decimal(node.score, 3),
             badge=_badge(tree, node.index),
-            role=roles[node.index],
-            row=rows[node.index],
+            role=parts[node.index],
+            row=row_of[node.index],
             folded=folded.get(node.index),
-            fate=story.fate(tree, node.index),
+            fate=fate(tree, node.index),
         )
         for node in tree.nodes
     ]
@@ -291,5 +421,5 @@ def _badge(tree: "BeamTree", index: int) -> str:
     score = tree.nodes[index].score
     if score is None:
         return ""
-    rank = story.finish_rank(tree, index)
+    rank = finish_rank(tree, index)
     return decimal(score, 3) if rank is None else f"{rank} · {decimal(score, 3)}"

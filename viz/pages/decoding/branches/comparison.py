@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.access import models, texts
 from viz.pages.decoding import notices, translation_controls, translations
-from viz.pages.decoding.data.head_changes import most_changed_head
+from viz.pages.decoding.data.searches import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
 from viz.pictures.figures.comparison import align
 from viz.selection import state

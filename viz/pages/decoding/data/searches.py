@@ -1,6 +1,8 @@
-"""What a writer computes on demand: beams, samples, what steps cost, and what each layer would have said."""
+"""What is computed on demand: beams, samples, costs of steps, what layers would say, the head that a branch changes."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from model import BeamTree, SampledTranslation, Sampling, Trace, later
 from model.decoding.beam import LARGEST_WIDTH, BeamRule
@@ -8,10 +10,16 @@ from model.decoding.cost import DecoderSizes, StepCost, decoder_sizes, step_cost
 from model.decoding.logit_lens import LogitLens
 from model.reader import LARGEST_ALPHA, Reader, Writer
 from model.translator import Translator
+from viz.access import long_texts
+from viz.pages.decoding.figures import common_difference
+from viz.pictures.figures.comparison import align
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached
 from viz.text.messages import said
+
+if TYPE_CHECKING:
+    from model import Trace
 
 MAX_NODES, MAX_LENSES = 12, 32
 #: The hover of a lens names so many tokens.
@@ -89,3 +97,27 @@ def _sizes(trace: Trace, reader: Reader) -> DecoderSizes:
 def logit_lens(trace: Trace, writer: Writer) -> LogitLens:
     """What each layer would have said at each step of a trace, with its five most probable tokens."""
     return writer.logit_lens(trace, TOP)
+
+
+MAX_KEPT: Final = 128
+
+
+@cached(max_entries=MAX_KEPT)
+def most_changed_head(first: "Trace", second: "Trace") -> tuple[str, int, int] | None:
+    """Attention, layer and head whose weights differ most between tokens that both have; None if no head's do.
+
+    Of a long text nothing is computed.
+    """
+    most, found = 0.0, None
+    for site in first.sites:
+        if any(long_texts.is_long(trace, site) for trace in (first, second)):
+            return None
+        axes = zip(first.axis_tokens(site), second.axis_tokens(site), strict=True)
+        rows, columns = (align(*tokens) for tokens in axes)
+        for layer in range(first.layers_of(site)):
+            pairs = zip(*(trace.weights(site, layer).numpy() for trace in (first, second)), strict=True)
+            for head, (ours, theirs) in enumerate(pairs):
+                change = float(np.abs(common_difference(ours, theirs, rows, columns)).max(initial=0))
+                if change > most:
+                    most, found = change, (site, layer, head)
+    return found

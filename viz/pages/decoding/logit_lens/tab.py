@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self
 import streamlit as st
 
 from viz.access import models
-from viz.pages.decoding import tables as decoded_tables
+from viz.pages.decoding import export
 from viz.pages.decoding.data import searches
 from viz.pages.decoding.film.data import written_axis
 from viz.pages.decoding.notices import label_smoothing_note
@@ -88,7 +88,7 @@ def show(trace: "Trace") -> None:
     _badge(trace, lens)
     if note := label_smoothing_note():
         st.caption(note)
-    number_controls.table_button(_("Table (CSV)"), partial(decoded_tables.lens, lens, read), name)
+    number_controls.table_button(_("Table (CSV)"), partial(export.lens, lens, read), name)
 
 
 def deviation(trace: "Trace", lens: "LogitLens") -> float:

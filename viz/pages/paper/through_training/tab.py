@@ -12,8 +12,8 @@ import streamlit as st
 from model.errors import HeadlightError
 from viz.pages.paper import tables
 from viz.pages.paper.through_training import component, data
-from viz.pages.paper.through_training.changes import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.pages.paper.through_training.component import FilmState, FilmView, cut, is_too_large, rows_note, training_film
+from viz.pages.paper.through_training.data import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
 from viz.selection import catalogue, state
 from viz.text import html, messages
 from viz.text.messages import Message, _, said, shown

@@ -6,7 +6,7 @@ from model import BeamTree
 from tests.viz.pages.decoding.beam.by_hand import by_hand, node
 from tests.viz.pages.decoding.opening import TEXT
 from tests.viz.reading import tree_of
-from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding.beam import tab as beam_story
 from viz.selection.selection import Selection
 
 

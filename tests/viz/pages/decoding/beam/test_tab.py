@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.pages.decoding.opening import TEXT, app_at, opened
 from tests.viz.reading import tree_of
 from tests.viz.sent import sent_to
-from viz.pages.decoding.beam import story as beam_story
+from viz.pages.decoding.beam import tab as beam_story
 from viz.selection.selection import Selection
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pages.paper.through_training.changes import arrivals, nearest_frame, opening
+from viz.pages.paper.through_training.data import arrivals, nearest_frame, opening
 
 
 def heads(*lines: list[float]) -> np.ndarray:
