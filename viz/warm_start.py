@@ -30,7 +30,7 @@ MODULES: Final = (
     "viz.pages.attention.bertviz.tab",
     "viz.pages.attention.circuits",
     "viz.pages.attention.export",
-    "viz.pages.attention.python",
+    "viz.pages.attention.export",
 )
 
 

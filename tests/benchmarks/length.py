@@ -26,7 +26,7 @@ from model.trace import axes
 from model.trace.row_blocks import pooled_weights
 from viz.access.long_texts import OVERVIEW_SIDE
 from viz.pictures.tiles.codes import GridSpec, LayerTiles, edges, pack_decimals
-from viz.pictures.tiles.server import TILE_SIDE
+from viz.pictures.tiles.store import TILE_SIDE
 
 HEADS, D_K = 12, 64
 TILES = 5

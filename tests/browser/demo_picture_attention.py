@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from viz.pages.attention.opened_head.picture_panel import PictureData, picture_attention
+from viz.pages.attention.opened_head.panel import PictureData, picture_attention
 
 TOKENS = ("[CLS]", "1·1", "1·2", "1·3", "2·1", "2·2", "2·3")
 

@@ -1,15 +1,27 @@
-"""Compare two texts word by word; find the words of a text that a vocabulary barely knows."""
+"""Texts: how two differ, a pair for a sentence, and whose message of a chat each token is of."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from model import later
 from model.unspaced import has_unspaced
+from viz.access import models
+from viz.access.findings import set_of
+from viz.access.word_links import Words
+from viz.pictures.focus import Run
+from viz.selection.examples import ALL_EXAMPLES
+from viz.selection.model_choice import ModelChoice
+from viz.text.marks import word_spans
+from viz.text.messages import _
 
 if TYPE_CHECKING:
+    from model import Trace
     from model.analysis.word_diff import WordSpan
+    from model.trace.axes import Axis, RoleRun
 
 #: A word of at least so many pieces is rare, and one of at least three if they have fewer letters each than this.
 _MANY_PIECES: Final = 5
@@ -58,3 +70,123 @@ def _runs_of_letters(pieces: Iterable[str]) -> list[list[str]]:
 def _is_broken(run: Sequence[str]) -> bool:
     letters = sum(map(str.isalpha, "".join(run)))
     return len(run) >= _MANY_PIECES or (len(run) >= 3 and letters < _FEW_LETTERS * len(run))
+
+
+#: Twins differ in a run of at most so many words.
+MAX_CHANGED: Final = 4
+#: What differs: the words of the first sentence, and those of the second instead.
+Change = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def known_twin(text: str) -> str:
+    """The twin of an example, or of a sentence of the curated set; "" where none is known."""
+    return _examples().get(text) or _curated(set_of(text)).get(text, "")
+
+
+def change(first: str, second: str) -> Change | None:
+    """The words in which two sentences differ; None where these are too many, or none."""
+    words, others = _words(first), _words(second)
+    shortest = min(len(words), len(others))
+    begin = next((i for i in range(shortest) if words[i] != others[i]), shortest)
+    left = shortest - begin
+    end = next((i for i in range(left) if words[-1 - i] != others[-1 - i]), left)
+    changed = tuple(words[begin : len(words) - end]), tuple(others[begin : len(others) - end])
+    return changed if all(1 <= len(run) <= MAX_CHANGED for run in changed) else None
+
+
+def changed(text: str, how: Change) -> str:
+    """A sentence with these words changed; "" where they do not stand in it, or more than once."""
+    before, after = how
+    words, spans = _words(text), word_spans(text)
+    starts = [i for i in range(len(words)) if tuple(words[i : i + len(before)]) == before]
+    if len(starts) != 1:
+        return ""
+    begin, end = spans[starts[0]][0], spans[starts[0] + len(before) - 1][1]
+    return text[:begin] + (" " if " " in text else "").join(after) + text[end:]
+
+
+def shared_words(first: str, second: str) -> tuple[int, int]:
+    """How many words both sentences have in the same order, and how many the longer one has."""
+    words, others = _words(first.lower()), _words(second.lower())
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks), max(len(words), len(others))
+
+
+def _words(text: str) -> list[str]:
+    return [text[slice(*span)] for span in word_spans(text)]
+
+
+@cache
+def _examples() -> Mapping[str, str]:
+    return _both_ways([(example.text, example.twin) for example in reversed(ALL_EXAMPLES)])
+
+
+@cache
+def _curated(language: str) -> Mapping[str, str]:
+    of_pair: dict[str, list[str]] = {}
+    for case in later.case_files.curated_cases(language).cases:
+        of_pair.setdefault(case.pair, []).append(case.sentence)
+    return _both_ways([(pair[0], pair[1]) for pair in of_pair.values() if len(pair) == 2])
+
+
+def _both_ways(pairs: list[tuple[str, str]]) -> dict[str, str]:
+    return {second: first for first, second in pairs} | dict(pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatPart:
+    """Words of a chat side by side that are of one role; "" for what the template wrote."""
+
+    role: str
+    words: tuple[str, ...]
+
+
+def runs(trace: "Trace", axis: "Axis | Words") -> "tuple[RoleRun, ...]":
+    """The runs of labels along a decoder's axis that are of one role; none where nothing is read as a chat."""
+    return later.axes.role_runs(trace.roles, axis.groups)
+
+
+def chat_spans(trace: "Trace", axis: "Axis | Words") -> tuple[Run, ...]:
+    """The same runs as pictures take them."""
+    return tuple((run.role, run.begin, run.end) for run in runs(trace, axis))
+
+
+def spans_of_tokens(trace: "Trace") -> tuple[Run, ...]:
+    """The same runs, of all tokens that a decoder read."""
+    return chat_spans(trace, later.axes.single_tokens(trace.target_tokens)) if trace.roles else ()
+
+
+def chat_parts(trace: "Trace", most: int) -> tuple[ChatPart, ...]:
+    """What a decoder read, as far as the text that was given goes, in words and by roles; at most so many words."""
+    axis = later.axes.whole_words(trace.target_tokens[: _num_given(trace)], trace.special_tokens)
+    found, at = [], 0
+    for run in runs(trace, axis):
+        found += [ChatPart("", axis.labels[at : run.begin]), ChatPart(run.role, axis.labels[run.begin : run.end])]
+        at = run.end
+    found.append(ChatPart("", axis.labels[at:]))
+    return _cut([part for part in found if part.words], most)
+
+
+def why_no_roles(trace: "Trace", choice: ModelChoice) -> str:
+    """Why the roles in a text that is read as a chat are not known, as a sentence; "" where they are, or none is."""
+    if trace.roles or not models.reads_chat(choice):
+        return ""
+    chat = later.opening.as_chat(models.reader(choice)).chat(trace.text)
+    if not chat.why_no_roles:
+        return ""
+    return _("It is unknown which tokens belong to which message: {why}.", why=chat.why_no_roles)
+
+
+def _num_given(trace: "Trace") -> int:
+    """The tokens that were read before the first that was written."""
+    return trace.rows_before + 1 if trace.translation else len(trace.target_tokens)
+
+
+def _cut(parts: list[ChatPart], most: int) -> tuple[ChatPart, ...]:
+    kept = []
+    for part in parts:
+        kept.append(ChatPart(part.role, part.words[:most]) if len(part.words) > most else part)
+        most -= len(part.words)
+        if most <= 0:
+            break
+    return tuple(kept)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models
-from viz.pictures.figures import attribution as figures
+from viz.pictures.figures import heads as figures
 from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html

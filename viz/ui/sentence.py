@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import chats, models, texts, traces
+from viz.access import models, texts, traces
 from viz.selection import state
 from viz.selection.examples import examples_in
 from viz.server.background_jobs import Task
@@ -52,7 +52,7 @@ class Line:
     language: str
     text: str
     rare: texts.RareWords = field(default_factory=texts.RareWords)
-    chat: tuple[chats.ChatPart, ...] = ()
+    chat: tuple[texts.ChatPart, ...] = ()
 
 
 def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
@@ -77,7 +77,7 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
     for caution in cautions(lines_of(trace)[0]):
         head.caption(caution)
     choice = state.current().model
-    if why := chats.why_no_roles(trace, choice):
+    if why := texts.why_no_roles(trace, choice):
         head.caption(plain(why))
     offered = models.offered(choice)
     if len(offered.writes) > 1 and not (choice.writes or offered.chosen[1] or trace.text.startswith(">>")):
@@ -145,8 +145,8 @@ def lines_of(trace: "Trace") -> list[Line]:
         ]
     written = [Line(_("WRITTEN"), "", trace.translation)] if trace.translation else []
     if trace.roles:
-        answer = chats.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
-        read = Line(_("CHAT"), "", trace.text, chat=chats.parts(trace, MAX_SHOWN_WORDS))
+        answer = texts.ChatPart("assistant", tuple(trace.translation.split())[:MAX_SHOWN_WORDS])
+        read = Line(_("CHAT"), "", trace.text, chat=texts.chat_parts(trace, MAX_SHOWN_WORDS))
         return [read, *(replace(line, chat=(answer,)) for line in written)]
     return [Line(_("TEXT"), "", trace.text), *written]
 
@@ -230,7 +230,7 @@ def _line(line: Line) -> str:
     )
 
 
-def _part(part: chats.ChatPart) -> str:
+def _part(part: texts.ChatPart) -> str:
     """Words of one role below its name and a bar in its colour; what the template wrote, paler."""
     words = " ".join(map(literal, part.words))
     if not part.role:

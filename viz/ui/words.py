@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from viz import theme
-from viz.access import chats, word_links
+from viz.access import texts, word_links
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis, Roles, Side
 from viz.pictures.payload import CHOSEN, Text, read
@@ -193,7 +193,7 @@ def word_lines(trace: "Trace") -> list[WordLine]:
 
 def _chat_line(trace: "Trace", mark: str, known: word_links.Words) -> WordLine:
     axis = FocusAxis("source" if known.num_source else "target", groups=known.groups)
-    return WordLine(mark, "", known.labels, (0,) * len(known.labels), axis, chats.spans(trace, known))
+    return WordLine(mark, "", known.labels, (0,) * len(known.labels), axis, texts.chat_spans(trace, known))
 
 
 def _word_line(line: sentence.Line, labels: tuple[str, ...], axis: FocusAxis) -> WordLine:

@@ -17,8 +17,7 @@ from viz.access.long_texts import OVERVIEW_SIDE, SHORT
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, choices
 from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import GridSpec, LayerTiles, Tiles, edges, pack_decimals
-from viz.pictures.tiles.server import TILE_SIDE
-from viz.pictures.tiles.store import Frame, Layer, as_array
+from viz.pictures.tiles.store import TILE_SIDE, Frame, Layer, as_array
 
 ADDRESS: Final = "0123456789abcdef"
 

@@ -19,9 +19,9 @@ from tests.viz.page_run import app_of, opened
 from tests.viz.pictures.tiles.decoded import numbers_of
 from tests.viz.reading import traced
 from tests.viz.sent import sent_to
-from viz.access import attention, long_texts, models, trace_files
+from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
-from viz.pictures.tiles.server import Tile
+from viz.pictures.tiles.store import Tile
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress
@@ -208,7 +208,7 @@ def test_the_grid_page_and_the_film_say_what_they_leave_out(app: AppTest) -> Non
 
 
 def test_a_file_without_room_for_weights_says_so(app: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trace_files, "MAX_WEIGHT_BYTES", 10)
+    monkeypatch.setattr(traces, "MAX_WEIGHT_BYTES", 10)
     app.session_state["export"] = True
     opened(app)
     assert "too many for a file and are omitted" in said(app)

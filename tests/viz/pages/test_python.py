@@ -34,7 +34,7 @@ from viz.pages.atlas import data as atlas_data
 from viz.pages.atlas import python as of_atlas
 from viz.pages.atlas.view import maps_of
 from viz.pages.attention import data as attention_data
-from viz.pages.attention import python as of_attention
+from viz.pages.attention import export as of_attention
 from viz.pages.coreference import data as coreference_data
 from viz.pages.coreference import python as of_coreference
 from viz.pages.coreference.data import Side, causes

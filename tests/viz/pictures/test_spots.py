@@ -4,8 +4,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz.pages.coreference.figures import every_head_map, group_map, head_ladder
-from viz.pictures.figures import spots
-from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures import charts
+from viz.pictures.figures.heads import head_map
 from viz.pictures.focus import Place
 from viz.text.sites import CROSS, ENCODER
 
@@ -42,7 +42,7 @@ def test_the_ladder_has_each_head_at_its_rank_and_the_groups_in_its_column() -> 
 def test_a_word_is_told_by_all_places_that_it_stands_for() -> None:
     figure = go.Figure()
     both = [Place("source", (1, 2)), Place("other source", (1,))]
-    spots.show(figure, words=[(both, spots.column_of(4, 2))], query=Place("source", [7]))
+    charts.spots(figure, words=[(both, charts.column_of(4, 2))], query=Place("source", [7]))
     assert figure.layout.meta["words"] == [
         [[{"side": "source", "tokens": [1, 2]}, {"side": "other source", "tokens": [1]}], 3.5, 4.5, -0.5, 1.5]
     ]

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from viz import theme
-from viz.pictures.figures import spots
+from viz.pictures.figures import charts
 from viz.text.messages import _
 from viz.text.sites import head_label
 
@@ -184,5 +184,5 @@ def head_scatter(
     margin = {"margin": {"l": 24, "r": 8, "t": 36, "b": 16, "pad": 0}}
     figure = go.Figure([ring, points], theme.figure_layout(HEIGHT) | axes | margin)
     boxes = [(x, x, y, y) for x, y in flat.tolist()]
-    spots.show(figure, heads=(((site, *divmod(int(at), heads)), box) for at, box in zip(there, boxes, strict=True)))
+    charts.spots(figure, heads=(((site, *divmod(int(at), heads)), box) for at, box in zip(there, boxes, strict=True)))
     return figure

@@ -7,8 +7,8 @@ import streamlit as st
 
 from viz.access import models
 from viz.pages.attention import data
-from viz.pictures.figures.axes import token_labels
-from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures.charts import token_labels
+from viz.pictures.figures.heads import head_map
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import state
 from viz.text import html, sites

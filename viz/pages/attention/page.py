@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from viz.access import models
-from viz.pages.attention import circuits, python
-from viz.pages.attention import export as attention_export
+from viz.pages.attention import circuits
+from viz.pages.attention import export as own_export
 from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
@@ -38,7 +38,7 @@ with frame.errors_shown():
         ("QK and OV", circuits.show),
         ("bertviz", bertviz.show),
     ]
-    export.files(partial(attention_export.files, trace))
+    export.files(partial(own_export.files, trace))
     frame.tabs("attention_tab", tabs, trace)
-    export.python("attention_tab", python.VIEWS, trace)
+    export.python("attention_tab", own_export.VIEWS, trace)
     frame.lacking(models.abilities(state.current().model), "self-attention")

@@ -10,8 +10,8 @@ from jaxtyping import Bool, Float
 
 from viz import theme
 from viz.pages.coreference.findings import CHANCE, FIRST, MEAN_OF_HEADS, NEAREST
-from viz.pictures.figures import spots
-from viz.pictures.figures.head_map import frame_cells
+from viz.pictures.figures import charts
+from viz.pictures.figures.heads import frame_cells
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.pictures.focus import Place
 from viz.text.messages import _, shown
@@ -85,7 +85,7 @@ def movement_map(
     frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[1], "width": 3})
     figure.update_layout(height=max(MIN_MAP_HEIGHT, layers * LAYER_HEIGHT + 60), xaxis_tickangle=0)
     if not averaged:
-        spots.show(figure, heads=spots.head_cells(site, values.shape))
+        charts.spots(figure, heads=charts.head_cells(site, values.shape))
     return figure
 
 
@@ -176,7 +176,7 @@ def every_head_map(
     figure.data[0].update(hoverinfo="skip", hovertemplate=None, text=crosses, texttemplate="%{text}")
     hover = f"<b>%{{customdata[3]}}</b>%{{customdata[5]}}<br>{shown(title)} %{{customdata[4]}}"
     figure.add_trace(_marks(table.shape, custom, hover, size=14))
-    spots.show(figure, heads=((head, spots.cell(rows.index((head.site, head.layer)), head.head)) for head in heads))
+    charts.spots(figure, heads=((head, charts.cell(rows.index((head.site, head.layer)), head.head)) for head in heads))
     for begin in begins[1:]:
         figure.add_hline(begin - 0.5, line={"color": theme.CHART_TEXT, "width": 1})
     if framed is not None:
@@ -214,7 +214,7 @@ def form_bars(probabilities: Mapping[str, float], written: str, places: Sequence
     )
     figure.update_xaxes(range=[0, LONGEST_BAR], visible=False, fixedrange=True)
     bars = ((places, (0, LONGEST_BAR, row - 0.5, row + 0.5)) for row, form in enumerate(forms) if form == written)
-    spots.show(figure, words=bars)
+    charts.spots(figure, words=bars)
     figure.update_yaxes(
         tickmode="array",
         tickvals=list(range(len(forms))),
@@ -244,7 +244,7 @@ def head_ladder(
     low: Float[np.ndarray, "head"],
     high: Float[np.ndarray, "head"],
     baselines: Mapping[str, float],
-    heads: Sequence[spots.Head] = (),
+    heads: Sequence[charts.Head] = (),
 ) -> go.Figure:
     """Accuracy of every head with its interval, the best to the left, and the baselines as lines; names as `LINES`."""
     order = np.argsort(-value, kind="stable")
@@ -300,12 +300,12 @@ def head_ladder(
         },
     )
     ends = ((rank - 0.5, rank + 0.5, float(low[i]), float(high[i])) for rank, i in enumerate(order))
-    spots.show(figure, heads=((heads[i], box) for i, box in zip(order, ends, strict=True)) if heads else ())
+    charts.spots(figure, heads=((heads[i], box) for i, box in zip(order, ends, strict=True)) if heads else ())
     return figure
 
 
 def group_map(
-    groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str], heads: Sequence[spots.Head] = ()
+    groups: Mapping[str, Float[np.ndarray, "layer head"]], names: Sequence[str], heads: Sequence[charts.Head] = ()
 ) -> go.Figure:
     """Accuracy in each group of sentences: a row a group, a column a head."""
     values = np.stack([of_group.ravel() for of_group in groups.values()])
@@ -321,7 +321,7 @@ def group_map(
         ),
     )
     figure.update_layout(height=max(190, len(groups) * ROW_HEIGHT + 90))
-    spots.show(figure, heads=((head, spots.column_of(column, len(groups))) for column, head in enumerate(heads)))
+    charts.spots(figure, heads=((head, charts.column_of(column, len(groups))) for column, head in enumerate(heads)))
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import models, twins
+from viz.access import models, texts
 from viz.pages.coreference.data import Pair, pairs_for, pairs_of
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.selection import state
@@ -136,14 +136,14 @@ def not_german(asked: Message) -> str:
 def own_texts() -> tuple[str, str]:
     """One's own two sentences. A second one that nobody typed is the first one's twin, "" where none can be offered."""
     text, other = state.current().common.text, state.current().coreference.other_text
-    first = twins.change(EXAMPLES[0].text, EXAMPLES[0].twin)
+    first = texts.change(EXAMPLES[0].text, EXAMPLES[0].twin)
     how = st.session_state.get(_CHANGE) or first
     if not other:
-        other = twins.known_twin(text)
+        other = texts.known_twin(text)
     # Whoever opens the link has not seen the words that differed before, and would be offered what first differs.
-    if not other and how is not None and (other := twins.changed(text, how)) and how != first:
+    if not other and how is not None and (other := texts.changed(text, how)) and how != first:
         state.change(other_text=other)
-    if (how := twins.change(text, other)) is not None:
+    if (how := texts.change(text, other)) is not None:
         st.session_state[_CHANGE] = how
     return text, other
 
@@ -158,7 +158,7 @@ def second_sentence(row: "DeltaGenerator") -> str:
         on_change=state.take,
         args=("other_text",),
     )
-    shared, count = twins.shared_words(text, other)
+    shared, count = texts.shared_words(text, other)
     if not other:
         frame.note(
             _(

@@ -12,7 +12,7 @@ from viz.access import attention, long_texts, models, word_links
 from viz.pages.coreference import data
 from viz.pages.coreference.data import MAX_PAIRS, Row, Side
 from viz.pages.coreference.marked_sentence import ROLES
-from viz.pictures.figures import spots
+from viz.pictures.figures import charts
 from viz.pictures.focus import AXES, FocusAxis, Place, beside
 from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
@@ -130,14 +130,14 @@ def tell(
                 for side, group in zip(of, groups, strict=True)
                 for place in places(sides, side.number, group, is_source=keys.side == "source")
             ],
-            spots.column_of(column, heads),
+            charts.column_of(column, heads),
         )
         for column, groups in enumerate(zip(*(row.groups for row in rows), strict=True))
     )
     asked = [row + looking.ahead for row in of[0].rows]
     query = places(sides, of[0].number, asked, is_source=looking.side == "source")[0]
     every = ((site, layer, head) for head in range(heads) if layer is not None)
-    spots.show(figure, heads=((head, spots.row_of(head[2], columns)) for head in every), words=words, query=query)
+    charts.spots(figure, heads=((head, charts.row_of(head[2], columns)) for head in every), words=words, query=query)
 
 
 def _words_of(trace: "Trace", site: str, row: int) -> list[int]:

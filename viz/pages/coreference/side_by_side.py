@@ -17,8 +17,7 @@ from viz.pages.coreference.figures import form_bars, mark_columns, movement_map
 from viz.pages.coreference.marked_sentence import ROLES, legend
 from viz.pages.coreference.pair_controls import NAMES
 from viz.pages.coreference.pair_words import TOKEN_FIELDS, Sentence, places
-from viz.pictures.figures.comparison import Alignment, align, difference_heatmap, row_difference
-from viz.pictures.figures.heads import head_rows
+from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
 from viz.selection.coreference import MARKS
 from viz.server.widgets import sent

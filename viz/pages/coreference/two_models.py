@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.access import models, traces
 from viz.pages.coreference import data, figures, tables
-from viz.pictures.figures.axes import token_labels
+from viz.pictures.figures.charts import token_labels
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import attribution, models, trace_files
+from viz.access import attribution, models, traces
 from viz.pages.decoding import translations
 from viz.pages.decoding.data import searches
 from viz.selection import state
@@ -48,12 +48,12 @@ def files(trace: "Trace") -> None:
         Offer(
             _("NumPy arrays"),
             _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
-            if trace_files.has_weights(trace)
+            if traces.has_weights(trace)
             else _("queries, keys and values of all attentions, tokens and steps; `numpy.load` reads it"),
-            partial(trace_files.content, trace),
+            partial(traces.content, trace),
             f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
             "application/octet-stream",
-            trace_files.size(trace),
+            traces.size(trace),
         )
     )
     _offer_trees(trace, selection)

@@ -10,9 +10,8 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int, UInt8
 
 from viz import theme
-from viz.pictures.figures.axes import token_labels, whole_numbers
-from viz.pictures.figures.charts import LEGEND, upright
-from viz.pictures.figures.comparison import DIFFERENCE_FLOOR, Alignment
+from viz.pictures.figures.charts import LEGEND, token_labels, upright, whole_numbers
+from viz.pictures.figures.heads import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
 from viz.text.messages import _, said, shown
 

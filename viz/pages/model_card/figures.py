@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from viz import theme
-from viz.pictures.figures.axes import whole_numbers
+from viz.pictures.figures.charts import whole_numbers
 from viz.text import sites
 from viz.text.html import visible
 from viz.text.messages import _, said, shown

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 from jaxtyping import Bool, Float, Int, UInt8
 
 from viz import theme
-from viz.pictures.figures.axes import MAX_ROW_LABELS, token_labels
-from viz.pictures.figures.charts import LEGEND, axis
+from viz.pictures.figures.charts import LEGEND, MAX_ROW_LABELS, axis, token_labels
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
 from viz.text.messages import _, said
 from viz.theme import PlotlySpec

@@ -1,10 +1,80 @@
-"""What charts share: axes, among them those of sizes that double, a legend, headings, notes and dotted lines."""
+"""What charts share: axes and labels, a legend, headings, notes, dotted lines, and where they show heads and words."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Final, Literal
+
+from numpy import ndindex
 
 from viz import theme
-from viz.theme import PlotlySpec
+from viz.pictures.focus import Place
+from viz.pictures.payload import encoded
+from viz.text.token_text import display_token
+from viz.theme import CHART_TEXT, PlotlySpec
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+#: More labels than this cannot be read below one another, or upright beside one another in half a page's width.
+MAX_ROW_LABELS, MAX_COLUMN_LABELS = 64, 32
+#: So many labels can be large.
+MAX_LARGE: Final = 20
+
+#: Of so many whole numbers plotly does not find the ticks by itself.
+MAX_ONE_BY_ONE: Final = 8
+
+
+def whole_numbers(most: int) -> PlotlySpec:
+    """The ticks of an axis of whole numbers up to `most`: plotly would divide a short one, and write "1" twice."""
+    return {"tickformat": ",d"} | ({"dtick": 1} if most <= MAX_ONE_BY_ONE else {})
+
+
+def token_labels(tokens: Sequence[str]) -> list[str]:
+    """Tokens as plotly must be given them to draw them literally.
+
+    Plotly reads a small HTML (`<br>`, `<b>`, `<a href>`) in every label, and shows entities as what they stand for.
+    """
+    return [escape(display_token(token), quote=False) for token in tokens]
+
+
+def row_axis(labels: Sequence[str]) -> PlotlySpec:
+    """The axis that is read down the left side, first label on top; thinned out above `MAX_ROW_LABELS`."""
+    return _thinned(labels, MAX_ROW_LABELS) | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": 4}
+
+
+def column_axis(labels: Sequence[str]) -> PlotlySpec:
+    """The axis that is read from left to right, its labels upright; thinned out above `MAX_COLUMN_LABELS`."""
+    # Slanted ones would lean over the columns beside their own.
+    return _thinned(labels, MAX_COLUMN_LABELS) | {"range": [-0.5, len(labels) - 0.5], "tickangle": -90}
+
+
+def full_axis(labels: Sequence[str], *, shares: Literal["x", "y"]) -> PlotlySpec:
+    """The axis of the data: every position has its label for the hover, none is drawn.
+
+    Args:
+        labels: one a position.
+        shares: the axis that is read, which this one overlays and zooms with.
+    """
+    return _axis(range(len(labels)), labels) | {"overlaying": shares, "matches": shares, "showticklabels": False}
+
+
+def _thinned(labels: Sequence[str], limit: int) -> PlotlySpec:
+    stride = max(1, -(-len(labels) // limit))
+    return _axis(range(0, len(labels), stride), labels)
+
+
+def _axis(positions: range, labels: Sequence[str]) -> PlotlySpec:
+    return {
+        "tickmode": "array",
+        "tickvals": list(positions),
+        "ticktext": [labels[i] for i in positions],
+        "tickfont": {"size": 13 if len(positions) <= MAX_LARGE else 12, "color": CHART_TEXT},
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+        "automargin": True,
+    }
+
 
 #: So many of the sizes along an axis are labelled.
 _LABELS: Final = 6
@@ -67,3 +137,52 @@ def upright(x: float) -> PlotlySpec:
     """A dotted line across a chart, at a value of its x axis."""
     line = {"color": theme.HEAD_COLOURS[7], "width": 1.5, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
+
+
+#: Site, layer and head.
+Head = tuple[str, int, int]
+#: Left, right, and both ends along the other axis.
+Box = tuple[float, float, float, float]
+
+
+def cell(row: int, column: int) -> Box:
+    """A cell of a matrix."""
+    return column - 0.5, column + 0.5, row - 0.5, row + 0.5
+
+
+def row_of(row: int, columns: int) -> Box:
+    """A whole row of a matrix with so many columns."""
+    return -0.5, columns - 0.5, row - 0.5, row + 0.5
+
+
+def column_of(column: int, rows: int) -> Box:
+    """A whole column of a matrix with so many rows."""
+    return column - 0.5, column + 0.5, -0.5, rows - 0.5
+
+
+def head_cells(site: str, shape: tuple[int, ...]) -> Iterator[tuple[Head, Box]]:
+    """Every head of a site in a map with a row a layer."""
+    return (((site, layer, head), cell(layer, head)) for layer, head in ndindex(*shape))
+
+
+def spots(
+    figure: "go.Figure",
+    *,
+    heads: Iterable[tuple[Head, Box]] = (),
+    words: Iterable[tuple[Sequence[Place], Box]] = (),
+    query: Place | None = None,
+) -> None:
+    """Let a figure say what it shows.
+
+    Args:
+        figure: it is given its `meta`.
+        heads: each with where it is.
+        words: keys, each by all places that it stands for, the first its own.
+        query: from which the weights of the figure go to the words.
+    """
+    meta = {
+        "heads": [[*head, *box] for head, box in heads],
+        "words": [[[*map(encoded, places)], *box] for places, box in words],
+        "query": None if query is None else encoded(query),
+    }
+    figure.update_layout(meta=meta)

@@ -1,15 +1,26 @@
-"""Draw the weights of one attention head, or one token's row in every head of a layer: queries down, keys across."""
+"""Pictures of heads and tokens: a map of heads, rows of heads beside each other, two texts compared, attribution."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from viz.pictures.figures.axes import token_labels
-from viz.pictures.figures.matrix import matrix, root_scale
-from viz.text.messages import _, said
+from viz import theme
+from viz.pictures.figures import charts
+from viz.pictures.figures.charts import LEGEND, token_labels, whole_numbers
+from viz.pictures.figures.matrix import Scale, matrix, root_scale, signed_scale
+from viz.text.messages import _, said, shown
+from viz.text.numbers import decimal, signed
+from viz.text.sites import head_label, head_numbers, layer_labels
 from viz.theme import HEAD_COLOURS
+
+if TYPE_CHECKING:
+    from model.analysis.attribution.methods import Method
+    from viz.access.attribution import Explained
 
 
 def head_rows(
@@ -58,4 +69,196 @@ def _looks_at(number: str) -> str:
 def _frame_row(figure: go.Figure, row: int, columns: int) -> None:
     figure.add_shape(
         type="rect", x0=-0.5, x1=columns - 0.5, y0=row - 0.5, y1=row + 0.5, line={"color": HEAD_COLOURS[1], "width": 2}
+    )
+
+
+def short_names(layers: int, heads: int, *, averaged: bool = False) -> list[str]:
+    """Every head as "L3 H2", in the order of a table [layer, head]; where heads are averaged, "L3, all heads"."""
+    return [head_label(layer, None if averaged else head) for layer, head in np.ndindex(layers, heads)]
+
+
+def head_map(
+    values: Float[np.ndarray, "layer head"],
+    *,
+    title: str,
+    centre: float,
+    floor: float,
+    number: str = ".3f",
+    averaged: bool = False,
+    marked: tuple[int, int] | None = None,
+    site: str = "",
+) -> go.Figure:
+    """A site's heads, a row a layer: warm above the centre, cold below it.
+
+    Args:
+        values: NaN where a head has none.
+        title: what the number is called.
+        centre: the number that is drawn dark.
+        floor: the scale reaches at least this far from the centre.
+        number: its format on hover.
+        averaged: whether the one column is the mean of heads.
+        marked: layer and head that are framed.
+        site: whose heads they are, to whoever points at one; "" where they are of no model that is open.
+    """
+    layers, heads = values.shape
+    deviations = np.abs(values - centre)
+    bound = max(floor, float(np.nanmax(deviations)) if not np.isnan(deviations).all() else 0.0)
+    sign, decimals = "+" if centre == 0 else "", 2 if bound >= 0.05 else 3
+    written = signed if sign else decimal
+    levels = [centre + bound * k / 2 for k in (-2, -1, 0, 1, 2)]
+    ticks = tuple((level, written(level, decimals)) for level in levels)
+    columns = [_("all heads")] if averaged else head_numbers(heads)
+    figure = matrix(
+        values,
+        values,
+        layer_labels(layers),
+        columns,
+        scale=Scale(title, theme.DIVERGING, centre - bound, centre + bound, ticks),
+        hover=f"<b>%{{y}} %{{x}}</b><br>{shown(title)} %{{customdata:{sign}{number}}}",
+    )
+    if marked is not None:
+        layer, head = marked
+        frame_cells(figure, (layer, layer), (head, head), {"color": theme.HEAD_COLOURS[2], "width": 3})
+    if site and not averaged:
+        charts.spots(figure, heads=charts.head_cells(site, values.shape))
+    # A colour bar with five labels needs some height, however few layers there are.
+    figure.update_layout(height=max(190, layers * 30 + 40), xaxis={"tickangle": 0})
+    return figure
+
+
+def frame_cells(
+    figure: go.Figure, rows: tuple[int, int], columns: tuple[int, int], line: Mapping[str, str | int]
+) -> None:
+    """Frame the cells from a first row and column to a last one, with a line as plotly describes it."""
+    box = {"x0": columns[0] - 0.5, "x1": columns[1] + 0.5, "y0": rows[0] - 0.5, "y1": rows[1] + 0.5}
+    figure.add_shape(type="rect", line=line, **box)
+
+
+#: Differences smaller than this everywhere are drawn as the small differences they are.
+DIFFERENCE_FLOOR = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Positions that hold the same token in both sequences, in reading order, and what is left over on each side."""
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    only_first: tuple[int, ...]
+    only_second: tuple[int, ...]
+
+
+def align(first: Sequence[str], second: Sequence[str]) -> Alignment:
+    """Match equal tokens by difflib's longest common blocks. A token that differs is in no pair."""
+    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
+    in_first, in_second = {a for a, _ in pairs}, {b for _, b in pairs}
+    return Alignment(
+        first=tuple(a for a, _ in pairs),
+        second=tuple(b for _, b in pairs),
+        only_first=tuple(i for i in range(len(first)) if i not in in_first),
+        only_second=tuple(i for i in range(len(second)) if i not in in_second),
+    )
+
+
+def row_difference(
+    first: Float[np.ndarray, "head key_1"], second: Float[np.ndarray, "head key_2"], alignment: Alignment
+) -> Float[np.ndarray, "head pair"]:
+    """Second minus first, for the keys that both sentences have."""
+    difference: np.ndarray = second[:, list(alignment.second)] - first[:, list(alignment.first)]
+    return difference
+
+
+def difference_heatmap(
+    difference: Float[np.ndarray, "head pair"],
+    tokens: Sequence[str],
+    names: Sequence[str],
+    *,
+    bound: float = DIFFERENCE_FLOOR,
+) -> go.Figure:
+    """Per head and shared token: warm where the second sentence gives it more weight, cold where the first does.
+
+    The colours reach at least to ± `bound`.
+    """
+    return matrix(
+        difference,
+        difference,
+        names,
+        token_labels(tokens),
+        scale=signed_scale(_("second − first"), difference, floor=bound),
+        hover=_(
+            "<b>{head}</b>, key <b>{key}</b><br>second − first {difference}",
+            head="%{y}",
+            key="%{x}",
+            difference="%{customdata:+.4f}",
+        ),
+    )
+
+
+HEIGHT: Final = 360
+#: Each row has a scale of its own, for methods have units of their own.
+_SCALE: Final = Scale(
+    said("relative to the row's maximum"),
+    theme.DIVERGING,
+    -1.0,
+    1.0,
+    ((-1.0, "−1"), (-0.5, "−½"), (0.0, "0"), (0.5, "½"), (1.0, "1")),
+)
+
+
+def word_map(explained: "Explained", names: "Mapping[Method, str]") -> go.Figure:
+    """A column a word, a row for each hidden alone and for each method; warm where it speaks for the choice."""
+    values = np.stack([explained.alone.losses, *explained.scores.values()])
+    largest = np.abs(values).max(1, keepdims=True)
+    colours = values / np.where(largest > 0, largest, 1)
+    hover = "<b>%{x}</b><br>%{y}: %{customdata:.4f}"
+    rows = [_("Hidden alone"), *(names[method] for method in explained.scores)]
+    scale = replace(_SCALE, title=_(_SCALE.title))
+    return matrix(values, colours, rows, token_labels(explained.words), scale=scale, hover=hover)
+
+
+def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice: str) -> go.Figure:
+    """The choice over the number of words hidden: a line a method, and the range of random orders."""
+    random = np.stack([drawn.values for drawn in explained.random])
+    hidden = list(range(random.shape[1]))
+    grey = theme.HEAD_COLOURS[7]
+    band = go.Scatter(
+        x=[*hidden, *reversed(hidden)],
+        y=[*random.max(0), *random.min(0)[::-1]],
+        mode="lines",
+        fill="toself",
+        fillcolor=f"{grey}2e",
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    mean = _line(hidden, random.mean(0), _("random orders, mean"), {"color": grey, "width": 2, "dash": "dot"})
+    lines = [
+        _line(
+            hidden,
+            deletion.values,
+            names[method],
+            {"color": theme.HEAD_COLOURS[number], "width": 3.5 if method == explained.best else 1.75},
+        )
+        for number, (method, deletion) in enumerate(explained.deletions.items())
+    ]
+    axes = {
+        "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False}
+        | whole_numbers(hidden[-1]),
+        "yaxis": {"title": {"text": choice}},
+        "showlegend": True,
+        "legend": LEGEND,
+    }
+    return go.Figure([band, mean, *lines], theme.figure_layout(HEIGHT) | axes)
+
+
+def _line(hidden: Sequence[int], values: Float[np.ndarray, "hidden"], name: str, line: theme.PlotlySpec) -> go.Scatter:
+    return go.Scatter(
+        x=hidden,
+        y=values,
+        mode="lines",
+        name=name,
+        line=line,
+        hovertemplate=_("{method}<br>{count} words hidden: {value} nats", method=name, count="%{x}", value="%{y:.2f}")
+        + "<extra></extra>",
     )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 
 from viz import theme
-from viz.pictures.figures.axes import column_axis, full_axis, row_axis
+from viz.pictures.figures.charts import column_axis, full_axis, row_axis
 from viz.text.messages import said, shown
 from viz.text.numbers import signed
 

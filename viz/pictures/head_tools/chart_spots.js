@@ -1,5 +1,5 @@
 // @ts-check
-// Charts whose figures say where they show heads and words (`viz/pictures/figures/spots.py`): what a person points at in
+// Charts whose figures say where they show heads and words (`viz/pictures/figures/charts.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js).
 
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";

@@ -1,18 +1,17 @@
-"""Send tiles to the browser once, where they wait until a grid shows them, perhaps sooner than Python could answer.
-
-So a grid is a short message that names an address, and whoever chooses another attention sees it at once.
-"""
+"""Send tiles to the browser: those of a grid, and exact ones of a large matrix as the browser asks for them."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 import numpy as np
+import streamlit as st
 from jaxtyping import UInt8
 
+from viz.pictures import payload
 from viz.pictures.component import Component
 from viz.pictures.focus import FocusAxis
-from viz.pictures.payload import FLAT, Text, Tokens
-from viz.pictures.tiles.codes import CellCode, GridSpec, LayerTiles, Tiles
+from viz.pictures.payload import ANYTHING, FLAT, LOCAL, Text, Tokens
+from viz.pictures.tiles.codes import CellCode, GridSpec, LayerTiles, Source, Tiles, pack_decimals
 from viz.text.messages import said
 
 COMPONENT: Final = Component("pictures/tiles/tile_keeper.js")
@@ -70,3 +69,94 @@ def send_layer(tiles: LayerTiles, *, address: str, key: str) -> None:
 def as_array(tiles: Tiles | LayerTiles) -> UInt8[np.ndarray, "byte"]:
     """The tiles as a payload takes them."""
     return np.frombuffer(tiles.deflated, np.uint8)
+
+
+#: As in tile_requests.js.
+TILE_SIDE: Final = 256
+#: So many at once, and no coarser.
+MAX_TILES, MAX_LEVEL = 6, 6
+
+_COMPONENT: Final = Component("pictures/tiles/tile_server.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A tile by its level, row and column; all count from 0."""
+
+    level: int
+    row: int
+    column: int
+
+    def slices(self) -> tuple[slice, slice]:
+        """The cells it covers."""
+        side = TILE_SIDE << self.level
+        return slice(self.row * side, (self.row + 1) * side), slice(self.column * side, (self.column + 1) * side)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the browser asks for: its own number, by which it knows the answer, and the tiles."""
+
+    serial: Annotated[int, ANYTHING]
+    tiles: tuple[Annotated[tuple[int, int, int], range(1 << 31)], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The tiles that were asked for, and whose tiles can be.
+
+    Attributes:
+        source: what tiles are cut from.
+        wanted: the tiles, in order.
+        serial: the number of the request; 0 without one.
+    """
+
+    source: Annotated[Source, LOCAL]
+    wanted: Annotated[tuple[Tile, ...], LOCAL] = ()
+    serial: int = 0
+
+    def derived(self) -> dict[str, object]:
+        """Level, row, column of each tile, how many rows and columns it has, and the numbers of all."""
+        source = self.source
+        parts = [source.pooled(*tile.slices(), (1 << tile.level, 1 << tile.level)) for tile in self.wanted]
+        numbers = np.concatenate([part.ravel() for part in parts]) if parts else np.zeros(0, np.float32)
+        return {
+            "address": source.address,
+            "decimals": source.decimals,
+            "tiles": [[t.level, t.row, t.column, *part.shape] for t, part in zip(self.wanted, parts, strict=True)],
+            "numbers": np.frombuffer(pack_decimals(numbers, source.decimals), np.uint8),
+        }
+
+
+def wanted_tiles(request: Request, source: Source) -> tuple[Tile, ...] | None:
+    """The tiles that a request names, if all of them exist and they are not too many."""
+    tiles = tuple(Tile(*numbers) for numbers in request.tiles)
+    exist = all(
+        tile.level <= MAX_LEVEL
+        and all(part.start < count for part, count in zip(tile.slices(), source.shape, strict=True))
+        for tile in tiles
+    )
+    return tiles if exist and 0 < len(tiles) <= MAX_TILES else None
+
+
+def tile_server(source: Source, *, key: str) -> None:
+    """Answer what the picture of this matrix asks for, as long as this is on the page.
+
+    Best called in a fragment of its own: a request then reruns nothing else.
+
+    Args:
+        source: what tiles are cut from.
+        key: of the component.
+    """
+    asked_key = f"{key}/asked"
+
+    def take(request: Request) -> None:
+        if (tiles := wanted_tiles(request, source)) is not None:
+            st.session_state[asked_key] = (source.address, tiles, request.serial)
+
+    address, *asked = st.session_state.get(asked_key, (None,))
+    _COMPONENT.show(
+        Answer(source, *asked) if address == source.address else Answer(source),
+        key=key,
+        asked=payload.hear(take, Request, about={"address": source.address}),
+    )

@@ -1,6 +1,6 @@
 // @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
-// Data: the payload of tile_server.py. Sends back the trigger `asked`: { address, serial, tiles }.
+// Data: the payload of store.py. Sends back the trigger `asked`: { address, serial, tiles }.
 import { decimalsOf } from "../shared/decimals.js";
 import { mount, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";

@@ -3,7 +3,7 @@
 import numpy as np
 
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
-from viz.pictures.figures.comparison import align
+from viz.pictures.figures.heads import align
 
 
 def test_the_difference_is_taken_between_the_tokens_that_both_have() -> None:

@@ -5,7 +5,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from viz.pictures.figures.axes import (
+from viz.pictures.figures.charts import (
     MAX_COLUMN_LABELS,
     MAX_ONE_BY_ONE,
     MAX_ROW_LABELS,

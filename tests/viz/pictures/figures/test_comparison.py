@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.viz.pictures.figures.invented import heatmap_of
-from viz.pictures.figures.comparison import align, difference_heatmap, row_difference
+from viz.pictures.figures.heads import align, difference_heatmap, row_difference
 
 
 def test_equal_tokens_are_aligned_and_a_changed_word_is_left_out() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures.heads import head_map
 
 
 def test_a_map_is_dark_at_its_centre_and_reaches_as_far_as_the_largest_deviation() -> None:

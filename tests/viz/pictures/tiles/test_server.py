@@ -8,7 +8,7 @@ from tests.viz.pictures.tiles.decoded import numbers_of
 from tests.viz.sent import Shown, caught, unpack
 from viz.pictures.payload import pack
 from viz.pictures.tiles.codes import Source
-from viz.pictures.tiles.server import MAX_TILES, TILE_SIDE, Answer, Tile, tile_server
+from viz.pictures.tiles.store import MAX_TILES, TILE_SIDE, Answer, Tile, tile_server
 
 ROWS, COLUMNS = 700, 300
 VALUES = np.random.default_rng(0).random((ROWS, COLUMNS), dtype=np.float32) ** 6

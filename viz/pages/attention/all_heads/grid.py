@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from viz.access import attention, chats, long_texts, models
+from viz.access import attention, long_texts, models, texts
 from viz.access.head_jobs import of_model
 from viz.pictures.focus import AXES
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
@@ -83,7 +83,7 @@ def draw(
         ranking=None if is_mean else ranking,
         jobs=jobs.get(site),
         is_mean=is_mean,
-        roles=chats.spans_of_tokens(trace),
+        roles=texts.spans_of_tokens(trace),
         followed=Followed("site", tuple(addresses.values()), tuple(map(jobs.get, addresses))),
         name=file_name(site, "all heads", *([] if measure == "weights" else [measure]), sentence=trace.text),
         caption=_(

@@ -1,26 +1,29 @@
 """One head, opened: as a heatmap, or as lines together with others."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 
-from viz.access import attention, chats, long_texts, models
+from viz import theme
+from viz.access import attention, long_texts, models, texts
 from viz.access.attention import MatrixView
-from viz.pages.attention.opened_head import captions, picture_panel
+from viz.pages.attention.opened_head import captions
 from viz.pages.attention.opened_head.lines_component import LinesData, LinesView, head_lines
 from viz.pictures import focus
+from viz.pictures.component import Component
 from viz.pictures.matrix_picture.component import ColourScale, Kept, MatrixData, Preview, matrix_picture
+from viz.pictures.payload import Tokens, hear
 from viz.pictures.tiles.codes import Source
-from viz.pictures.tiles.server import tile_server
+from viz.pictures.tiles.store import tile_server
 from viz.selection import state
 from viz.selection.attention import DrawnAs
 from viz.text import sites
 from viz.text.messages import _, said, shown
-from viz.text.sites import file_name, head_name
+from viz.text.sites import file_name, head_label, head_name
 from viz.ui import controls, finding, frame, head_jobs, measures, tools
 from viz.ui.measures import MEASURES, Measure
 
@@ -76,7 +79,7 @@ def show(trace: "Trace", site: str, addresses: Mapping[str, str]) -> None:
     common = state.current().common
     measure, layer = MEASURES[common.measure], common.layer
     previews = addresses if common.is_plain else {}
-    picture_panel.show(trace, site)
+    show_picture(trace, site)
     drawn_as = state.current().attention.drawn_as
     if _draw(trace, site, drawn_as, previews):
         st.caption(_(captions.HOW_TO_READ[drawn_as]))
@@ -96,7 +99,7 @@ def _open_in_picture() -> None:
 
 def picture(trace: "Trace", site: str, drawn_as: DrawnAs) -> None:
     """Draw only the open head, as heatmap or lines, for a projector."""
-    picture_panel.show(trace, site)
+    show_picture(trace, site)
     _draw(trace, site, drawn_as, {})
 
 
@@ -223,7 +226,9 @@ def _focus(queries: "Axis", keys: "Axis", site: str, measure: Measure) -> focus.
 
 def _with_roles(data: MatrixData, trace: "Trace", opened: Opened) -> MatrixData:
     """The same, with whose message of a chat the queries and the keys are of."""
-    return replace(data, row_roles=chats.spans(trace, opened.queries), column_roles=chats.spans(trace, opened.keys))
+    return replace(
+        data, row_roles=texts.chat_spans(trace, opened.queries), column_roles=texts.chat_spans(trace, opened.keys)
+    )
 
 
 def _heatmap(data: MatrixData, opened: Opened, cell: Cell, addresses: Mapping[str, str]) -> None:
@@ -259,8 +264,8 @@ def _lines(trace: "Trace", opened: attention.OpenedLayer, cell: Cell, site: str,
         ),
         number=shown(measure.number),
         title=sites.label(site),
-        query_roles=chats.spans(trace, opened.queries),
-        key_roles=chats.spans(trace, opened.keys),
+        query_roles=texts.chat_spans(trace, opened.queries),
+        key_roles=texts.chat_spans(trace, opened.keys),
         file_name=file_name(f"{site} L{common.layer + 1}", common.measure, sentence=common.text),
         focus=_focus(opened.queries, opened.keys, site, measure),
     )
@@ -311,3 +316,100 @@ def _take(lines: LinesView, opened: attention.OpenedLayer, cell: Cell, measure: 
         after = after.changed(further_heads=tuple(other for other in lines.heads if other != head))
         after = after if head == before.common.head else after.changed(head=head)
     state.put(after)
+
+
+_COMPONENT: Final = Component(
+    "pages/attention/opened_head/picture_attention.js", "pages/attention/opened_head/picture_attention.css"
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PictureData:
+    """What there is to draw.
+
+    Attributes:
+        pixels: the picture as the model saw it.
+        rows, columns: of patches.
+        first_patch: token of the first patch; those before it have no place in the picture.
+        tokens: one a row and column of `values`.
+        values: one head's numbers, not below 0: every query's, or that of the query that is shown alone.
+        number: what one of them is called.
+        title: stands above, and on hover.
+        query: the token whose row is drawn.
+        file_name: of saved pictures, without their ending.
+    """
+
+    pixels: UInt8[np.ndarray, "height width 3"]
+    rows: int
+    columns: int
+    first_patch: int
+    tokens: Tokens
+    values: Float[np.ndarray, "query key"]
+    number: str
+    title: str
+    query: int
+    file_name: str = "picture"
+    stops: tuple[str, ...] = theme.SEQUENTIAL
+    query_colour: str = theme.HEAD_COLOURS[1]
+
+    def __post_init__(self) -> None:
+        count = self.first_patch + self.rows * self.columns
+        assert self.values.shape in ((count, count), (1, count)), "a row for each token, or one"
+        assert len(self.tokens) == count, "a column for each token"
+
+    def derived(self) -> dict[str, object]:
+        """The size of the picture, in pixels."""
+        height, width, _ = self.pixels.shape
+        return {"height": height, "width": width}
+
+
+def show_picture(trace: "Trace", site: str) -> None:
+    """The picture, and over it the open head's row of the chosen patch; nothing for a model of text."""
+    picture = trace.picture
+    if picture is None:
+        return
+    selection = state.current()
+    common = selection.common
+    measure = MEASURES[common.measure]
+    head = common.head if measure.is_per_head else 0
+    tokens = trace.source_tokens
+    is_long = long_texts.is_long(trace, site)
+    if is_long and not measure.is_per_head and len(tokens) > long_texts.MAX_ROLLOUT:
+        # The matrix below says why there is none.
+        return
+    query = state.position("token", len(tokens), 0 if picture.first_patch else len(tokens) // 2)
+    # Patches have places in the picture: they are neither joined to words nor left out.
+    view = MatrixView(selection.common.measure, whole_words=False, special_tokens=True)
+    reader, layer = models.reader(selection.model), selection.common.layer
+    if is_long:
+        values = long_texts.long_row(trace, reader, site, layer, head, query, view)
+    else:
+        values = attention.opened_layer(trace, reader, site, layer, view).values[head]
+    picture_attention(
+        PictureData(
+            pixels=picture.pixels.numpy(),
+            rows=picture.rows,
+            columns=picture.columns,
+            first_patch=picture.first_patch,
+            tokens=tokens,
+            values=values,
+            number=shown(measure.number),
+            title=head_label(common.layer, head if measure.is_per_head else None),
+            query=query,
+            file_name=file_name("picture", head_name(site, common.layer, head), sentence=trace.text),
+        ),
+        on_query=lambda chosen: state.change(token=chosen),
+        key="picture-head",
+    )
+    st.caption(
+        _(
+            "What the framed patch attends to: the lighter a patch, the more weight. Click another patch, or move "
+            "with the arrow keys and press Enter, to choose it as query. Below is the same head as a matrix: each "
+            "row is a patch (row·column)."
+        )
+    )
+
+
+def picture_attention(data: PictureData, *, on_query: Callable[[int], object], key: str) -> None:
+    """Show a picture with the row of a query over it; `on_query` is called with the token that a person chooses."""
+    _COMPONENT.show(data, key=key, query=hear(on_query, int, query=range(len(data.tokens))))

@@ -10,8 +10,8 @@ import streamlit as st
 
 from viz.access import models
 from viz.pages.coreference import data, figures, findings, pair_controls, tables
-from viz.pictures.figures.head_map import head_map, short_names
-from viz.pictures.figures.spots import Head
+from viz.pictures.figures.charts import Head
+from viz.pictures.figures.heads import head_map, short_names
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites

@@ -10,7 +10,7 @@ from viz.access import models, texts
 from viz.pages.decoding import notices, translation_controls, translations
 from viz.pages.decoding.data.searches import most_changed_head
 from viz.pages.decoding.figures import Written, attention_difference, common_difference, probability_curves
-from viz.pictures.figures.comparison import align
+from viz.pictures.figures.heads import align
 from viz.selection import state
 from viz.selection.branch_codes import without
 from viz.text.html import word_changes

@@ -12,7 +12,7 @@ from model.reader import LARGEST_ALPHA, Reader, Writer
 from model.translator import Translator
 from viz.access import long_texts
 from viz.pages.decoding.figures import common_difference
-from viz.pictures.figures.comparison import align
+from viz.pictures.figures.heads import align
 from viz.selection.decoding import DecodingChoices
 from viz.server.background_jobs import Progress, Task
 from viz.server.caches import cached

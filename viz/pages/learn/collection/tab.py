@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from viz.pages.learn.collection import data
-from viz.pages.learn.collection.page_file import Card, page_bytes, page_file
+from viz.pages.learn.collection.drawing import Card, page_bytes, page_file
 from viz.pictures.payload import fingerprint
 from viz.selection import catalogue, pins, state
 from viz.selection.pages import PAGES, Section

@@ -1,6 +1,6 @@
 """Lessons, of the page that teaches: a step at a time, each a picture of the model and some words, some a question."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import attention, models
-from viz.pages.learn.lessons import class_bars, data, figures
+from viz.pages.learn.lessons import data, figures
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -30,6 +30,8 @@ from viz.selection import state
 from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
 from viz.selection.pages import PAGES
+from viz.server import viewers
+from viz.server.class_answers import CLASSES
 from viz.text import glossary
 from viz.text.html import table
 from viz.text.messages import _, plural
@@ -230,7 +232,7 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
         format_func=labels.__getitem__, on_change=_take, args=(asked,),
         label_visibility="collapsed",
     )  # fmt: skip
-    class_bars.show(asked, options, has_answered=chosen > 0)
+    _ask_class(asked, options, has_answered=chosen > 0)
     if not chosen:
         return False
     because = filled(question.because, view.found)
@@ -252,7 +254,8 @@ def _answered(question: Question, view: View, place: tuple[str, int]) -> bool:
 
 def _take(question: str) -> None:
     state.take("answer", _number)
-    class_bars.take(question, state.current().learn.answer)
+    if code := state.current().learn.classroom:
+        CLASSES.answer(code, question, viewers.browser(), state.current().learn.answer)
 
 
 def _number(value: object) -> int:
@@ -350,3 +353,56 @@ def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
         name=file_name(site, "all heads", sentence=trace.text),
     )
     head_grid(grid, on_open=ignore, key=key)
+
+
+#: Who asks sees new answers after so many seconds.
+INTERVAL: Final = 2.0
+
+
+def _ask_class(question: str, options: Sequence[str], *, has_answered: bool) -> None:
+    """The button that begins or ends the count; the bars, for who began it and for who has answered.
+
+    Args:
+        question: names it.
+        options: what can be answered, as text.
+        has_answered: whether this viewer has.
+    """
+    code = state.current().learn.classroom
+    if not code:
+        if has_answered:
+            # The answer is on the screen, and a small projector has no room for more.
+            return
+        st.button(
+            _("Ask a class"), key="class-begin", icon=":material/group:", type="tertiary", on_click=_begin,
+            help=_(
+                "From now on the link and the QR code of this page count answers, without names. Bars show them. "
+                "“End the count” forgets them, as does an hour without an answer."
+            ),
+        )  # fmt: skip
+    elif not CLASSES.is_open(code):
+        st.caption(_("The count of this class has ended: answers are no longer counted."))
+    elif CLASSES.is_host(code, viewers.browser()):
+        st.fragment(_bars, run_every=INTERVAL)(code, question, options)
+        st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
+    elif has_answered:
+        _bars(code, question, options)
+    else:
+        st.caption(_("Your answer is counted without your name."))
+
+
+def _begin() -> None:
+    state.choose(classroom=CLASSES.begin(viewers.browser()))
+
+
+def _end() -> None:
+    CLASSES.end(state.current().learn.classroom)
+    state.choose(classroom="")
+
+
+def _bars(code: str, question: str, options: Sequence[str]) -> None:
+    counts = CLASSES.counts(code, question, len(options))
+    total = sum(counts)
+    with st.container(key="class-bars"):
+        frame.caption(plural("{count} answer of the class", "{count} answers of the class", total))
+        for option, count in zip(options, counts, strict=True):
+            st.progress(count / max(total, 1), text=f"{plain(option)} · **{count}**")

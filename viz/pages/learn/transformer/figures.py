@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from viz import theme
-from viz.pictures.figures.axes import row_axis, token_labels
+from viz.pictures.figures.charts import row_axis, token_labels
 from viz.text.messages import _
 
 ROW, REST = 13, 92

@@ -10,9 +10,8 @@ from jaxtyping import Float
 
 from viz import theme
 from viz.pages.paper.data.claims import Heads, Quartiles, Sample
-from viz.pictures.figures import spots
-from viz.pictures.figures.axes import token_labels
-from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, upright
+from viz.pictures.figures import charts
+from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, token_labels, upright
 from viz.text.messages import Message, _, said
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import head_label
@@ -127,11 +126,11 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
             "yaxis": powers_axis(),
         },
     )
-    spots.show(figure, heads=chain(*map(_points, heads.values())))
+    charts.spots(figure, heads=chain(*map(_points, heads.values())))
     return figure
 
 
-def _points(of_name: Heads) -> Iterator[tuple[spots.Head, spots.Box]]:
+def _points(of_name: Heads) -> Iterator[tuple[charts.Head, charts.Box]]:
     """Where each head is; both axes are logarithmic."""
     places = np.log10(np.maximum([of_name.spread, of_name.gradient], LEAST_GRADIENT)).T.tolist()
     return ((head, (x, x, y, y)) for head, (x, y) in zip(of_name.places, places, strict=True))

@@ -18,7 +18,7 @@ from tests.viz.links import unlinked
 from tests.viz.page_run import app_of
 from tests.viz.sent import charts, numbers_of
 from viz.pages.coreference import data, findings
-from viz.pictures.figures.head_map import head_map
+from viz.pictures.figures.heads import head_map
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.coreference import PAIR_SETS
 

@@ -16,7 +16,7 @@ from viz.access import models
 from viz.pages.decoding import translations
 from viz.pages.decoding.data import branches
 from viz.pages.decoding.data.searches import most_changed_head
-from viz.pictures.figures.comparison import align
+from viz.pictures.figures.heads import align
 from viz.selection import catalogue
 from viz.selection.branch_codes import EditHead
 from viz.selection.selection import Selection

@@ -9,8 +9,7 @@ from tests.viz.page_run import app_of, healthy, opened
 from tests.viz.sent import sent_to
 from viz.access import models, traces
 from viz.pages.learn.collection import data
-from viz.pages.learn.collection.drawing import Heads, Matrix, Seen
-from viz.pages.learn.collection.page_file import Card, page_file
+from viz.pages.learn.collection.drawing import Card, Heads, Matrix, Seen, page_file
 from viz.pictures.matrix_picture.component import ColourScale, MatrixData
 from viz.selection import pins
 from viz.selection.model_choice import ModelChoice
