@@ -1,8 +1,7 @@
 // Which part of a matrix is seen, which tiles it needs, and how its numbers are read.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { beginOf } from "../../viz/pictures/matrix_picture/matrix_kept.js";
-import { readCell, readRoles, stepsOf } from "../../viz/pictures/matrix_picture/matrix_reading.js";
+import { beginOf, readCell, readRoles, stepsOf } from "../../viz/pictures/matrix_picture/matrix_reading.js";
 import { stretchOf, unnamedRoles } from "../../viz/pictures/matrix_picture/matrix_roles.js";
 import { matchesOf, placesOf } from "../../viz/pictures/matrix_picture/matrix_search.js";
 import { extentSentence, MatrixTiles } from "../../viz/pictures/matrix_picture/matrix_tiles.js";

@@ -1,10 +1,10 @@
 // Lines of an opened head: which are drawn and where; its title before Python answers; and the columns of a row.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_bar.js";
 import { fileNameOf, sceneOf, svgOf } from "../../viz/pages/attention/opened_head/line_export.js";
 import * as lines from "../../viz/pages/attention/opened_head/line_scene.js";
-import { countSentence, formatNumber } from "../../viz/pages/attention/opened_head/line_words.js";
-import { roleItems } from "../../viz/pages/attention/opened_head/role_columns.js";
+import { roleItems } from "../../viz/pages/attention/opened_head/token_columns.js";
 import { exactNumber, KeyColumns, shortNumber, shortWeight } from "../../viz/pages/learn/transformer/row_pictures.js";
 import { announceHead } from "../../viz/pictures/head_grid/head_preview.js";
 import {

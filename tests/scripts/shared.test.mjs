@@ -2,19 +2,18 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { deflateSync } from "node:zlib";
-import { haveRoom } from "../../viz/pictures/head_grid/tile_roles.js";
+import { haveRoom } from "../../viz/pictures/head_grid/head_board.js";
 import { nameIn, roleOf, withRole } from "../../viz/pictures/shared/chat_roles.js";
-import { decimalsOf } from "../../viz/pictures/shared/decimals.js";
 import { colourAt } from "../../viz/pictures/shared/drawing.js";
 import { Tiles } from "../../viz/pictures/shared/head_tiles.js";
-import { FAINTEST, strength } from "../../viz/pictures/shared/line_strength.js";
+import { sentenceParts } from "../../viz/pictures/shared/messages.js";
 import { mount, View } from "../../viz/pictures/shared/mount.js";
-import { formatWeight, inflate, unpack, weightOf } from "../../viz/pictures/shared/payload.js";
+import { decimalsOf, formatWeight, inflate, unpack, weightOf } from "../../viz/pictures/shared/payload.js";
 import { cellRuns, largestWithin, pixelScale } from "../../viz/pictures/shared/picture.js";
 import { escapeXml } from "../../viz/pictures/shared/picture_file.js";
 import { percent } from "../../viz/pictures/shared/probability.js";
-import { sentenceParts } from "../../viz/pictures/shared/sentence_parts.js";
-import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/pictures/shared/tile_requests.js";
+import { askForTiles, nameOfTile, onAskedTiles } from "../../viz/pictures/shared/tile_store.js";
+import { FAINTEST, strength } from "../../viz/pictures/shared/word_links.js";
 import { packed } from "./packed.mjs";
 
 test("a payload is unpacked wherever in the message it begins", () => {

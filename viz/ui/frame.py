@@ -45,7 +45,7 @@ Tab = tuple[Label, Callable[..., None]]
 
 def chart_config(name: str) -> dict[str, object]:
     """`CHART_CONFIG` with a camera that saves in the format that was chosen, under a name of `viz.text.sites`."""
-    # plotly knows no PDF: `chart_camera.js` makes it.
+    # plotly knows no PDF: `copy_link.js` makes it.
     chosen = state.current().common.picture_format.replace("PDF", "SVG").lower()
     camera = {"format": chosen, "filename": name, "scale": PICTURE_SCALE if chosen == "png" else 1}
     return CHART_CONFIG | {"toImageButtonOptions": camera} | chart_texts.locale_config()

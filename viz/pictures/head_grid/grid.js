@@ -9,7 +9,7 @@ import { Awaited } from "../shared/awaited.js";
 import { roleOf, rolesLooking, tokenWithRole } from "../shared/chat_roles.js";
 import { indicesOf, onTold, placeOf, pointAt, pointed, tell } from "../shared/focus.js";
 import { hearItems, reachByTab, targetOf } from "../shared/items.js";
-import { _ } from "../shared/messages.js";
+import { _, sentenceParts } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
 import {
   cellRuns,
@@ -24,7 +24,6 @@ import {
   Tooltip,
 } from "../shared/picture.js";
 import { pictureButton } from "../shared/save_picture.js";
-import { sentenceParts } from "../shared/sentence_parts.js";
 import { onTiles, tilesAt } from "../shared/tile_store.js";
 import { HeadBoard } from "./head_board.js";
 import { announceHead, followedChoice } from "./head_preview.js";

@@ -1,10 +1,11 @@
 // @ts-check
 // The board of the grid: a transparent cell a head, the names beside them, and below all of it the canvas.
+import { roleKeyParts } from "../shared/chat_roles.js";
 import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { element } from "../shared/picture.js";
-import { TileRoles } from "./tile_roles.js";
 
+/** @import { RoleRun } from "../shared/chat_roles.js" */
 /** @import { Head, TilesHeader } from "../shared/head_tiles.js" */
 
 /** @typedef {{ name: string, unit: string, texts: string[], bars: number[], best?: number[] }} TileMetric a number under every tile, and those to be framed */
@@ -222,5 +223,40 @@ export class HeadBoard {
           : String(head + 1);
     if (this.headNames.length) this.corner.textContent = isRoomy || this.order.isMean ? "" : _("Head");
     return { across: width + gap, down: height + gap + above + below };
+  }
+}
+
+/** So long a run must be on average, in CSS pixels, to be told from those beside it. */
+const LEAST_RUN = 5;
+
+/** Whether tiles of this size have room for bars. @param {RoleRun[]} runs @param {Size} tile in CSS pixels */
+export const haveRoom = (runs, { width, height }) =>
+  runs.length > 0 && Math.min(width, height) >= runs.length * LEAST_RUN;
+
+export class TileRoles {
+  element = element("div", { className: "tile-roles", ariaHidden: "true", hidden: true });
+  /** What the colours stand for: there is no room for names. */
+  key = element("span", { className: "role-key", hidden: true });
+  built = "";
+
+  /**
+   * Bars for so many columns and lines of tiles, where there is room for them.
+   * @param {RoleRun[]} runs of the tokens on either side @param {number} tokens how many there are
+   * @param {{ across: number, lines: number }} board @param {Size} tile in CSS pixels
+   */
+  show(runs, tokens, { across, lines }, tile) {
+    this.element.hidden = this.key.hidden = !haveRoom(runs, tile);
+    const built = JSON.stringify([runs, tokens, across, lines]);
+    if (this.element.hidden || built === this.built) return;
+    this.built = built;
+    const bars = () =>
+      runs.map(([role, begin, end, colour]) => {
+        const style = `--begin:${begin / tokens};--part:${(end - begin) / tokens};background-color:${colour}`;
+        return element("span", { className: "tile-role", title: role, style });
+      });
+    const strips = (/** @type {string} */ className, /** @type {number} */ count) =>
+      Array.from({ length: count }, (_each, at) => element("div", { className, style: `--at:${at}` }, ...bars()));
+    this.element.replaceChildren(...strips("over", across), ...strips("beside", lines));
+    this.key.replaceChildren(...roleKeyParts(new Map(runs.map(([role, , , colour]) => [role, colour]))));
   }
 }

@@ -6,9 +6,8 @@ import { isTyped } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button } from "../shared/picture.js";
-import { followCharts } from "./chart_spots.js";
-import { followHeads } from "./head_links.js";
 import { keepPresses } from "./kept_presses.js";
+import { followCharts, followHeads } from "./pointed_heads.js";
 import { explainTerms } from "./terms.js";
 
 /** @typedef {{ isPresented: boolean, isPinned: boolean, hasStory: boolean, heard: [string, number] | null }} Header */

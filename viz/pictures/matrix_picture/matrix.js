@@ -4,12 +4,11 @@
 // makes way for Python's exact numbers. One too large to be sent whole comes as maxima of blocks (matrix_tiles.js).
 import { Awaited } from "../shared/awaited.js";
 import { savedFrom } from "../shared/canvas_cells.js";
-import { decimalsOf } from "../shared/decimals.js";
 import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../shared/focus.js";
 import { headLabel } from "../shared/head_label.js";
 import { _ } from "../shared/messages.js";
 import { onResize, View } from "../shared/mount.js";
-import { inflate } from "../shared/payload.js";
+import { decimalsOf, inflate } from "../shared/payload.js";
 import {
   clamp,
   colourBar,
@@ -24,9 +23,8 @@ import {
 import { pictureButton } from "../shared/save_picture.js";
 import { MatrixAxes, sidesOf } from "./matrix_axes.js";
 import { MatrixGestures } from "./matrix_gestures.js";
-import { KeptNumber } from "./matrix_kept.js";
 import { MatrixKeys, STEP } from "./matrix_keys.js";
-import { readCell, readRoles } from "./matrix_reading.js";
+import { KeptNumber, readCell, readRoles } from "./matrix_reading.js";
 import { MatrixSearch } from "./matrix_search.js";
 import { extentSentence, MatrixTiles } from "./matrix_tiles.js";
 import { extentOf, isWhole, paintView, shadesOf, wholeSpan } from "./matrix_view.js";

@@ -2,9 +2,8 @@
 // A matrix by the keyboard: arrow keys visit cells, which are read out, other keys keep them and zoom.
 import { roleOf, tokenWithRole } from "../shared/chat_roles.js";
 import { consume, isCombination } from "../shared/items.js";
-import { _ } from "../shared/messages.js";
+import { _, sentenceParts } from "../shared/messages.js";
 import { clamp, element, isPresented } from "../shared/picture.js";
-import { sentenceParts } from "../shared/sentence_parts.js";
 import { shareAt, stepsOf } from "./matrix_reading.js";
 import { showing } from "./matrix_view.js";
 

@@ -3,10 +3,10 @@
 // What has come stays, the least recently seen goes first; moving only copies pixels that are here already.
 import { _ } from "../shared/messages.js";
 import { contextOf } from "../shared/picture.js";
-import { askForTiles, nameOfTile, onDeliveredTiles, TILE_SIDE } from "../shared/tile_requests.js";
+import { askForTiles, nameOfTile, onDeliveredTiles, TILE_SIDE } from "../shared/tile_store.js";
 import { paintView, setApart, shadesOf } from "./matrix_view.js";
 
-/** @import { ExactTile, TileName } from "../shared/tile_requests.js" */
+/** @import { ExactTile, TileName } from "../shared/tile_store.js" */
 /** @import { MatrixHeader } from "./matrix_reading.js" */
 /** @import { ShadedMatrix, Shades, Span, Spans } from "./matrix_view.js" */
 

@@ -2,11 +2,10 @@
 // A film that is stepped through in the browser: where it stands and all that is chosen live here, so no key press waits
 // for the server. Python hears of it a moment after the last change, as the state `view`, and can send it elsewhere by a
 // command (exchange.py).
-import { isCombination } from "../shared/items.js";
+import { isCombination, STEP_KEYS, usesArrowKeys } from "../shared/items.js";
 import { View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
 import { clamp, isPresented } from "../shared/picture.js";
-import { STEP_KEYS, usesArrowKeys } from "./player_keys.js";
 
 /** @import { Transport } from "./transport.js" */
 /** @typedef {{ step: number }} Stepped what every player's state says */

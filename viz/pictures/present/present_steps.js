@@ -1,10 +1,10 @@
 // @ts-check
 // The screens of a presentation: next and back by buttons, arrow keys and the keys of a clicker. The step is kept here and
 // sent as it is, so that keys that follow fast are all heard.
-import { usesArrowKeys } from "../player/player_keys.js";
+
 import { Awaited } from "../shared/awaited.js";
 import { icon } from "../shared/drawing.js";
-import { isCombination, isTyped } from "../shared/items.js";
+import { isCombination, isTyped, usesArrowKeys } from "../shared/items.js";
 import { _ } from "../shared/messages.js";
 import { mount, View } from "../shared/mount.js";
 import { button, clamp, element } from "../shared/picture.js";

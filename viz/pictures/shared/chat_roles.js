@@ -1,8 +1,7 @@
 // @ts-check
 // Whose message of a chat labels are of: said in words, and as much of a name as has room.
-import { _ } from "./messages.js";
+import { _, sentenceParts } from "./messages.js";
 import { element, tokenElement } from "./picture.js";
-import { sentenceParts } from "./sentence_parts.js";
 
 /** @typedef {[role: string, begin: number, end: number, colour: string]} RoleRun labels from `begin` to before `end` */
 

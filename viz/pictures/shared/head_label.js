@@ -26,3 +26,6 @@ export function headLink(site, name) {
   const href = headHref({ site, layer: Number(layer) - 1, head: Number(head) - 1 });
   return element("a", { className: "head-link", href }, name);
 }
+
+/** What a row is called that reads one token and writes another: "weil → es". @param {string} read @param {string} written */
+export const rowName = (read, written) => `${read} → ${written}`;

@@ -38,3 +38,11 @@ export function plural(one, many, count, values) {
 
 /** A text to be said later. @param {string} text a literal */
 export const said = (text) => text;
+
+/**
+ * The parts of a sentence in which `{name}` stands for an element or a text, to be put into a page in this order.
+ * @param {string} sentence as `_` of messages.js gives it without values @param {Record<string, Node | string>} values
+ * @returns {(Node | string)[]}
+ */
+export const sentenceParts = (sentence, values) =>
+  sentence.split(/\{(\w+)\}/).map((part, i) => (i % 2 ? values[part] : part));

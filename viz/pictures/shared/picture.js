@@ -2,8 +2,7 @@
 // What the components draw with: elements, the colour scale and its legend, matrices of pixels, a tooltip.
 // Text enters the page as text nodes only.
 
-import { _ } from "./messages.js";
-import { sentenceParts } from "./sentence_parts.js";
+import { _, sentenceParts } from "./messages.js";
 
 /** @import { Point } from "./items.js" */
 /** @typedef {[number, number]} Run first and end of what lies side by side: [first, end) */

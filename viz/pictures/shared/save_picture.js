@@ -3,8 +3,7 @@
 // The picture is read off the page: canvases, drawings, texts, frames and plain or graded backgrounds, each where it
 // stands and in its colour, so a component need not describe itself. Buttons without `data-in-picture` stay out, and so
 // does what has `data-not-in-picture`.
-import { cellsOf } from "./canvas_cells.js";
-import { drawingOf } from "./drawing_copy.js";
+import { cellsOf, drawingOf } from "./canvas_cells.js";
 import { element } from "./picture.js";
 import { inkAndPaper, printPicture, rasterised, saveButton, savePng, saveSvg } from "./picture_file.js";
 import { pixelsNote, svgOf } from "./picture_svg.js";

@@ -1,7 +1,6 @@
 // @ts-check
 // Lines between words, as strong as the weights: straight between two lines of text, arcs below one.
 import { svg } from "./drawing.js";
-import { FAINTEST, strength } from "./line_strength.js";
 import { zoomOf } from "./picture.js";
 
 /** More lines than these, the strongest, say nothing more. */
@@ -53,3 +52,9 @@ export class WordLinks {
     );
   }
 }
+
+/** A line weaker than this cannot be seen; it is not drawn at all. */
+export const FAINTEST = 0.012;
+
+/** How opaque and how wide a line is, by its value as a share of the largest there can be. @param {number} share */
+export const strength = (share) => ({ alpha: 0.95 * share ** 0.65, width: 1 + 2 * share });

@@ -71,7 +71,7 @@ def as_array(tiles: Tiles | LayerTiles) -> UInt8[np.ndarray, "byte"]:
     return np.frombuffer(tiles.deflated, np.uint8)
 
 
-#: As in tile_requests.js.
+#: As in tile_store.js.
 TILE_SIDE: Final = 256
 #: So many at once, and no coarser.
 MAX_TILES, MAX_LEVEL = 6, 6

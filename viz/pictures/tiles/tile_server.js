@@ -1,12 +1,12 @@
 // @ts-check
 // Hands what pictures ask for on to Python, and its answers back; shows nothing.
 // Data: the payload of store.py. Sends back the trigger `asked`: { address, serial, tiles }.
-import { decimalsOf } from "../shared/decimals.js";
-import { mount, View } from "../shared/mount.js";
-import { inflate } from "../shared/payload.js";
-import { deliverTiles, onAskedTiles } from "../shared/tile_requests.js";
 
-/** @import { TileName } from "../shared/tile_requests.js" */
+import { mount, View } from "../shared/mount.js";
+import { decimalsOf, inflate } from "../shared/payload.js";
+import { deliverTiles, onAskedTiles } from "../shared/tile_store.js";
+
+/** @import { TileName } from "../shared/tile_store.js" */
 
 /**
  * What `pack_answer` packs; a tile is [level, row, column, rows, columns].

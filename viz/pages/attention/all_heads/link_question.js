@@ -2,10 +2,9 @@
 // Asks which heads link two words; tells the words in the head of the page which two these are.
 // Data: the payload of linked_heads.py.
 import { onTold, tell } from "../../../pictures/shared/focus.js";
-import { _, said } from "../../../pictures/shared/messages.js";
+import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Chosen } from "../../../pictures/shared/focus.js" */
 

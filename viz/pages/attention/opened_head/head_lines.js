@@ -9,11 +9,10 @@ import { mount, View } from "../../../pictures/shared/mount.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { element, pixelRatio, roomFor, Tooltip } from "../../../pictures/shared/picture.js";
 import { inkAndPaper, printPicture, savePng, saveSvg } from "../../../pictures/shared/picture_file.js";
-import { LineBar } from "./line_bar.js";
+import { countSentence, formatNumber, LineBar, partnerSentence } from "./line_bar.js";
 import { LineCanvas } from "./line_canvas.js";
 import { canvasOf, fileNameOf, sceneOf, svgOf } from "./line_export.js";
 import { layoutOf, leastStored, leastVisible, rowsOf, storedAt } from "./line_scene.js";
-import { countSentence, formatNumber, partnerSentence } from "./line_words.js";
 import { isSameToken, OTHER, TokenColumns } from "./token_columns.js";
 
 /** @import { Format } from "../../../pictures/shared/picture_file.js" */

@@ -12,10 +12,9 @@ import {
   pointed,
 } from "../../../pictures/shared/focus.js";
 import { headLink } from "../../../pictures/shared/head_label.js";
-import { _, said } from "../../../pictures/shared/messages.js";
+import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Focus, OpenHead } from "../../../pictures/shared/focus.js" */
 

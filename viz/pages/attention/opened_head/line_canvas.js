@@ -1,8 +1,9 @@
 // @ts-check
 // Lines painted between the columns: all of them once, and above them those of one token.
-import { strength } from "../../../pictures/shared/line_strength.js";
+
 import { FULL } from "../../../pictures/shared/payload.js";
 import { contextOf, element, pixelRatio, sizeCanvas } from "../../../pictures/shared/picture.js";
+import { strength } from "../../../pictures/shared/word_links.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
 
 /** @import { Layout, Matrix, NumberBox } from "./line_scene.js" */

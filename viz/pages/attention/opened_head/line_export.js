@@ -1,14 +1,14 @@
 // @ts-check
 // The picture of lines to be taken along: as primitives, then painted as PNG or written as SVG from the same ones.
-import { strength } from "../../../pictures/shared/line_strength.js";
+
 import { _ } from "../../../pictures/shared/messages.js";
 import { weightOf } from "../../../pictures/shared/payload.js";
 import { contextOf, element } from "../../../pictures/shared/picture.js";
 import { escapeXml, PICTURE_SCALE } from "../../../pictures/shared/picture_file.js";
+import { strength } from "../../../pictures/shared/word_links.js";
 import { TALLEST_CANVAS } from "./line_canvas.js";
 import { boxesOf, eachLine, lineEnds, shiftsOf } from "./line_scene.js";
-import { ROLES, roleItems } from "./role_columns.js";
-import { isSameToken } from "./token_columns.js";
+import { isSameToken, ROLES, roleItems } from "./token_columns.js";
 
 /** @import { RoleRun } from "../../../pictures/shared/chat_roles.js" */
 /** @import { Axis } from "../../../pictures/shared/focus.js" */

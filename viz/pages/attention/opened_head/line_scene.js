@@ -1,8 +1,9 @@
 // @ts-check
 // Lines between two columns of tokens: which there are, how strong each is drawn, and the boxes beside them.
-import { FAINTEST } from "../../../pictures/shared/line_strength.js";
+
 import { FULL, weightOf } from "../../../pictures/shared/payload.js";
 import { clamp } from "../../../pictures/shared/picture.js";
+import { FAINTEST } from "../../../pictures/shared/word_links.js";
 
 /** @import { Token, TokenColumns } from "./token_columns.js" */
 

@@ -3,7 +3,7 @@
 // Data: the payload of panel.py. Sends back the trigger `query`: { query }.
 import { onTold, pointAt } from "../../../pictures/shared/focus.js";
 import { consume, isCombination } from "../../../pictures/shared/items.js";
-import { _ } from "../../../pictures/shared/messages.js";
+import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, View } from "../../../pictures/shared/mount.js";
 import { formatWeight } from "../../../pictures/shared/payload.js";
 import {
@@ -17,7 +17,6 @@ import {
   tokenElement,
 } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 

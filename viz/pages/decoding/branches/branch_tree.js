@@ -4,11 +4,10 @@
 // Data: the payload of tab.py. Sends back the trigger `act`: { what, branch }.
 import { svg } from "../../../pictures/shared/drawing.js";
 import { closest, consume, isCombination } from "../../../pictures/shared/items.js";
-import { _ } from "../../../pictures/shared/messages.js";
+import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { button, clamp, element } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Look } from "../../../pictures/shared/picture.js" */
 

@@ -1,10 +1,9 @@
 // @ts-check
 // The candidates of one step as bars, what a filter makes of them, and numbers about the distribution.
 import { reachByTab } from "../../../pictures/shared/items.js";
-import { _, plural, said } from "../../../pictures/shared/messages.js";
+import { _, plural, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import { button, clamp, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { onLogScale, timesLess } from "../../../pictures/shared/probability.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { Step } from "./decode_player.js" */
 /** @import { Filtered } from "./film_distribution.js" */

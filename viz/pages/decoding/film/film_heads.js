@@ -1,8 +1,8 @@
 // @ts-check
 // Everything about heads in a film: the choice of layer and heads; beside each other the strips of
 // cross- and self-attention, below them lines and triangle over the same columns, which scroll together.
-import { headLabel } from "../../../pictures/shared/head_label.js";
-import { _, said } from "../../../pictures/shared/messages.js";
+import { headLabel, rowName } from "../../../pictures/shared/head_label.js";
+import { _, said, sentenceParts } from "../../../pictures/shared/messages.js";
 import {
   button,
   clamp,
@@ -12,8 +12,6 @@ import {
   pixelScale,
   tokenElement,
 } from "../../../pictures/shared/picture.js";
-import { rowName } from "../../../pictures/shared/row_name.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 import { FilmFan, FilmTriangle, nameWidth } from "./film_rows.js";
 import { FilmStrip } from "./film_strip.js";
 

@@ -1,7 +1,7 @@
 // @ts-check
 // Below the two strips, over the same columns: the chosen heads as lines between source and target, and the rows so far
 // of the open head's self-attention.
-import { FAINTEST, strength } from "../../../pictures/shared/line_strength.js";
+
 import {
   clamp,
   contextOf,
@@ -11,6 +11,7 @@ import {
   sizeCanvas,
   tokenElement,
 } from "../../../pictures/shared/picture.js";
+import { FAINTEST, strength } from "../../../pictures/shared/word_links.js";
 import { cellAt, columnLabels, paintCells } from "./film_strip.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */

@@ -1,9 +1,8 @@
 // @ts-check
 // The sentence as it is written: a column for each step, above the token it reads, below the token it writes. Above it
 // what the chosen heads look at in this step: the tokens of the source, tinted, with lines from the token that is written.
-import { _ } from "../../../pictures/shared/messages.js";
+import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 import { WordLinks } from "../../../pictures/shared/word_links.js";
 
 /** @import { Tiles } from "../../../pictures/shared/head_tiles.js" */

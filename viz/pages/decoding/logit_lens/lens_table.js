@@ -5,12 +5,11 @@
 import { colourAt } from "../../../pictures/shared/drawing.js";
 import { indicesOf, onTold, placeOf, pointAt } from "../../../pictures/shared/focus.js";
 import { cornerOf, hearItems, reachByTab } from "../../../pictures/shared/items.js";
-import { _ } from "../../../pictures/shared/messages.js";
+import { _, sentenceParts } from "../../../pictures/shared/messages.js";
 import { mount, onResize, View } from "../../../pictures/shared/mount.js";
 import { element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent, probabilityLegend, timesLess } from "../../../pictures/shared/probability.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
-import { sentenceParts } from "../../../pictures/shared/sentence_parts.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Axis, Focus } from "../../../pictures/shared/focus.js" */

@@ -13,8 +13,7 @@ import { _, said } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
 import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
-import { MetricNumbers, metricLanes, stepTicks, toldOfFrame, trainingLanes } from "./training_lanes.js";
-import { TrainingTexts } from "./training_texts.js";
+import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trainingLanes } from "./training_lanes.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /** @import { Point } from "../../../pictures/shared/items.js" */

@@ -2,9 +2,11 @@
 // What the curves of a training's film show: where a step lies, loss, BLEU, and a metric of each head.
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { _ } from "../../../pictures/shared/messages.js";
+import { element } from "../../../pictures/shared/picture.js";
 
-/** @import { Lane, Line, Tick } from "../../../pictures/player/step_chart.js" */
 /** @import { FilmHeader, FilmState, Metric } from "./training_film.js" */
+/** @import { Lane, Line, Tick } from "../../../pictures/player/step_chart.js" */
+
 /** @typedef {Pick<FilmHeader, "heads" | "steps" | "threshold"> & { metric: Metric }} Measured of a film whose heads have a metric */
 
 const CURVE_HEIGHT = 40;
@@ -132,4 +134,30 @@ export function metricLanes({ heads, steps, metric, threshold }, numbers, { laye
   lines.push({ shares: numbers.shares(own), kind: "own", isMarked: true });
   const digits = metric.isShare ? 2 : 1;
   return [{ name: metric.name, top: rounded(numbers.top, digits), bottom: "0", height: LINES_HEIGHT, lines, notes }];
+}
+
+export class TrainingTexts {
+  written = element("bdi", { className: "text-written", dir: "auto" });
+
+  /** @param {FilmHeader} header */
+  constructor({ source, target, translations }) {
+    this.translations = translations;
+    const text = (/** @type {string} */ shown) => element("bdi", { dir: "auto" }, shown);
+    const line = (/** @type {string} */ name, /** @type {HTMLElement} */ shown) =>
+      element("div", "text-line", element("dt", "muted", name), element("dd", "", shown));
+    this.element = element(
+      "dl",
+      "texts",
+      line(_("Source"), text(source)),
+      line(_("Given"), text(target)),
+      line(_("Model writes"), this.written),
+    );
+  }
+
+  /** @param {number} step */
+  draw(step) {
+    const text = this.translations[step];
+    this.written.textContent = text || _("nothing");
+    this.written.classList.toggle("muted", !text);
+  }
 }

@@ -1,12 +1,13 @@
 // @ts-check
 // Charts whose figures say where they show heads and words (`viz/pictures/figures/charts.py`): what a person points at in
 // one of them is told to the page, and what is pointed at elsewhere is framed in all of them (focus.js).
-
 import { meets, onceTold, onTold, pointAt, pointAtHead, pointed, pointedHead } from "../shared/focus.js";
+import { headHref, headOfHref } from "../shared/head_label.js";
 import { element, zoomOf } from "../shared/picture.js";
 
 /** @import { Place } from "../shared/focus.js" */
 /** @import { HeadPlace } from "../shared/head_label.js" */
+
 /** @typedef {[left: number, right: number, low: number, high: number]} Box in coordinates of the axes, or in pixels */
 /** Places of a word are those of this sentence, and of the one beside it. @typedef {{ head: HeadPlace | null, places: Place[], box: Box }} Spot */
 /** What plotly knows of an axis. @typedef {{ _offset: number, _length: number, l2p(value: number): number }} PlotAxis */
@@ -113,4 +114,45 @@ export function followCharts(signal) {
   });
   onTold("head", markAll, signal);
   onTold("pointed", markAll, signal);
+}
+
+const HEAD = 'a[href^="#head-"]';
+const POINTED = "pointed-head";
+
+/** The part of the page, within components too, that an event happened to. @param {Event} event @param {string} selector */
+function partOf(event, selector) {
+  const [target] = event.composedPath();
+  return target instanceof Element ? /** @type {HTMLAnchorElement | null} */ (target.closest(selector)) : null;
+}
+
+/** Hear what a person does with heads in texts until the signal. @param {(head: HeadPlace) => void} open @param {AbortSignal} signal */
+export function followHeads(open, signal) {
+  const point = (/** @type {Event} */ event) => {
+    const link = partOf(event, HEAD);
+    if (link) pointAtHead(headOfHref(link.getAttribute("href") ?? ""));
+  };
+  const leave = (/** @type {Event} */ event) => {
+    if (partOf(event, HEAD)) pointAtHead(null);
+  };
+  for (const kind of ["pointerover", "focusin"]) document.addEventListener(kind, point, { signal });
+  for (const kind of ["pointerout", "focusout"]) document.addEventListener(kind, leave, { signal });
+  document.addEventListener(
+    "click",
+    (event) => {
+      const head = headOfHref(partOf(event, HEAD)?.getAttribute("href") ?? "");
+      if (!head) return;
+      event.preventDefault();
+      event.stopPropagation();
+      pointAtHead(null);
+      open(head);
+    },
+    { capture: true, signal },
+  );
+  const mark = () => {
+    const head = pointedHead();
+    const href = head && headHref(head);
+    for (const link of document.querySelectorAll(HEAD))
+      link.classList.toggle(POINTED, link.getAttribute("href") === href);
+  };
+  onTold("head", mark, signal);
 }
