@@ -1,6 +1,6 @@
 """Heads that texts name, such as “L5 H2”, as links that open them on the Attention page.
 
-A link is `#head-SITE-L5H2`, plain Markdown: nothing of a text becomes HTML. `viz/pictures/head_tools/head_links.js`
+A link is `#head-SITE-L5H2`, plain Markdown: nothing of a text becomes HTML. `viz/pictures/head_tools/pointed_heads.js`
 opens the head, and marks it wherever else the page shows it.
 """
 

@@ -46,7 +46,7 @@ from viz.pages.learn.training import data as training
 from viz.pages.learn.training.tab import SHOWN, asked_reference
 from viz.pages.learn.transformer import data as data_of_walk
 from viz.pages.model_card import data as card
-from viz.pages.model_card import python as of_model_card
+from viz.pages.model_card import tabs as of_model_card
 from viz.pages.paper import python as of_paper
 from viz.pages.paper.data import ablations, claims
 from viz.pages.paper.data import masks_positions as positions

@@ -8,7 +8,7 @@ from model.analysis.metrics.head_names import HeadName
 from tests.shipped import FOLDER, TIRED, WIDE, link_of
 from viz.access import head_verdict as access
 from viz.access.head_verdict import Stated
-from viz.pages.learn.lessons.data.outputs import three_interventions
+from viz.pages.learn.lessons.data.search import three_interventions
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.selection.model_choice import ModelChoice
 from viz.server.background_jobs import Progress

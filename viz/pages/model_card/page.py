@@ -18,7 +18,7 @@ with frame.errors_shown():
     selection = state.current()
     with frame.loading(), st.skeleton(height=frame.SKELETON_HEIGHT):
         # After the title, which waits for no library.
-        from viz.pages.model_card import python, tabs
+        from viz.pages.model_card import tabs
 
         models.abilities(selection.model)
     every_tab: list[frame.Tab[ModelCardTab]] = [
@@ -29,4 +29,4 @@ with frame.errors_shown():
     ]
     is_ours = models.is_english_german(selection.model)
     frame.tabs("model_card_tab", [tab for tab in every_tab if is_ours or tab[0] in tabs.TABS_OF_OTHERS], selection)
-    export.python("model_card_tab", python.VIEWS)
+    export.python("model_card_tab", tabs.VIEWS)

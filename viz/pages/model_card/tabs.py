@@ -19,6 +19,7 @@ from viz.access import models
 from viz.pages.model_card import data, facts
 from viz.pages.model_card.facts import PUBLISHED
 from viz.pages.model_card.figures import parameter_bars, training_curves
+from viz.selection import state
 from viz.selection.model_card import ModelCardTab
 from viz.selection.selection import Selection
 from viz.server.background_jobs import Progress, Task
@@ -27,6 +28,7 @@ from viz.text.messages import _, plural, said, shown
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
+from viz.ui.snippets import Snippet, Views, alone, folder, of_model
 
 if TYPE_CHECKING:
     from model.training_record import Measurement
@@ -371,3 +373,26 @@ def _lines(card: str, title: str) -> Iterator[str]:
 def draw(seed: int) -> list[str]:
     """Twenty sentences of the bank: the same for the same seed, everywhere."""
     return Random(seed).sample(BANK, NUM_DRAWN)
+
+
+def _overview() -> Snippet:
+    """What the model is made of, beside the paper's two."""
+    if not models.abilities(state.current().model).is_headlight:
+        return of_model({"description": "describe"}, "described = describe(reader)")
+    imports = {"config": "PRESETS", "decoding.cost": "count_parameters"}
+    configs = "configs = [reader.config, PRESETS['base'], PRESETS['big']]"
+    return of_model(imports, configs, "counts = [count_parameters(config) for config in configs]")
+
+
+def _read(*names: str) -> Snippet:
+    """Files of the model's folder, each read by the function of this name."""
+    read = (f"{name.removeprefix('read_')} = {name}({folder(state.current().model)})" for name in names)
+    return alone({"training_record": ", ".join(names)}, *read)
+
+
+VIEWS: Final[Views] = {
+    "Overview": _overview,
+    "Data and training": lambda: _read("read_log", "read_training"),
+    "Scores": lambda: _read("read_metrics"),
+    "Card": lambda: _read("read_card"),
+}

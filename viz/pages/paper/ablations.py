@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
 from viz.access import models
 from viz.access.texts import word_diff
-from viz.pages.paper import figures, tables, wording
+from viz.pages.paper import figures, wording
 from viz.pages.paper.data import ablations
 from viz.pages.paper.data.ablations import Comparison, Measured, OpenHead, Row
 from viz.pages.paper.wording import shortened
@@ -21,6 +22,7 @@ from viz.text.messages import _, plural, said, shown
 from viz.text.sites import file_name, head_name
 from viz.ui import controls, frame, long_work, number_controls, tools
 from viz.ui.controls import plain
+from viz.ui.trace_tables import table
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
@@ -301,9 +303,7 @@ def _table(results: "AblationResults") -> None:
     with st.expander(label, on_change="rerun", key="ablations-seeds") as opened:
         if opened.open:
             _points(rows, sets)
-    number_controls.table_button(
-        _("Every run (CSV)"), partial(tables.ablations, results), file_name("ablations", "runs")
-    )
+    number_controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
 
 
 def _points(rows: Sequence[Row], sets: Sequence[str]) -> None:
@@ -408,3 +408,16 @@ def _unscaled(rows: Sequence[Row], sets: Sequence[str]) -> str:
         "**unscaled** has one head too, so its difference from **single head** is the effect of √dₖ: {differences}.",
         differences=messages.with_commas(parts),
     )
+
+
+def _csv(results: "AblationResults") -> bytes:
+    """A row for each model, seed and set."""
+    titles = ("model", "seed", "parameters", "last_loss_nats", "set", "sentences", "bleu", "chrf", "tokens_per_second")
+    of_set = attrgetter("set", "sentences", "bleu", "chrf")
+    speeds = results.tokens_per_second
+    rows = (
+        (run.preset, run.seed, run.parameters, run.loss, *of_set(score), speeds.get(run.preset, ""))
+        for run in results.runs
+        for score in run.scores
+    )
+    return table(titles, rows)

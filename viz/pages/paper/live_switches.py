@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz.access import models, texts
-from viz.pages.paper import figures, tables
+from viz.pages.paper import figures
 from viz.pages.paper.data import ablations
 from viz.pages.paper.wording import shortened
 from viz.selection import state
@@ -14,6 +14,7 @@ from viz.text import html
 from viz.text.messages import Message, _, said
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls, tools
+from viz.ui.trace_tables import table
 from viz.ui.word_differences import marked
 
 if TYPE_CHECKING:
@@ -152,6 +153,14 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
             unchanged=same.unchanged,
         )
     )
-    number_controls.table_button(
-        _("These scores (CSV)"), partial(tables.parts_off, measured), file_name("parts", "bleu")
+    number_controls.table_button(_("These scores (CSV)"), partial(_csv, measured), file_name("parts", "bleu"))
+
+
+def _csv(scores: "tuple[PartScore, ...]") -> bytes:
+    """A row for each part that was taken out; an empty layer is all of them."""
+    titles = ("part", "layer", "kept_head", "bleu_against_whole_model", "share_unchanged")
+    rows = (
+        (one.off.part, "" if one.off.layer is None else one.off.layer, one.off.kept_head, one.bleu, one.unchanged)
+        for one in scores
     )
+    return table(titles, rows)

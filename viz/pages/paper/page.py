@@ -15,8 +15,7 @@ head = frame.title(
 )
 with frame.errors_shown():
     # After the title, which waits for no library.
-    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, table_one
-    from viz.pages.paper.scores import tab as scores
+    from viz.pages.paper import ablations, live_switches, masks, pooling, positions, python, scores, table_one
     from viz.pages.paper.through_training import tab as through_training
 
     trace = sentence.read_and_show(state.current().common.text, head)

@@ -5,13 +5,14 @@ from typing import Final
 
 import streamlit as st
 
-from viz.pages.paper import figures, tables
+from viz.pages.paper import figures
 from viz.pages.paper.data import claims
 from viz.selection import state
 from viz.text import html
 from viz.text.messages import _, said
 from viz.text.sites import file_name
 from viz.ui import formulas, frame, number_controls
+from viz.ui.trace_tables import digits, table
 
 #: Keys averaged over, below which a lookup is called hard, and above which it is nearly a mean of all 40.
 HARD, EVEN = 1.5, 25.0
@@ -69,7 +70,7 @@ def show(trace: object) -> None:
             "from all others. A Transformer learns queries and keys, and thereby how sharp each head is."
         )
     )
-    number_controls.table_button(_("These weights (CSV)"), partial(tables.pooling, found), f"{name}-weights")
+    number_controls.table_button(_("These weights (CSV)"), partial(_csv, found), f"{name}-weights")
 
 
 def _widgets() -> tuple[int, int]:
@@ -113,3 +114,10 @@ def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
         keys_used=found.keys_used,
         kind=kind,
     )
+
+
+def _csv(found: claims.Regression) -> bytes:
+    """A row per query of the curve: its position, its prediction, and its weight on each key."""
+    titles = ["query", "pooled_value", *(f"key_{key:.4f}" for key in found.keys)]
+    columns = (found.queries, found.predicted, digits(found.weights))
+    return table(titles, ([query, predicted, *row] for query, predicted, row in zip(*columns, strict=True)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from viz import theme
-from viz.pages.paper import figures, tables
+from viz.pages.paper import figures
 from viz.pages.paper.data import claims
 from viz.pages.paper.figures import Line, time_lines
 from viz.pages.paper.wording import amount, duration, say_unsteady
@@ -15,6 +15,7 @@ from viz.text import html, messages
 from viz.text.messages import _, said
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
+from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
     from model.analysis.layer_kinds import Kind, LayerTimes
@@ -165,7 +166,7 @@ def _show_times(kernel: int, window: int) -> None:
     for device in devices:
         st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
     say_unsteady(times.unsteadiness)
-    number_controls.table_button(_("All measurements (CSV)"), partial(tables.layer_times, times), file_name("layers"))
+    number_controls.table_button(_("All measurements (CSV)"), partial(_csv, times), file_name("layers"))
 
 
 def _line(times: "LayerTimes", kind: "Kind", device: str, over_length: bool) -> Line:
@@ -265,3 +266,11 @@ def _bends(times: "LayerTimes", device: str) -> str:
             )
         )
     return messages.in_a_row(sentences)
+
+
+def _csv(times: "LayerTimes") -> bytes:
+    """A row for each layer that was measured: its kind, sizes and device, and the least of its times."""
+    titles = ("kind", "device", "n", "d", "kernel", "window", "seconds")
+    settings = (times.settings.kernel, times.settings.window)
+    measured = (*times.over_length, *times.over_width)
+    return table(titles, ((one.kind, one.device, one.length, one.width, *settings, one.seconds) for one in measured))

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
+import plotly.graph_objects as go
 from jaxtyping import Float
 
+from viz import theme
 from viz.pages.learn.lessons.lesson import Found
+from viz.pictures.figures.charts import LEGEND, axis, upright
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.pages import Section
 from viz.text.html import Column, Marked
+from viz.text.messages import shown
 
 if TYPE_CHECKING:
     from model import Trace
@@ -120,3 +125,111 @@ class View:
     found: Found
     caption: str
     full: FullPage
+
+
+#: Pixels of a bar with the room around it, of what lies around all bars, and of a chart of curves.
+BAR, AROUND, CURVES = 22, 70, 400
+#: Pixels of a bar beside another one for the same thing.
+THIN: Final = 14
+#: Pixels that a chart has at least.
+LEAST = 220
+Values = TypeVar("Values")
+PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
+
+
+def bars(picture: Bars) -> go.Figure:
+    """Bars from the left, the first at the top, each with its number behind it."""
+    # Plotly reads a small HTML in labels.
+    labels = [escape(shown(label), quote=False) for label in picture.labels]
+    several = len(picture.series) > 1
+    traces: list[go.Bar | go.Scatter] = []
+    for index, (name, values) in enumerate(_spoken(picture.series).items()):
+        colour = theme.HEAD_COLOURS[index]
+        colours = [MARKED if row == picture.marked and not several else colour for row in range(len(values))]
+        traces.append(
+            go.Bar(
+                x=values,
+                y=list(range(len(values))),
+                name=name,
+                orientation="h",
+                marker={"color": colours},
+                text=[_written(value, picture.digits) for value in values],
+                textposition="outside",
+                constraintext="none",
+                cliponaxis=False,
+                textfont={"color": theme.CHART_TEXT, "size": 13},
+                customdata=labels,
+                hovertemplate=f"<b>%{{customdata}}</b><br>{name} %{{x:.4f}}<extra></extra>",
+            )
+        )
+    per_bar = THIN * len(picture.series) if several else BAR
+    if picture.spread is not None:
+        traces = _with_spread(traces[0], picture.spread, picture.digits)
+    height = max(LEAST, AROUND + per_bar * len(labels))
+    room = 1.12 if picture.spread is None else 1.3
+    top = picture.top or max(1e-9, *(float(values.max()) for values in picture.series.values()))
+    low = min(0.0, *(float(values.min()) for values in picture.series.values()))
+    figure = go.Figure(traces, theme.figure_layout(height))
+    # Room for the number behind the longest bar.
+    figure.update_xaxes(axis(shown(picture.number)) | {"range": [low * 1.12, top * room], "showgrid": False})
+    ticks = {
+        "tickvals": list(range(len(labels))),
+        "ticktext": labels,
+        "autorange": "reversed",
+        "showgrid": False,
+        "ticksuffix": " ",
+    }
+    figure.update_yaxes(axis() | ticks | {"automargin": True})
+    figure.update_layout(showlegend=several, barmode="group", bargap=0.2, legend=LEGEND)
+    return figure
+
+
+def _written(value: float, digits: int) -> str:
+    """The number at a bar; none where it would be written as nothing."""
+    text = f"{value:,.{digits}f}"
+    return text if any(digit in text for digit in "123456789") else ""
+
+
+def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | go.Scatter]:
+    """Return a bar with its error bar, and the number behind it."""
+    known, reach = np.isfinite(spread), np.nan_to_num(spread)
+    text = [
+        f" {value:.{digits}f} ± {off:.{digits}f}" if is_known else f" {value:.{digits}f}"
+        for value, off, is_known in zip(bar.x, reach, known, strict=True)
+    ]
+    error = {"type": "data", "array": reach, "color": theme.HEAD_COLOURS[7], "thickness": 2}
+    ends = go.Scatter(
+        x=np.asarray(bar.x) + reach, y=bar.y, text=text, mode="text", textposition="middle right",
+        textfont=bar.textfont.to_plotly_json(), cliponaxis=False, hoverinfo="skip", showlegend=False,
+    )  # fmt: skip
+    return [go.Bar(bar).update(text=None, error_x=error), ends]
+
+
+def curves(picture: Curves) -> go.Figure:
+    """Lines over one axis, points, and a dotted line upright where one is asked for."""
+    x_name = shown(picture.x_name)
+    traces: list[go.Scatter] = [
+        go.Scatter(x=picture.x, y=values, name=name, mode="lines",
+                   line={"color": theme.HEAD_COLOURS[index], "width": 2.5},
+                   hovertemplate=f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>")
+        for index, (name, values) in enumerate(_spoken(picture.lines).items())
+    ]  # fmt: skip
+    for index, (name, (x, y)) in enumerate(_spoken(picture.points).items(), len(picture.lines)):
+        hover = f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>"
+        marker = {"color": theme.HEAD_COLOURS[index], "size": 8}
+        traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
+    figure = go.Figure(traces, theme.figure_layout(CURVES))
+    # On a logarithmic axis the numbers themselves say more than powers of ten.
+    log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}
+    figure.update_xaxes(axis(x_name) | log | {"showgrid": False})
+    figure.update_yaxes(
+        axis(shown(picture.y_name)) | {"exponentformat": "power"} | ({"type": "log"} if picture.log_y else {})
+    )
+    if picture.upright is not None:
+        figure.add_shape(upright(picture.upright))
+    figure.update_layout(showlegend=len(traces) > 1, legend=LEGEND)
+    return figure
+
+
+def _spoken(named: Mapping[str, Values]) -> dict[str, Values]:
+    return {shown(name): values for name, values in named.items()}

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.errors import HeadlightError
 from viz.access import attention, models
-from viz.pages.learn.lessons import data, figures
+from viz.pages.learn.lessons import data, pictures
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
     Lesson,
@@ -326,9 +326,9 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
     """
     match picture:
         case Bars():
-            frame.chart(figures.bars(picture), key, file_name(name), alt)
+            frame.chart(pictures.bars(picture), key, file_name(name), alt)
         case Curves():
-            frame.chart(figures.curves(picture), key, file_name(name), alt)
+            frame.chart(pictures.curves(picture), key, file_name(name), alt)
         case Rows():
             with st.container(key=key):
                 st.html(table(picture.columns, picture.rows, label=alt))

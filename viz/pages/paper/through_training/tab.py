@@ -1,6 +1,6 @@
 """Through training, of the page on claims: what every head attended to at some steps of a training, as a film."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.pages.paper import tables
 from viz.pages.paper.through_training import component, data
 from viz.pages.paper.through_training.component import FilmState, FilmView, cut, is_too_large, rows_note, training_film
 from viz.pages.paper.through_training.data import ALIGNED, Arrival, Opening, nearest_frame, opening_of_site
@@ -21,6 +20,7 @@ from viz.text.sites import CROSS, NAMES, file_name, head_label
 from viz.text.sites import label as site_label
 from viz.ui import controls, frame, head_jobs, number_controls, uploads
 from viz.ui.controls import plain
+from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -114,7 +114,7 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     _arrivals(opened, site)
     number_controls.table_button(
         _("Metrics of each head (CSV)"),
-        partial(tables.film_metrics, opened.film.steps, data.metrics(opened, site)),
+        partial(_csv, opened.film.steps, data.metrics(opened, site)),
         file_name("training", site, "metrics"),
     )
 
@@ -322,3 +322,15 @@ def _open_anew() -> None:
     """What was chosen in another film says nothing of this one: it opens on what is most worth seeing."""
     flags = ("film_site", "film_sentence", "film_head", "film_step", "film_metric")
     state.change(**{f"{name}_chosen": False for name in flags})
+
+
+def _csv(steps: Sequence[int], metrics: data.Metrics) -> bytes:
+    """A row for each frame and head: the step of the training, the head, and each of its metrics."""
+    layers, heads = next(iter(metrics.values())).shape[1:]
+    rows = (
+        (step, layer, head, *(repr(float(values[frame, layer, head])) for values in metrics.values()))
+        for frame, step in enumerate(steps)
+        for layer in range(layers)
+        for head in range(heads)
+    )
+    return table(("training_step", "layer", "head", *metrics), rows)

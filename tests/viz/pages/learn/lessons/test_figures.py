@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from viz.pages.learn.lessons.figures import bars, curves
-from viz.pages.learn.lessons.pictures import Bars, Curves
+from viz.pages.learn.lessons.pictures import Bars, Curves, bars, curves
 from viz.text import messages
 from viz.text.messages import said
 

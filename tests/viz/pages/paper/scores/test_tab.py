@@ -11,8 +11,8 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.paper.opening import at, said, started, until
 from tests.viz.sent import charts
+from viz.pages.paper import figures
 from viz.pages.paper.data import claims
-from viz.pages.paper.scores import figures
 
 
 def weights_of(app: AppTest, panel: int) -> np.ndarray:

@@ -4,20 +4,7 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Final
 
-from viz.pages.learn.lessons.data import (
-    claims,
-    embeddings,
-    experiments,
-    heads,
-    layer_kinds,
-    masks,
-    outputs,
-    positions,
-    rows,
-    search,
-    stream,
-    training,
-)
+from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream, training
 from viz.pages.learn.lessons.lesson import Lesson, LessonFileError
 from viz.pages.learn.lessons.pictures import View
 from viz.server.background_jobs import Progress, Task
@@ -28,28 +15,11 @@ if TYPE_CHECKING:
 
 #: The name that files use → what computes the view; the parameters beside the model are the keys of `given`.
 VIEWS: Final[Mapping[str, Callable[..., View]]] = {
-    view.__name__: view
-    for view in (
-        rows.row, rows.two_rows, rows.derived, rows.unscaled, rows.head_output, rows.sharp_and_soft,
-        rows.two_heads, rows.averaged, rows.unmasked,
-        heads.opened, heads.grid, heads.jobs, heads.parts, heads.links, heads.followed,
-        layer_kinds.saturation,
-        masks.mask, masks.shifted, masks.padding,
-        outputs.without_heads, outputs.without_each, outputs.without_part,
-        outputs.hidden_words, outputs.three_interventions,
-        stream.fired, stream.units, stream.additions, stream.normed, stream.pre_and_post,
-        embeddings.tokens, embeddings.lengths, embeddings.neighbours, embeddings.logits, embeddings.shared,
-        positions.backwards, positions.encodings, positions.waves, positions.likeness, positions.shift,
-        layer_kinds.operations, layer_kinds.projections, layer_kinds.in_turn, layer_kinds.influence,
-        layer_kinds.looks_far,
-        training.schedule, training.own_rate, training.own_loss, training.smoothed, training.loss_over_certainty,
-        training.sureness, training.dropout,
-        search.candidates, search.greedy_and_beam, search.living, search.widths, search.penalty, search.alphas,
-        claims.strongest_off, claims.shares, claims.saturated, claims.keys_of_memory, claims.weight_and_norm,
-        claims.order_without_positions,
-        experiments.through, experiments.bleu, experiments.differences,
-    )
-}  # fmt: skip
+    name: view
+    for module in (claims, heads, layer_kinds, positions, rows, search, stream, training)
+    for name, view in vars(module).items()
+    if getattr(view, "__annotations__", {}).get("return") is View
+}
 
 
 def view(shipped: "Shipped", lesson: Lesson, number: int) -> View:

@@ -12,14 +12,13 @@ from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention
 from model.nn.edits import SwitchOff
 from viz.access import traces
-from viz.pages.learn.lessons.data.experiments import experiment
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import said
 from viz.text.sites import CROSS, ENCODER, NAMES, SITES, head_label
-from viz.text.token_text import display_token
+from viz.text.token_text import display_token, spoken
 
 if TYPE_CHECKING:
     from viz.pages.learn.lessons.data.shipped import Shipped
@@ -52,8 +51,9 @@ def strongest_off(shipped: "Shipped", *, text: str) -> View:
     layer, head, key = rows_of[most]
     found: dict[str, float | str] = {
         "tokens": len(rows), "changed": changed, "same": len(rows) - changed, "weight": float(np.mean(weights)),
-        "translation": trace.translation, "head": NamedHead(CROSS, layer, head), "loss": _word(trace.steps[most].token),
-        "before": float(np.exp(trace.steps[most].log_prob)), "after": float(probabilities[most]),
+        "translation": trace.translation, "head": NamedHead(CROSS, layer, head),
+        "loss": spoken(trace.steps[most].token), "before": float(np.exp(trace.steps[most].log_prob)),
+        "after": float(probabilities[most]),
     }  # fmt: skip
     found["verdict"] = said("More than half") if changed * 2 > len(rows) else said("Fewer than half")
     columns = (
@@ -165,7 +165,7 @@ def keys_of_memory(shipped: "Shipped", *, text: str, target: str, other: str) ->
 
 def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     """A model without positions: what changes in its encoder backwards, and in its decoder with two tokens swapped."""
-    translator = experiment(shipped, "no-positions")
+    translator = shipped.experiment("no-positions")
     trace = traces.trace(translator, text)
     if len(trace.target_ids) < 4:
         raise TraceError(
@@ -182,7 +182,7 @@ def order_without_positions(shipped: "Shipped", *, text: str) -> View:
     found: dict[str, float | str] = {
         "encoder": reversed_words.difference, "first": swapped.differences[0], "last": swapped.differences[-1],
         "layers": len(swapped.differences), "translation": trace.translation,
-        "one": _word(trace.target_tokens[1]), "other": _word(trace.target_tokens[2]),
+        "one": spoken(trace.target_tokens[1]), "other": spoken(trace.target_tokens[2]),
     }  # fmt: skip
     found["verdict"] = said("Yes") if swapped.differences[-1] > 1e-3 else said("No")
     picture = Rows((Column(said("what is compared")), Column(said("largest difference"), is_number=True)), rows)
@@ -266,8 +266,3 @@ def _projected(attention: object, memory: Float[np.ndarray, "source d_model"]) -
     weight, bias = (values.detach().float().cpu().numpy() for values in (attention.key.weight, attention.key.bias))
     projected: np.ndarray = memory @ weight.T + bias
     return projected
-
-
-def _word(token: str) -> str:
-    """A token as it stands in a sentence, without the sign that it begins a word."""
-    return display_token(token).removeprefix("▁")

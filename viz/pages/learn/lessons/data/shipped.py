@@ -10,6 +10,7 @@ from jaxtyping import Float
 from model.errors import TraceError
 from viz.access import findings, head_jobs, models, traces, word_links
 from viz.pages.learn.lessons.lesson import LessonFileError
+from viz.selection import catalogue
 from viz.selection.model_choice import ModelChoice
 from viz.text.messages import Message, said
 from viz.text.sites import CROSS, ENCODER, SITES
@@ -49,6 +50,10 @@ class Shipped:
         """What the model did with a sentence while it translated it."""
         return traces.trace(self.translator, text)
 
+    def experiment(self, preset: str) -> "Translator":
+        """One of the small models. Raises a CheckpointError where it is not there."""
+        return models.translator(ModelChoice(f"{catalogue.EXPERIMENTS}/{preset}", self.choice.device))
+
     def head(self, trace: "Trace", named: str) -> tuple[str, int, int]:
         """The site, layer and head, from 0, that a lesson names.
 
@@ -67,6 +72,12 @@ class Shipped:
                 layers, heads = trace.shapes[site]
                 return site, min(int(layer), layers - 1), min(int(head), heads - 1)
         raise LessonFileError(f"A head is “finding”, “most METRIC SITE” or “SITE LAYER HEAD”, not {named!r}.")
+
+    def looking(self, text: str, head: str, word: str) -> "tuple[Trace, tuple[str, int, int], int]":
+        """A sentence, the head that a lesson names, as of `head`, and the row in which a word looks there."""
+        trace = self.trace(text)
+        found = self.head(trace, head)
+        return trace, found, self.row(trace, found[0], word)
 
     def _most(self, metric: str, site: str) -> tuple[int, int]:
         """The head of a site with the highest value of a job's metric; the first where no head has the job."""

@@ -10,7 +10,7 @@ import pytest
 from model.errors import CheckpointError, DataError
 from tests.paths import ROOT
 from viz.access import models, traces
-from viz.pages.learn.lessons.data import experiments
+from viz.pages.learn.lessons.data import training
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Rows
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -26,7 +26,7 @@ def test_bleu_is_the_mean_over_the_seeds_of_the_list(shipped: Shipped) -> None:
         for score in run["scores"]
         if score["set"] == "multi30k_val"
     ]
-    found = experiments.bleu(shipped, presets=["full", "no-positions"], dev_set="multi30k_val").found
+    found = training.bleu(shipped, presets=["full", "no-positions"], dev_set="multi30k_val").found
     assert found["no_positions"] == pytest.approx(mean(own))
     assert found["no_positions_deviation"] == pytest.approx(stdev(own))
 
@@ -37,7 +37,7 @@ def test_a_translation_without_an_end_is_cut_after_160_characters(
 ) -> None:
     written = SimpleNamespace(translation="a" * length)
     monkeypatch.setattr(traces, "trace", lambda *_: written)
-    picture = experiments.through(shipped, text="Tom loves Mary.", presets=["full"]).picture
+    picture = training.through(shipped, text="Tom loves Mary.", presets=["full"]).picture
     assert isinstance(picture, Rows)
     assert picture.rows[0][1] == shown
 
@@ -49,6 +49,6 @@ def test_without_small_models_an_error_says_what_is_missing(
     choice = ModelChoice("en-de")
     tiny = Shipped(choice, models.translator(choice))
     with pytest.raises(CheckpointError):
-        experiments.through(tiny, text="Tom loves Mary.", presets=["full"])
+        training.through(tiny, text="Tom loves Mary.", presets=["full"])
     with pytest.raises(DataError, match="no results of ablations"):
-        experiments.bleu(tiny, presets=["full"], dev_set="multi30k_val")
+        training.bleu(tiny, presets=["full"], dev_set="multi30k_val")

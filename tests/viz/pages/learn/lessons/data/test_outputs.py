@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from viz.access import word_links
-from viz.pages.learn.lessons.data import outputs
+from viz.pages.learn.lessons.data import search
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars
 
@@ -14,7 +14,7 @@ TEXT = "The animal didn't cross the street because it was too tired."
 
 
 def test_a_hidden_word_is_a_key_that_no_attention_sees(shipped: Shipped) -> None:
-    view = outputs.hidden_words(shipped, text=TEXT, word="es", other="sie", hidden="animal")
+    view = search.hidden_words(shipped, text=TEXT, word="es", other="sie", hidden="animal")
     trace, translator = shipped.trace(TEXT), shipped.translator
     row = shipped.row(trace, "decoder.self", "es")
     assert view.found["before"] == pytest.approx(exp(trace.steps[row].log_prob), abs=1e-4)
@@ -29,7 +29,7 @@ def test_a_hidden_word_is_a_key_that_no_attention_sees(shipped: Shipped) -> None
 
 
 def test_every_word_of_the_sentence_is_hidden_once(shipped: Shipped) -> None:
-    view = outputs.hidden_words(shipped, text=TEXT, word="es", other="sie", hidden="animal")
+    view = search.hidden_words(shipped, text=TEXT, word="es", other="sie", hidden="animal")
     assert isinstance(view.picture, Bars)
     assert view.picture.labels == [
         "nothing", "The", "animal", "didn't", "cross", "the", "street", "because", "it", "was", "too", "tired",

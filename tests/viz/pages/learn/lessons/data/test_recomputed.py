@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from viz.pages.learn.lessons.data import claims, embeddings, heads, layer_kinds, masks, positions, rows, search, stream
+from viz.pages.learn.lessons.data import claims, heads, layer_kinds, positions, rows, search, stream
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.pictures import Bars, Curves, Rows, View
 
@@ -183,26 +183,26 @@ def test_the_parts_of_a_layers_heads_add_up_to_its_output(shipped: Shipped) -> N
 def test_a_causal_mask_leaves_each_row_what_comes_before_it(shipped: Shipped) -> None:
     size = len(shipped.trace(TEXT).target_tokens)
     middle = size // 2
-    agree(masks.mask(shipped, text=TEXT, site="decoder.self").found, {
+    agree(positions.mask(shipped, text=TEXT, site="decoder.self").found, {
         "rows": size, "keys": size, "forbidden": size * (size - 1) // 2, "forbidden_weight": 0.0, "seen_first": 1,
         "seen_last": size, "seen_middle": middle + 1, "position": middle + 1,
     })  # fmt: skip
     length = len(names_of(shipped))
-    agree(masks.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
+    agree(positions.mask(shipped, text=TEXT, site="encoder.self").found, {"forbidden": 0, "seen_first": length})
 
 
 def test_what_is_written_is_read_one_row_later(shipped: Shipped) -> None:
-    picture = masks.shifted(shipped, text=TEXT).picture
+    picture = positions.shifted(shipped, text=TEXT).picture
     assert isinstance(picture, Rows)
     assert [row[0] for row in picture.rows] == [str(number) for number in range(1, len(picture.rows) + 1)]
     assert all(before[2] == after[1] for before, after in pairwise(picture.rows))
-    assert masks.shifted(shipped, text=TEXT).found["differing"] == 0
+    assert positions.shifted(shipped, text=TEXT).found["differing"] == 0
 
 
 def test_padding_is_what_the_longest_sentence_has_more(shipped: Shipped) -> None:
     texts = [TEXT, "Tom is late."]
     lengths = [len(names_of(shipped, text)) for text in texts]
-    agree(masks.padding(shipped, texts=texts).found, {
+    agree(positions.padding(shipped, texts=texts).found, {
         "longest": max(lengths), "shortest": min(lengths), "padded": max(lengths) - min(lengths), "same": 2,
     })  # fmt: skip
 
@@ -332,7 +332,7 @@ def found_number(view: View, name: str) -> float:
 
 
 def test_the_tokens_of_the_words_make_up_the_sentence(shipped: Shipped) -> None:
-    view = embeddings.tokens(shipped, text=TEXT)
+    view = stream.tokens(shipped, text=TEXT)
     assert isinstance(view.picture, Rows)
     tokens = [token for _word, pieces, _ids in view.picture.rows for token in str(pieces).split(" · ")]
     assert "".join(tokens).replace("▁", " ").strip() == f"{TEXT}</s>"

@@ -1,16 +1,16 @@
 """Scores, of the page on claims: why the dot product is divided by √d_k, and what was used before it."""
 
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import streamlit as st
 
-from viz.pages.paper import tables
+from viz.pages.paper import figures
 from viz.pages.paper.data import claims
 from viz.pages.paper.data.claims import NAMES, WIDTHS
 from viz.pages.paper.figures import Line, memory_lines, time_lines
-from viz.pages.paper.scores import figures
 from viz.pages.paper.wording import amount, duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
@@ -18,9 +18,10 @@ from viz.text.messages import _, said
 from viz.text.numbers import scientific
 from viz.text.sites import file_name, head_label, head_name
 from viz.ui import controls, frame, long_work, number_controls, token_labels
+from viz.ui.trace_tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from model import Trace
     from model.analysis.scoring import ScoreCost
@@ -72,12 +73,12 @@ def show(trace: "Trace") -> None:
         for name, sample in chosen.items():
             alt = _(
                 "Softmax of a random query over 32 keys, {score}, d_k = {width}",
-                score=figures.LABELS[name][0],
+                score=figures.SCORES[name][0],
                 width=width,
             )
             frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
     st.caption(_how_to_read(chosen, width))
-    st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in NAMES]))
+    st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in NAMES]))
     with st.spinner(_("Sampling random vectors of every width …")):
         samples = {name: [claims.sample(name, other) for other in WIDTHS] for name in NAMES}
     with st.grid(3, min_column_width=240, gap="small"):
@@ -86,7 +87,7 @@ def show(trace: "Trace") -> None:
     flows = _flows(samples)
     st.markdown(_conclusion(flows))
     st.caption(_claim(samples, flows))
-    number_controls.table_button(_("All widths (CSV)"), partial(tables.scores, samples), file_name("scores", "widths"))
+    number_controls.table_button(_("All widths (CSV)"), partial(_widths_csv, samples), file_name("scores", "widths"))
     _show_heads(trace)
     _show_costs(width)
 
@@ -172,7 +173,7 @@ def _show_heads(trace: "Trace") -> None:
     if not heads:
         frame.note(_("Every row of this text has only one key: its weight is 1, with or without the division by √d_k."))
         return
-    swatches = html.swatches([(figures.COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
+    swatches = html.swatches([(figures.SCORE_COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
     with st.container(horizontal=True, vertical_alignment="bottom"):
         site, layer, head, row = _chosen_row(trace)
     st.html(swatches)
@@ -255,7 +256,7 @@ def _show_costs(width: int) -> None:
 
 def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     devices = dict.fromkeys(one.device for one in measured)
-    st.html(html.swatches([(figures.COLOURS[name], figures.LABELS[name][0]) for name in claims.COSTED]))
+    st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in claims.COSTED]))
     with st.grid(2, min_column_width=330, gap="medium"):
         for what, draw in (("seconds", time_lines), ("num_bytes", memory_lines)):
             frame.chart(
@@ -271,7 +272,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
         counted = claims.operations(one.name, one.size, width)
         rows.append(
             (
-                figures.LABELS[one.name][0],
+                figures.SCORES[one.name][0],
                 amount(counted.multiply_adds),
                 amount(counted.tanh) if counted.tanh else "–",
                 DEVICES[one.device],
@@ -295,9 +296,7 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     )
     say_unsteady(claims.unsteadiness(measured))
     number_controls.table_button(
-        _("All measurements (CSV)"),
-        partial(tables.score_costs, measured, width),
-        file_name("scores", "costs", f"n{size}"),
+        _("All measurements (CSV)"), partial(_costs_csv, measured, width), file_name("scores", "costs", f"n{size}")
     )
 
 
@@ -305,9 +304,32 @@ def _line(measured: "tuple[ScoreCost, ...]", name: str, device: str, what: str) 
     """Seconds or bytes of one function on one device."""
     of_line = [one for one in measured if (one.name, one.device) == (name, device)]
     return Line(
-        f"{_(figures.LABELS[name][0])}, {DEVICES[device]}",
-        figures.COLOURS[name],
+        f"{_(figures.SCORES[name][0])}, {DEVICES[device]}",
+        figures.SCORE_COLOURS[name],
         tuple(one.size for one in of_line),
         tuple(getattr(one.measured, what) for one in of_line),
         is_dashed=device != "cpu",
     )
+
+
+def _widths_csv(samples: "Mapping[str, Sequence[claims.Sample]]") -> bytes:
+    """A row for each score function and width; entropies in bits."""
+    parts = ("spread", "entropy", "gradient")
+    titles = [f"{part}_{quartile}" for part in parts for quartile in ("q25", "median", "q75")]
+    rows = (
+        (sample.name, sample.width, sample.variance, sample.expected, *map(float, chain(*_quartiles(sample))))
+        for of_name in samples.values()
+        for sample in of_name
+    )
+    return table(["score", "d_k", "variance", "expected_variance", *titles], rows)
+
+
+def _quartiles(sample: claims.Sample) -> list[tuple[float, float, float]]:
+    return [(part.low, part.median, part.high) for part in (sample.spread, sample.entropy, sample.gradient)]
+
+
+def _costs_csv(measured: "Sequence[ScoreCost]", width: int) -> bytes:
+    """A row for each function, size and device."""
+    titles = ("score", "device", "n", "d_k", "seconds", "bytes")
+    rows = ((one.name, one.device, one.size, width, one.measured.seconds, one.measured.num_bytes) for one in measured)
+    return table(titles, rows)
