@@ -22,7 +22,7 @@ NAME_CONTEXT: Final = "name of the language"
 
 #: Function → the places of its texts, counted from 1; the errors' classes are added by their names.
 PLURALS: Final = frozenset({"plural", "said_plural"})
-SINGULARS: Final = frozenset({"_", "said", "line_error"})
+SINGULARS: Final = frozenset({"_", "said", "line_error", "note", "caption", "small_print"})
 #: Where the choices of a person are described.
 _SELECTION: Final = ROOT / "viz" / "selection"
 _ERRORS_FILE: Final = ROOT / "model" / "errors.py"
@@ -65,7 +65,7 @@ def texts_of(path: Path) -> Iterator[Text]:
 
 
 def python_texts(source: str) -> Iterator[Text]:
-    """The texts of a module: what `_`, `said`, `plural`, `said_plural` and errors are given as literals.
+    """The texts of a module: what `_`, `said`, `plural`, `frame.note` … and errors are given as literals.
 
     A long one is named before the call: `message = "…"`, then `DataError(message, path=path)`.
     """

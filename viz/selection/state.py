@@ -131,7 +131,7 @@ def propose(**values: object) -> None:
 
 
 def bind(field: str, shown: object = None, *, always: bool = True) -> str:
-    """The key of the widget that shows a field, once its value is set; to be passed with `on_change=take`.
+    """The key of the widget that shows a field, once its value is set; `bound` passes it on with `take`.
 
     Args:
         field: the field of the selection.
@@ -145,6 +145,13 @@ def bind(field: str, shown: object = None, *, always: bool = True) -> str:
     if always or not _was_drawn(field) or sent(field) != value:
         st.session_state[field] = value
     return field
+
+
+def bound(
+    field: str, shown: object = None, *, always: bool = True, read: Callable[[Any], object] = _as_sent
+) -> dict[str, Any]:
+    """What ties a widget to a field, its key and what is called when a person changes it; as of `bind` and `take`."""
+    return {"key": bind(field, shown, always=always), "on_change": take, "args": (field, read)}
 
 
 def _was_drawn(field: str) -> bool:

@@ -93,36 +93,30 @@ def show(task: "Task[Explained]", choice: str, *, key: str, name: str) -> None:
     )
     frame.chart(figures.word_map(explained, names), f"{key}-words", f"{name}-words", alt)
     st.markdown(answer(explained, names, choice))
-    st.caption(
-        _(
-            "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
-            "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
-            "other methods show what the row that writes it consists of, whatever is written there."
-        )
+    frame.small_print(
+        "Warm: the word supports this choice; cold: it opposes it. Each row has its own scale, up to its largest "
+        "number. “Hidden alone” is measured. Gradients take into account what the token is compared with; the "
+        "other methods show what the row that writes it consists of, whatever is written there."
     )
     alt = _("{choice} while words are hidden, in the order of each method and in random orders", choice=choice)
     frame.chart(figures.deletion_lines(explained, names, _("nats")), f"{key}-deletion", f"{name}-deletion", alt)
-    st.caption(
-        _(
-            "The deletion test of {choice}: its log-probability (for two tokens, the difference) while words are "
-            "hidden one after another, so that nothing attends to them. It measures the order given by a method, "
-            "with several words hidden at once; it does not measure the effect of each word alone. Grey: the range "
-            "of {num_random} random orders.",
-            choice=choice,
-            num_random=len(explained.random),
-        )
+    frame.small_print(
+        "The deletion test of {choice}: its log-probability (for two tokens, the difference) while words are "
+        "hidden one after another, so that nothing attends to them. It measures the order given by a method, "
+        "with several words hidden at once; it does not measure the effect of each word alone. Grey: the range "
+        "of {num_random} random orders.",
+        choice=choice,
+        num_random=len(explained.random),
     )
     title, what = _REST[kind]
     most_needed = _("Rank of “{word}”", word=explained.words[explained.alone.most_needed])
     columns = (*_COLUMNS, html.Column(most_needed, is_number=True), html.Column(title, is_number=True))
     rows = [_row(explained, method, names) for method in explained.scores]
     st.html(html.table(columns, rows, label=_("What each method ranks first")))
-    st.caption(
-        _(
-            "Drop: mean over 1, 2 … all words hidden. Rank: the rank that a method gives to the word that costs most "
-            "when it is hidden alone. {what}",
-            what=what,
-        )
+    frame.small_print(
+        "Drop: mean over 1, 2 … all words hidden. Rank: the rank that a method gives to the word that costs most "
+        "when it is hidden alone. {what}",
+        what=what,
     )
     for method, why in explained.lacking.items():
         st.info(plain(_("{method}: {reason}", method=names[method], reason=why)), icon=":material/info:")

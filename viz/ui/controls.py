@@ -75,18 +75,12 @@ def measure(offered: Sequence[str] = MEASURE_NAMES) -> str:
 
 def switch(field: str, label: str, help_text: str | None = None) -> bool:
     """A choice of yes or no."""
-    return st.toggle(
-        text_shown(label),
-        key=state.bind(field),
-        help=help_text and text_shown(help_text),
-        on_change=state.take,
-        args=(field,),
-    )
+    return st.toggle(text_shown(label), help=help_text and text_shown(help_text), **state.bound(field))
 
 
 def sentence(field: str, label: str) -> str:
     """A second sentence, on the page that needs one."""
-    typed = st.text_input(text_shown(label), key=state.bind(field), on_change=state.take, args=(field,))
+    typed = st.text_input(text_shown(label), **state.bound(field))
     return typed or ""
 
 
@@ -94,12 +88,10 @@ def sentences(field: str, label: str) -> str:
     """Several sentences, one a line."""
     typed = st.text_area(
         text_shown(label),
-        key=state.bind(field),
         height=120,
         placeholder=_("One sentence per line"),
         help=_("Ctrl + Enter or a click elsewhere reads them."),
-        on_change=state.take,
-        args=(field,),
+        **state.bound(field),
     )
     return typed or ""
 
@@ -118,7 +110,7 @@ def slider(field: str, label: str, low: int, high: int) -> int:
     """A whole number from `low` to `high`; one beyond, from a link or another sentence, becomes the nearest."""
     value = min(max(state.value(field, int), low), high)
     state.change(**{field: value})
-    chosen = st.slider(text_shown(label), low, high, key=state.bind(field), on_change=state.take, args=(field,))
+    chosen = st.slider(text_shown(label), low, high, **state.bound(field))
     return int(chosen)
 
 
@@ -126,14 +118,7 @@ def window(last: int, default: int) -> int:
     """How many positions are left out before those that are shown; by default so many."""
     chosen = state.current().attention.window_start
     value = min(max(default if chosen is None else chosen, 0), last)
-    shown = st.slider(
-        _("Omitted before the first line"),
-        0,
-        last,
-        key=state.bind("window_start", value),
-        on_change=state.take,
-        args=("window_start",),
-    )
+    shown = st.slider(_("Omitted before the first line"), 0, last, **state.bound("window_start", value))
     return int(shown)
 
 
@@ -166,11 +151,9 @@ def stepped(field: str, label: str, steps: Sequence[int], *, help_text: str | No
     shown = st.select_slider(
         text_shown(label),
         steps,
-        key=state.bind(field),
         format_func=lambda step: f"{step:,}",
         help=help_text and text_shown(help_text),
-        on_change=state.take,
-        args=(field,),
+        **state.bound(field),
     )
     return int(shown)
 
@@ -179,14 +162,7 @@ def seed() -> int:
     """Which draw of the example sentences, and a button for the next one."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = st.number_input(
-            _("Seed"),
-            min_value=0,
-            max_value=MAX_SEED,
-            step=1,
-            key=state.bind("example_seed"),
-            width=150,
-            on_change=state.take,
-            args=("example_seed",),
+            _("Seed"), min_value=0, max_value=MAX_SEED, step=1, width=150, **state.bound("example_seed")
         )
         st.button(_("Another twenty"), icon=":material/casino:", on_click=_next_seed)
     return int(chosen)
@@ -250,14 +226,12 @@ def segmented(
     chosen = st.segmented_control(
         text_shown(label),
         list(labels),
-        key=state.bind(field, shown, always=False),
         format_func=texts.__getitem__,
         required=True,
         help=help_text and text_shown(help_text),
         wrap=wrap,
         label_visibility="visible" if has_label else "collapsed",
-        on_change=state.take,
-        args=(field,),
+        **state.bound(field, shown, always=False),
     )
     assert chosen is not None, "a choice is required"
     return chosen
@@ -278,13 +252,11 @@ def dropdown(
     chosen: Option = st.selectbox(
         text_shown(label),
         list(labels),
-        key=state.bind(field, shown),
         format_func=texts.__getitem__,
         width=width,
         disabled=disabled,
         help=help_text and text_shown(help_text),
-        on_change=state.take,
-        args=(field,),
+        **state.bound(field, shown),
     )
     return chosen
 

@@ -67,14 +67,19 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
     st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))
 
 
-def note(text: str) -> None:
-    """Show a sentence beside the information sign."""
-    st.info(shown(text), icon=":material/info:")
+def note(text: str, /, **values: object) -> None:
+    """Show a sentence beside the information sign; arguments as of `messages._`."""
+    st.info(_(text, **values), icon=":material/info:")
 
 
-def caption(text: str) -> None:
-    """Show what a picture shows, its terms explained by the glossary."""
-    st.caption(explained(text))
+def caption(text: str, /, **values: object) -> None:
+    """Show what a picture shows, its terms explained by the glossary; arguments as of `messages._`."""
+    st.caption(explained(_(text, **values)))
+
+
+def small_print(text: str, /, **values: object) -> None:
+    """Show a remark whose terms are not explained; arguments as of `messages._`."""
+    st.caption(_(text, **values))
 
 
 def title(text: str, how_to_read: str | None = None) -> "DeltaGenerator":

@@ -47,16 +47,7 @@ def hundredths(value: int) -> str:
 
 def whole_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
     """A slider over whole numbers."""
-    st.slider(
-        text_shown(label),
-        low,
-        high,
-        key=state.bind(field),
-        help=text_shown(help_text),
-        width=220,
-        on_change=state.take,
-        args=(field,),
-    )
+    st.slider(text_shown(label), low, high, help=text_shown(help_text), width=220, **state.bound(field))
 
 
 def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text: str) -> None:
@@ -67,11 +58,9 @@ def hundredths_slider(field: str, label: str, low: int, high: int, *, help_text:
         high / 100,
         step=0.01,
         format="%.2f",
-        key=state.bind(field, state.value(field, int) / 100),
         help=text_shown(help_text),
         width=220,
-        on_change=state.take,
-        args=(field, _in_hundredths),
+        **state.bound(field, state.value(field, int) / 100, read=_in_hundredths),
     )
 
 
@@ -82,11 +71,9 @@ def number(field: str, label: str, low: int, high: int, *, help_text: str) -> No
         min_value=low,
         max_value=high,
         step=1,
-        key=state.bind(field),
         help=text_shown(help_text),
         width=140,
-        on_change=state.take,
-        args=(field,),
+        **state.bound(field),
     )
 
 

@@ -95,14 +95,12 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
     figure = head_map(copying, title=_("copying score"), centre=0.0, floor=1.0, marked=(layer, head), site=site)
     frame.chart(figure, "copying-scores", f"{name}-copying", _("Copying score of each head of this attention"))
     own = f"{copying[layer, head]:+.2f}".replace("-", "−")
-    st.caption(
-        _(
-            "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of the OV matrix from token to token "
-            "(Elhage et al. 2021). Warm: over the whole vocabulary, the head promotes the tokens it attends to and "
-            "similar ones; cold: it suppresses them.",
-            own=own,
-            label=label,
-        )
+    frame.small_print(
+        "Copying score, {own} for {label}: Σλ ÷ Σ|λ| over the eigenvalues of the OV matrix from token to token "
+        "(Elhage et al. 2021). Warm: over the whole vocabulary, the head promotes the tokens it attends to and "
+        "similar ones; cold: it suppresses them.",
+        own=own,
+        label=label,
     )
 
 
@@ -125,11 +123,9 @@ def _links(
         frame.chart(
             figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
         )
-    st.caption(
-        _(
-            "The weights for embeddings alone, without positions and without what earlier layers add. Where the "
-            "head's map in “All heads” differs, it depends on context from earlier layers."
-        )
+    frame.small_print(
+        "The weights for embeddings alone, without positions and without what earlier layers add. Where the "
+        "head's map in “All heads” differs, it depends on context from earlier layers."
     )
     with st.expander(_("The {pairs} pairs of tokens with the highest score", pairs=PAIRS), key="qk-pairs"):
         pairs = [

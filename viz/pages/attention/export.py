@@ -14,7 +14,7 @@ from viz.selection.attention import ALL_HEADS
 from viz.text import sites
 from viz.text.messages import _, shown
 from viz.text.sites import file_name, head_name
-from viz.ui import downloads, finding, measures, sentence, token_labels, trace_tables
+from viz.ui import downloads, finding, frame, measures, sentence, token_labels, trace_tables
 from viz.ui.downloads import Offer, show_offer, show_offers
 from viz.ui.measures import MEASURES
 from viz.ui.snippets import Snippet, Views, line, of_text, open_head
@@ -36,28 +36,22 @@ def _offer_tables(trace: "Trace", site: str, layer: int, head: int) -> None:
     show_offers((*_tables_of_weights(trace, site, layer, head), *_tables_of_sentence(trace)))
     count = trace_tables.num_weights(trace, site)
     if count > trace_tables.MAX_ROWS:
-        st.caption(
-            _(
-                "All heads together would be {count:,} rows, more than a spreadsheet holds. Use the arrays instead, "
-                "or one head at a time.",
-                count=count,
-            )
+        frame.small_print(
+            "All heads together would be {count:,} rows, more than a spreadsheet holds. Use the arrays instead, "
+            "or one head at a time.",
+            count=count,
         )
     if long_texts.is_long(trace, site):
-        st.caption(
-            _(
-                "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
-                "`model.analysis.metrics.measures` gives any part of them.",
-                short=long_texts.SHORT,
-            )
+        frame.small_print(
+            "Norms, rollouts and words are available as a table up to {short} tokens; in Python, "
+            "`model.analysis.metrics.measures` gives any part of them.",
+            short=long_texts.SHORT,
         )
-    st.caption(
-        _(
-            "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
-            "Numbers have all their digits. Layers, heads and positions count from 1, as on pages, and their headings "
-            "say so; in arrays they count from 0. If a spreadsheet could take a token for a formula (it begins with "
-            "= + - @ or a tab), an apostrophe is put before it."
-        )
+    frame.small_print(
+        "CSV in UTF-8 with a byte-order mark, for Excel; pandas reads it directly, Python's csv as “utf-8-sig”. "
+        "Numbers have all their digits. Layers, heads and positions count from 1, as on pages, and their headings "
+        "say so; in arrays they count from 0. If a spreadsheet could take a token for a formula (it begins with "
+        "= + - @ or a tab), an apostrophe is put before it."
     )
 
 
@@ -170,13 +164,11 @@ def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], nam
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     st.markdown(_("**This view as a page**"))
     if long_texts.is_long(trace, site):
-        st.caption(
-            _(
-                "The page contains every weight of all heads and is available up to {short} tokens; this attention "
-                "has {most_len:,}. The link button at the top of this page reopens the view in Headlight.",
-                short=long_texts.SHORT,
-                most_len=max(map(len, trace.axis_tokens(site))),
-            )
+        frame.small_print(
+            "The page contains every weight of all heads and is available up to {short} tokens; this attention "
+            "has {most_len:,}. The link button at the top of this page reopens the view in Headlight.",
+            short=long_texts.SHORT,
+            most_len=max(map(len, trace.axis_tokens(site))),
         )
         return
     lines = [(line.mark, line.language, line.text) for line in sentence.lines_of(trace)]
@@ -213,20 +205,16 @@ def _offer_arrays(trace: "Trace") -> None:
     make = partial(traces.content, trace)
     show_offer(Offer(_("NumPy arrays"), inside, make, name, "application/octet-stream", size))
     if has_weights:
-        st.caption(
-            _(
-                "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "
-                "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace.",
-                site=trace.sites[-1],
-            )
+        frame.small_print(
+            "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "
+            "`[layer, head, query, key]`. `load_trace(file)` turns it back into a trace.",
+            site=trace.sites[-1],
         )
     else:
-        st.caption(
-            _(
-                "`numpy.load(file)` reads it without Headlight and without pickle. The weights of such a long text "
-                "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
-                "`weights(site, layer, heads, rows)` computes those you want."
-            )
+        frame.small_print(
+            "`numpy.load(file)` reads it without Headlight and without pickle. The weights of such a long text "
+            "are too many for a file and are omitted: `load_trace(file)` turns it back into a trace, and its "
+            "`weights(site, layer, heads, rows)` computes those you want."
         )
 
 

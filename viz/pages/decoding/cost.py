@@ -180,21 +180,17 @@ def _line(name: str, cached: int, recomputed: int) -> tuple[str, ...]:
 def _formula(*, is_papers: bool) -> None:
     """Explain how the parts are counted: with the paper's sizes, or with those of a library model."""
     if not is_papers:
-        st.caption(
-            _(
-                "Each matrix of the decoder costs its entries × the rows that it multiplies. Each row costs the "
-                "width of a head for each key it attends to, once for QKᵀ and once for weights · V. Headlight's "
-                "tests run such models both ways and agree with torch's FlopCounterMode."
-            )
+        frame.small_print(
+            "Each matrix of the decoder costs its entries × the rows that it multiplies. Each row costs the "
+            "width of a head for each key it attends to, once for QKᵀ and once for weights · V. Headlight's "
+            "tests run such models both ways and agree with torch's FlopCounterMode."
         )
         return
     lines = (rf"\text{{{_(name)}}} & {formula}" for name, formula in FORMULAS)
     st.latex("\\begin{array}{ll}\n" + " \\\\\n".join(lines) + "\n\\end{array}")
-    st.caption(
-        _(
-            "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
-            "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
-            "$n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
-            "Headlight's tests run both ways and agree exactly with torch's FlopCounterMode."
-        )
+    frame.small_print(
+        "N layers, $d$ = d_model, $S$ source tokens, $n$ target tokens read so far, $|V|$ tokens in the "
+        "vocabulary. With the cache $r$ = 1 new row, and $m$ = $S$ in the first step, then 0; recomputed $r$ = "
+        "$n$ and $m$ = $S$ in every step. The number of heads does not appear: they share $d$ among them. "
+        "Headlight's tests run both ways and agree exactly with torch's FlopCounterMode."
     )

@@ -8,6 +8,7 @@ from model.errors import HeadlightError
 from viz.access import models
 from viz.selection import state
 from viz.text.messages import Message, _, said
+from viz.ui import frame
 
 _NOTICES: Final = "decoding/notices"
 
@@ -91,14 +92,7 @@ def label_smoothing_note() -> str:
 def slider(steps: int) -> int:
     """The chosen step, from 0."""
     if steps == 1:
-        st.caption(_("This translation has only one step."))
+        frame.small_print("This translation has only one step.")
         return 0
-    chosen = st.select_slider(
-        _("Step"),
-        range(steps),
-        key=state.bind("step"),
-        format_func=lambda step: str(step + 1),
-        on_change=state.take,
-        args=("step",),
-    )
+    chosen = st.select_slider(_("Step"), range(steps), format_func=lambda step: str(step + 1), **state.bound("step"))
     return int(chosen)

@@ -103,21 +103,17 @@ def show(trace: "Trace") -> None:
         language=models.target_language(selection.model),
     )
     frame.caption(
-        _(
-            "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
-            "does not have are marked; {missing} where it has more. “Log-probability” is the model's own; “as "
-            "sampled” includes temperature, top-k and top-p. Both are in nats.",
-            num_drawn=len(drawn),
-            num_groups=len(groups),
-            missing=word_differences.MISSING,
-        )
+        "{num_drawn} samples, {num_groups} distinct; the most frequent first. Words that the greedy translation "
+        "does not have are marked; {missing} where it has more. “Log-probability” is the model's own; “as "
+        "sampled” includes temperature, top-k and top-p. Both are in nats.",
+        num_drawn=len(drawn),
+        num_groups=len(groups),
+        missing=word_differences.MISSING,
     )
     if len(groups) == 1 and drawn[0].text == greedy.translation:
         frame.caption(
-            _(
-                "All samples equal the greedy translation: the model is so confident that at these settings almost "
-                "nothing else can be sampled. A higher temperature or top-p allows other tokens."
-            )
+            "All samples equal the greedy translation: the model is so confident that at these settings almost "
+            "nothing else can be sampled. A higher temperature or top-p allows other tokens."
         )
     if reason := why_derailing(greedy.steps, len(vocabulary)):
         st.caption(" ".join(filter(None, (reason, label_smoothing_note()))))

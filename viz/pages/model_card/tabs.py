@@ -103,10 +103,8 @@ def _training_data(selection: Selection) -> None:
         _missing("training.json", _("what it was trained on"))
         return
     frame.caption(
-        _(
-            "Pairs of an English sentence and its German translation. The weight is the average number of times that "
-            "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
-        )
+        "Pairs of an English sentence and its German translation. The weight is the average number of times that "
+        "each pair of a set occurs in one pass over the data; the licence is the one stated at the set's source."
     )
     st.html(table(*facts.training_data(training), label=_("Training data")))
     if training.note:
@@ -136,7 +134,7 @@ def _curves(selection: Selection) -> None:
     limit = _("the first pairs") if training is None else _("the first {count:,} pairs", count=training.dev_limit)
     figure = training_curves(log)
     if figure is None:
-        frame.note(_("The log of this training is empty."))
+        frame.note("The log of this training is empty.")
         return
     frame.chart(
         figure,
@@ -145,14 +143,12 @@ def _curves(selection: Selection) -> None:
         _("Loss, learning rate and BLEU of each dev set over the training steps"),
     )
     frame.caption(
-        _(
-            "The training steps run from left to right. The loss is what training minimises, averaged since the "
-            "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
-            "where it rises again, another stage of training begins, often with other data, so losses of two stages "
-            "are not comparable. BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured "
-            "it, so it agrees only roughly with the tab Scores, which uses whole sets.",
-            limit=limit,
-        )
+        "The training steps run from left to right. The loss is what training minimises, averaged since the "
+        "previous point; with label smoothing it stays above zero. The learning rate is the size of each step; "
+        "where it rises again, another stage of training begins, often with other data, so losses of two stages "
+        "are not comparable. BLEU (0 to 100) is measured on {limit} of each dev set, in the stages that measured "
+        "it, so it agrees only roughly with the tab Scores, which uses whole sets.",
+        limit=limit,
     )
 
 
@@ -163,11 +159,9 @@ def scores(selection: Selection) -> None:
         _missing("metrics.json", _("how well it does"))
     else:
         frame.caption(
-            _(
-                "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
-                "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
-                "probable token at each step, beam search keeps several hypotheses."
-            )
+            "BLEU counts the sequences of one to four words that a translation shares with the reference, chrF "
+            "those of characters; both range from 0 to 100, higher is better. Greedy decoding takes the most "
+            "probable token at each step, beam search keeps several hypotheses."
         )
         if metrics.scores:
             st.html(table(*facts.scores(metrics), label=_("Scores of each set")))
@@ -177,7 +171,7 @@ def scores(selection: Selection) -> None:
             st.caption(controls.plain(f"sacrebleu {', '.join(signatures)}"))
         if metrics.measurements:
             st.subheader(_("Other measurements"), anchor=False)
-            frame.caption(_("Shares are between 0 and 1. For an error rate, lower is better."))
+            frame.caption("Shares are between 0 and 1. For an error rate, lower is better.")
         for number, measurement in enumerate(metrics.measurements):
             with st.expander(plain(facts.headline(measurement)), key=f"card-values-{number}"):
                 _measurement(measurement)
@@ -196,12 +190,10 @@ def _published() -> None:
     published = [(p.system, p.trained_on, p.test_set, facts.number(p.bleu), p.kind, p.source) for p in PUBLISHED]
     st.html(table(columns, published, label=_("Published English-to-German results")))
     frame.caption(
-        _(
-            "Scores can be compared only on the same test set and with the same BLEU, so none of these can be "
-            "compared with this checkpoint's own. They are on other test sets; tokenised BLEU splits the reference "
-            "into other words than sacreBLEU; and all but the first, which was trained only on captions, had far "
-            "more data and parameters."
-        )
+        "Scores can be compared only on the same test set and with the same BLEU, so none of these can be "
+        "compared with this checkpoint's own. They are on other test sets; tokenised BLEU splits the reference "
+        "into other words than sacreBLEU; and all but the first, which was trained only on captions, had far "
+        "more data and parameters."
     )
 
 
@@ -237,12 +229,10 @@ def _translations(selection: Selection) -> None:
     columns = [Column(_("English"), language="en"), Column(_("German, by this model"), language="de")]
     st.html(table(columns, rows, label=_("English sentences and their translations")))
     frame.caption(
-        _(
-            "Twenty of {num_bank} English sentences with this model's unedited translations, good and bad. They were "
-            "drawn at random with seed {seed}. The sentences were written for this page, before any was translated.",
-            num_bank=len(BANK),
-            seed=seed,
-        )
+        "Twenty of {num_bank} English sentences with this model's unedited translations, good and bad. They were "
+        "drawn at random with seed {seed}. The sentences were written for this page, before any was translated.",
+        num_bank=len(BANK),
+        seed=seed,
     )
 
 
@@ -258,7 +248,7 @@ def whole_card(selection: Selection) -> None:
     for paragraph in limits:
         st.text(paragraph)
     if limits:
-        frame.caption(_("This is part of the card; the whole card is below."))
+        frame.caption("This is part of the card; the whole card is below.")
     # The card's Markdown stays unread: a picture or a link in it would lead outside, and it may be anyone's.
     with st.expander(_("The whole card, unedited"), key="card-whole", expanded=not limits):
         st.code(text, language=None, wrap_lines=True)
@@ -266,12 +256,10 @@ def whole_card(selection: Selection) -> None:
 
 def _missing(name: str, what: str) -> None:
     frame.note(
-        _(
-            "The folder of this checkpoint contains no `{name}`, so it is unknown {what}. The rest of this page does "
-            "not need it.",
-            name=name,
-            what=what,
-        )
+        "The folder of this checkpoint contains no `{name}`, so it is unknown {what}. The rest of this page does "
+        "not need it.",
+        name=name,
+        what=what,
     )
 
 
@@ -307,11 +295,9 @@ def _architecture(selection: Selection) -> None:
                 _("Parameters by part, one stacked bar per model: in millions, and as shares of the model"),
             )
     frame.caption(
-        _(
-            "Each bar is a model, each colour a part of it. Above: the parameters of each part; below: the same as "
-            "shares, so that a small model is legible too. *base* and *big* are the two models of *Attention Is All "
-            "You Need*, with its vocabulary of about 37,000 tokens. Point at a segment to see its exact number."
-        )
+        "Each bar is a model, each colour a part of it. Above: the parameters of each part; below: the same as "
+        "shares, so that a small model is legible too. *base* and *big* are the two models of *Attention Is All "
+        "You Need*, with its vocabulary of about 37,000 tokens. Point at a segment to see its exact number."
     )
 
 
@@ -329,7 +315,7 @@ def _show_other(selection: Selection) -> None:
             columns = [Column(_("Part")), Column(_("Parameters"), is_number=True), Column(_("Share"), is_number=True)]
             st.html(table(columns, rows, label=_("Parameters by part")))
             frame.caption(
-                _("Parameters used in two places, such as an embedding that is also the output, are counted once.")
+                "Parameters used in two places, such as an embedding that is also the output, are counted once."
             )
     if described.settings:
         with st.expander(

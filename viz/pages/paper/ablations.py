@@ -56,10 +56,8 @@ def _show_side_by_side(trace: "Trace") -> None:
     names = ablations.presets()
     if not names:
         frame.note(
-            _(
-                "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
-                "checkpoints/experiments` copies the trained ones there."
-            )
+            "There are no small models in checkpoints/experiments. `python -m model ablations --data DIR --out "
+            "checkpoints/experiments` copies the trained ones there."
         )
         return
     above = st.container(horizontal=True, vertical_alignment="bottom")
@@ -80,7 +78,7 @@ def _show_side_by_side(trace: "Trace") -> None:
         )
         return
     if trace.text != text:
-        frame.caption(_("The sentence: {text}", text=plain(text)))
+        frame.caption("The sentence: {text}", text=plain(text))
     presets = tuple(one.output.preset for one in found.shown)
     state.propose(ablations=presets)
     with above:
@@ -111,12 +109,10 @@ def _widgets(names: Sequence[str], shown: Sequence[str]) -> tuple[str, int | Non
     st.multiselect(
         _("Models, up to {most}", most=ablations.MOST),
         names,
-        key=state.bind("ablations", tuple(shown)),
         format_func=wording.label,
         max_selections=ablations.MOST,
-        on_change=state.take,
-        args=("ablations",),
         width="stretch",
+        **state.bound("ablations", tuple(shown)),
     )
     # In one piece, so that on a narrow page they stand below the models and leave them their room.
     with st.container(horizontal=True, width=400):
@@ -156,21 +152,17 @@ def _column(one: Measured, found: Comparison, site: str, layer: int | None, head
         if opened is None:
             layers, heads = trace.shapes[site]
             frame.note(
-                _(
-                    "There is no such head here: this model has {layers} of {heads} in this attention.",
-                    layers=plural("{count} layer", "{count} layers", layers),
-                    heads=plural("{count} head", "{count} heads", heads),
-                )
+                "There is no such head here: this model has {layers} of {heads} in this attention.",
+                layers=plural("{count} layer", "{count} layers", layers),
+                heads=plural("{count} head", "{count} heads", heads),
             )
         else:
             _map(opened, preset, site)
             frame.caption(
-                _(
-                    "{hard_rows} of {num_rows} rows give one key a weight of {hard} or more.",
-                    hard_rows=opened.hard_rows,
-                    num_rows=len(opened.rows),
-                    hard=ablations.HARD,
-                )
+                "{hard_rows} of {num_rows} rows give one key a weight of {hard} or more.",
+                hard_rows=opened.hard_rows,
+                num_rows=len(opened.rows),
+                hard=ablations.HARD,
             )
     _ways(preset, site, opened)
 
@@ -268,10 +260,8 @@ def _show_worth() -> None:
     results = ablations.results()
     if results is None:
         frame.note(
-            _(
-                "There are no results in checkpoints/experiments/ablations.json. The command below measures all "
-                "trained models and writes the results there."
-            )
+            "There are no results in checkpoints/experiments/ablations.json. The command below measures all "
+            "trained models and writes the results there."
         )
     else:
         _table(results)
@@ -279,10 +269,8 @@ def _show_worth() -> None:
     with st.expander(label, expanded=results is None, key="ablations-command"):
         st.code(COMMAND, language="sh")
         frame.caption(
-            _(
-                "DIR is a folder with train/ and dev/, as described in checkpoints/experiments/README.md, which also "
-                "describes how each model is trained: `python -m model train --preset NAME --seed S --data DIR`."
-            )
+            "DIR is a folder with train/ and dev/, as described in checkpoints/experiments/README.md, which also "
+            "describes how each model is trained: `python -m model train --preset NAME --seed S --data DIR`."
         )
 
 

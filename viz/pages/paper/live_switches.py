@@ -48,26 +48,22 @@ def show(trace: "Trace") -> None:
     task = ablations.score_task(translator, tuple(one.off for one in found.without if not one.lacking))
     scores = long_work.known(task)
     _translations(found, scores or ())
-    st.caption(
-        _(
-            "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
-            "the same as training without it**: everything that remains was trained together with it, so these "
-            "losses do not measure what the part is worth. The paper's numbers (BLEU on newstest2013) are for models "
-            "trained without the part.",
-            where=_where(layer),
-        )
+    frame.small_print(
+        "Differences from the full model are **marked**. {where} Removing a part from a trained model is **not "
+        "the same as training without it**: everything that remains was trained together with it, so these "
+        "losses do not measure what the part is worth. The paper's numbers (BLEU on newstest2013) are for models "
+        "trained without the part.",
+        where=_where(layer),
     )
     tools.why_divided("parts")
     measured = long_work.outcome(
         task, _("BLEU over {sentences} sentences", sentences=ablations.SENTENCES), key="parts-off"
     )
     if measured is None:
-        st.caption(
-            _(
-                "The {sentences} sentences are those of the atlas; they ship without reference translations. So BLEU "
-                "is computed against the full model's own translations: 100 means that nothing changed.",
-                sentences=ablations.SENTENCES,
-            )
+        frame.small_print(
+            "The {sentences} sentences are those of the atlas; they ship without reference translations. So BLEU "
+            "is computed against the full model's own translations: 100 means that nothing changed.",
+            sentences=ablations.SENTENCES,
         )
     elif scores is None:
         # The table above was drawn before the scores were there.
@@ -143,15 +139,13 @@ def _scores(measured: "tuple[PartScore, ...]") -> None:
         _("BLEU against the full model's own translations without each part"),
     )
     same = max(measured, key=lambda score: score.unchanged)
-    st.caption(
-        _(
-            "{sentences} sentences of the atlas, with greedy decoding by the full model and without each part; the "
-            "full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
-            "where {unchanged:.0%} of the translations stay the same word for word.",
-            sentences=ablations.SENTENCES,
-            name=_name(same.off),
-            unchanged=same.unchanged,
-        )
+    frame.small_print(
+        "{sentences} sentences of the atlas, with greedy decoding by the full model and without each part; the "
+        "full model's translations serve as references, because no human ones ship. Smallest change: “{name}”, "
+        "where {unchanged:.0%} of the translations stay the same word for word.",
+        sentences=ablations.SENTENCES,
+        name=_name(same.off),
+        unchanged=same.unchanged,
     )
     number_controls.table_button(_("These scores (CSV)"), partial(_csv, measured), file_name("parts", "bleu"))
 

@@ -65,13 +65,11 @@ def show(trace: "Trace") -> None:
     """The masks of the sentence alone, then those of a batch that it shares with others."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
-            _(
-                "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
-                "text, the encoder and the cross-attention see every key, and each decoder row sees the keys up to "
-                "its own position.",
-                short=long_texts.SHORT,
-                most=max(len(trace.source_tokens), len(trace.target_tokens)),
-            )
+            "Masks are drawn cell by cell, up to {short} tokens per side; this text has {most:,}. For a single "
+            "text, the encoder and the cross-attention see every key, and each decoder row sees the keys up to "
+            "its own position.",
+            short=long_texts.SHORT,
+            most=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
         return
     # Without padding the decoder's mask has one part, so that all three are in one row.
@@ -83,12 +81,10 @@ def show(trace: "Trace") -> None:
         ):
             _whole(SiteMask.alone(trace, site), site, key)
     _legend()
-    st.caption(
-        _(
-            "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
-            "is the triangle. A single sentence needs no padding, so only causality remains; the encoder and the "
-            "cross-attention see everything. Every head of every layer uses these same masks."
-        )
+    frame.small_print(
+        "Rows are queries, columns are keys. The decoder must not see what it has not written yet (§3.2.3): that "
+        "is the triangle. A single sentence needs no padding, so only causality remains; the encoder and the "
+        "cross-attention see everything. Every head of every layer uses these same masks."
     )
     st.subheader(_("In a batch"), anchor=False)
     with frame.errors_shown():
@@ -125,11 +121,9 @@ def _show_batch(trace: "Trace") -> None:
     labels = [f"{number} · {_shortened(text)}" for number, text in enumerate(texts, start=1)]
     row = controls.token("batch_member", _("Masks of sentence"), labels, default=min(1, len(labels) - 1))
     _draw(SiteMask.in_batch(masks, row))
-    st.caption(
-        _(
-            "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
-            "are computed like all others, but their output is not used."
-        )
+    frame.small_print(
+        "`<pad>` is masked as a key for every query, so it never receives any weight. Rows of `<pad>` as a query "
+        "are computed like all others, but their output is not used."
     )
 
 
@@ -158,13 +152,11 @@ def _show_padding(masks: "BatchMasks") -> None:
                     _("{name} of the batch: one row per sentence, tokens and then padding", name=name),
                 )
     padding = np.concatenate([~real.ravel() for _, real, _ in sides])
-    st.caption(
-        _(
-            "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of "
-            "all cells are padding, that is wasted computation. The more similar the lengths, the less padding, so "
-            "training batches sentences of about the same length together (§5.1).",
-            share=padding.mean(),
-        )
+    frame.small_print(
+        "All sentences of a batch are padded with `<pad>` to the length of the longest. Here **{share:.0%}** of "
+        "all cells are padding, that is wasted computation. The more similar the lengths, the less padding, so "
+        "training batches sentences of about the same length together (§5.1).",
+        share=padding.mean(),
     )
 
 
@@ -212,11 +204,9 @@ def show_other(trace: "Trace") -> None:
     for site in trace.sites:
         st.markdown(f"**{sites.label(site)}**")
         _site(trace, site)
-    st.caption(
-        _(
-            "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
-            "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
-        )
+    frame.small_print(
+        "Rows are queries, columns are keys. A single text needs no padding, so keys are masked only because of "
+        "their positions: a decoder must not see what comes later, and a window hides distant keys from a row."
     )
     frame.lacking(models.abilities(state.current().model), "batch masks")
 
@@ -225,16 +215,14 @@ def _site(trace: "Trace", site: str) -> None:
     queries, keys = trace.axis_tokens(site)
     if long_texts.is_long(trace, site) or max(len(queries), len(keys)) > MAX_TOKENS:
         layers = len(trace.inputs[site])
-        st.caption(
-            _(
-                "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
-                "rule, in the first of {layers} layers: {rule}.",
-                num_queries=len(queries),
-                num_keys=len(keys),
-                max_tokens=MAX_TOKENS,
-                layers=layers,
-                rule=data.rule_of(trace, site, 0),
-            )
+        frame.small_print(
+            "{num_queries:,} × {num_keys:,} tokens are too many for legible cells (at most {max_tokens}); the "
+            "rule, in the first of {layers} layers: {rule}.",
+            num_queries=len(queries),
+            num_keys=len(keys),
+            max_tokens=MAX_TOKENS,
+            layers=layers,
+            rule=data.rule_of(trace, site, 0),
         )
         return
     with st.grid(2, min_column_width=330, gap="medium"):

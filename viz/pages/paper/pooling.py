@@ -61,14 +61,12 @@ def show(trace: object) -> None:
             even_error=errors[-1],
         )
     )
-    st.caption(
-        _(
-            "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
-            "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
-            "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "
-            "product scaled by 1/σ² plus a bias for each key, so σ² corresponds to √d_k. Each point is predicted "
-            "from all others. A Transformer learns queries and keys, and thereby how sharp each head is."
-        )
+    frame.small_print(
+        "**The paper** (§3.2) describes attention in the same way: a query and key–value pairs are mapped to “a "
+        "weighted sum of the values”; it does not measure this. Nadaraya and Watson pooled in this way in 1964, "
+        "with a fixed kernel. **Here** the equation of the model computes the picture: the kernel is a dot "
+        "product scaled by 1/σ² plus a bias for each key, so σ² corresponds to √d_k. Each point is predicted "
+        "from all others. A Transformer learns queries and keys, and thereby how sharp each head is."
     )
     number_controls.table_button(_("These weights (CSV)"), partial(_csv, found), f"{name}-weights")
 

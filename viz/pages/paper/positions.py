@@ -112,12 +112,10 @@ def show(trace: "Trace") -> None:
         "encoding",
         _("Positional encoding, one row per position, one column per dimension"),
     )
-    st.caption(
-        _(
-            "Each row is added to the embedding of the token at that position. {arrangement} Above the green line is "
-            "this sentence; below it the formula continues.",
-            arrangement=ARRANGEMENT[layout],
-        )
+    frame.small_print(
+        "Each row is added to the embedding of the token at that position. {arrangement} Above the green line is "
+        "this sentence; below it the formula continues.",
+        arrangement=ARRANGEMENT[layout],
     )
     formulas.in_a_row(*_formulas(d_model, base, layout))
     if is_own:
@@ -192,11 +190,8 @@ def _show_curves(shown: data.Shown) -> None:
                     position=position,
                 ),
             )
-            st.caption(
-                _(
-                    "Every position has its own pattern: both curves oscillate on the left and flatten towards the "
-                    "right."
-                )
+            frame.small_print(
+                "Every position has its own pattern: both curves oscillate on the left and flatten towards the right."
             )
         with st.container(gap="xsmall"):
             st.markdown(
@@ -327,11 +322,9 @@ def _show_likeness(
                 file_name("positions likeness-positions"),
                 _("Dot product of two positional encodings by their distance: all pairs are on one curve"),
             )
-            st.caption(
-                _(
-                    "PE(p) · PE(p + k) depends only on k: every pair of this sentence is on the curve, at any "
-                    "position. Close positions are similar, distant ones less so."
-                )
+            frame.small_print(
+                "PE(p) · PE(p + k) depends only on k: every pair of this sentence is on the curve, at any "
+                "position. Close positions are similar, distant ones less so."
             )
         with st.container(gap="xsmall"):
             st.markdown(_("**Embedding + position**, which the first layer reads"))
@@ -375,7 +368,7 @@ def show_other(trace: "Trace") -> None:
         _draw(scheme_of_site, trace)
         st.caption(_(_HOW_TO_READ[scheme_of_site.what]))
     if not schemes and scheme not in ("none", "unknown"):
-        frame.note(_("This model does not expose these numbers, so there is no picture of them."))
+        frame.note("This model does not expose these numbers, so there is no picture of them.")
 
 
 def _draw(scheme: "PositionScheme", trace: "Trace") -> None:

@@ -163,15 +163,13 @@ def _show_heads(trace: "Trace") -> None:
     st.subheader(_("In the trained heads of this model"), anchor=False)
     if not trace.knows_inputs:
         frame.note(
-            _(
-                "The queries and keys of this model are not available, only its weights, so its scores cannot be "
-                "scaled differently."
-            )
+            "The queries and keys of this model are not available, only its weights, so its scores cannot be "
+            "scaled differently."
         )
         return
     heads = claims.heads(trace)
     if not heads:
-        frame.note(_("Every row of this text has only one key: its weight is 1, with or without the division by √d_k."))
+        frame.note("Every row of this text has only one key: its weight is 1, with or without the division by √d_k.")
         return
     swatches = html.swatches([(figures.SCORE_COLOURS[name], _named(name, heads)) for name in ("scaled", "dot")])
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -196,11 +194,9 @@ def _show_heads(trace: "Trace") -> None:
             _("The weights of {which}, scaled and unscaled", which=which),
         )
     frame.caption(
-        _(
-            "{cloud_caption} On the right, {which}, by default the one that changes most.",
-            cloud_caption=_cloud_caption(trace, heads),
-            which=which,
-        )
+        "{cloud_caption} On the right, {which}, by default the one that changes most.",
+        cloud_caption=_cloud_caption(trace, heads),
+        which=which,
     )
 
 
@@ -239,12 +235,10 @@ def _show_costs(width: int) -> None:
             "score_size", _(N), claims.SIZES, help_text=_("Measured from 64 on, doubling each time.")
         )
     frame.caption(
-        _(
-            "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
-            "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
-            "product; it gives no numbers. **Here** each function computes the scores of n queries and n keys, with "
-            "d_k as chosen at the top. Scaling is omitted: its cost is too small to measure."
-        )
+        "**The paper** (§3.2.1) calls dot-product and additive attention “similar in theoretical complexity”, "
+        "but the dot product “much faster and more space-efficient in practice”, because it is one matrix "
+        "product; it gives no numbers. **Here** each function computes the scores of n queries and n keys, with "
+        "d_k as chosen at the top. Scaling is omitted: its cost is too small to measure."
     )
     task = claims.cost_task(size, width)
     measured = long_work.outcome(
@@ -284,15 +278,13 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     st.html(html.table(_COLUMNS, rows, label=_("What the scores cost at the largest n")))
     dashed = _(" Dashed lines are the GPU.") if len(devices) > 1 else ""
     frame.caption(
-        _(
-            "The table is for n = {size:,}. Both axes of the picture are logarithmic: a line that rises fourfold "
-            "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
-            "The additive function is computed for some rows at a time; otherwise its n · n · d_k values of tanh "
-            "would need {memory} at once.",
-            size=last[0].size,
-            dashed=dashed,
-            memory=memory(4 * last[0].size ** 2 * width),
-        )
+        "The table is for n = {size:,}. Both axes of the picture are logarithmic: a line that rises fourfold "
+        "where n doubles is n². Time is the minimum of several runs, memory the maximum held at once.{dashed} "
+        "The additive function is computed for some rows at a time; otherwise its n · n · d_k values of tanh "
+        "would need {memory} at once.",
+        size=last[0].size,
+        dashed=dashed,
+        memory=memory(4 * last[0].size ** 2 * width),
     )
     say_unsteady(claims.unsteadiness(measured))
     number_controls.table_button(

@@ -80,15 +80,13 @@ def show(trace: object) -> None:
             figure = figures.influence_maps(influences[kind], name)
             frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
     st.html(html.swatches(_LEGEND))
-    st.caption(
-        _(
-            "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly for "
-            "random layers over 32 positions, on a logarithmic scale relative to the largest value of each map. "
-            "**Self-attention** connects all positions in one layer. In a **recurrent** layer distant inputs have "
-            "faded, and later positions have no influence; more layers do not change this. A **convolution** and "
-            "**restricted** attention widen by the same few positions with each layer, a **dilated** convolution "
-            "(dilation 1, k, k² …) by a factor of k."
-        )
+    frame.small_print(
+        "How strongly output i (row) changes with input j (column): ‖∂ output / ∂ input‖, computed exactly for "
+        "random layers over 32 positions, on a logarithmic scale relative to the largest value of each map. "
+        "**Self-attention** connects all positions in one layer. In a **recurrent** layer distant inputs have "
+        "faded, and later positions have no influence; more layers do not change this. A **convolution** and "
+        "**restricted** attention widen by the same few positions with each layer, a **dilated** convolution "
+        "(dilation 1, k, k² …) by a factor of k."
     )
     _table(kernel, window)
     _show_times(kernel, window)
@@ -115,15 +113,13 @@ def _table(kernel: int, window: int) -> None:
             in_turn=in_turn,
         )
     )
-    st.caption(
-        _(
-            "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
-            "counts the dominant terms: for self-attention 2 n² d, here plus the 4 n d² of its projections. A GRU "
-            "has 6 n d². So by count the two are equal at **n = d**, as §4 says: “self-attention layers are faster "
-            "than recurrent layers when the sequence length n is smaller than the representation dimensionality d”.",
-            length=length,
-            width=width,
-        )
+    frame.small_print(
+        "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
+        "counts the dominant terms: for self-attention 2 n² d, here plus the 4 n d² of its projections. A GRU "
+        "has 6 n d². So by count the two are equal at **n = d**, as §4 says: “self-attention layers are faster "
+        "than recurrent layers when the sequence length n is smaller than the representation dimensionality d”.",
+        length=length,
+        width=width,
     )
 
 
@@ -146,11 +142,9 @@ def _show_times(kernel: int, window: int) -> None:
         task, _("Measure up to n = {length:,}, d = {width:,}", length=length, width=width), key="layer-times"
     )
     if times is None:
-        st.caption(
-            _(
-                "One layer of each kind runs forward: for n up to the chosen value, and for several d. Then an "
-                "exponent is fitted to each line and compared with the paper's O(·)."
-            )
+        frame.small_print(
+            "One layer of each kind runs forward: for n up to the chosen value, and for several d. Then an "
+            "exponent is fitted to each line and compared with the paper's O(·)."
         )
         return
     devices = tuple(dict.fromkeys(one.device for one in times.over_length))

@@ -108,7 +108,7 @@ def _show_pictures(
         with st.container():
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
-                st.caption(_("A rollout combines the heads of a layer: one tile per layer, up to that layer."))
+                frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
             elif words := grid.signs_said(site):
                 st.caption(words)
             linked_heads.show(trace, site)

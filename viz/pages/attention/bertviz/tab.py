@@ -121,11 +121,9 @@ def show(trace: "Trace") -> None:
     """bertviz's head view or model view of one attention."""
     if missing := missing_packages():
         frame.note(
-            _(
-                "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and restart "
-                "it. All heads, and the lines of an opened head, show the same weights without it.",
-                missing=messages.with_and(missing),
-            )
+            "This tab needs {missing}: run `pip install -r requirements.txt` where Headlight runs, and restart "
+            "it. All heads, and the lines of an opened head, show the same weights without it.",
+            missing=messages.with_and(missing),
         )
         return
     with st.container(horizontal=True):

@@ -53,11 +53,9 @@ def _settings(trace: "Trace", site: str) -> None:
     with more:
         name = controls.measure(measures.offered(models.abilities(state.current().model)))
     if name != "weights" and long_texts.is_long(trace, site):
-        st.caption(
-            _(
-                "{label} are shown only for the open head; for such a long text, the tiles show weights.",
-                label=shown(MEASURES[name].label),
-            )
+        frame.small_print(
+            "{label} are shown only for the open head; for such a long text, the tiles show weights.",
+            label=shown(MEASURES[name].label),
         )
     with more, st.container(horizontal=True):
         controls.layer(trace.layers_of(site))
@@ -139,12 +137,10 @@ def _draw_long(
     tokens = max(map(len, trace.axis_tokens(site)))
     if not measure.is_per_head and tokens > long_texts.MAX_ROLLOUT:
         frame.note(
-            _(
-                "A rollout multiplies whole matrices layer by layer; it is available up to {max_rollout:,} tokens, "
-                "and this text has {tokens:,}. Weights and norms have no such limit.",
-                max_rollout=long_texts.MAX_ROLLOUT,
-                tokens=tokens,
-            )
+            "A rollout multiplies whole matrices layer by layer; it is available up to {max_rollout:,} tokens, "
+            "and this text has {tokens:,}. Weights and norms have no such limit.",
+            max_rollout=long_texts.MAX_ROLLOUT,
+            tokens=tokens,
         )
         return False
     reader, view = models.reader(selection.model), MatrixView.of(selection.common)
@@ -401,12 +397,10 @@ def show_picture(trace: "Trace", site: str) -> None:
         on_query=lambda chosen: state.change(token=chosen),
         key="picture-head",
     )
-    st.caption(
-        _(
-            "What the framed patch attends to: the lighter a patch, the more weight. Click another patch, or move "
-            "with the arrow keys and press Enter, to choose it as query. Below is the same head as a matrix: each "
-            "row is a patch (row·column)."
-        )
+    frame.small_print(
+        "What the framed patch attends to: the lighter a patch, the more weight. Click another patch, or move "
+        "with the arrow keys and press Enter, to choose it as query. Below is the same head as a matrix: each "
+        "row is a patch (row·column)."
     )
 
 

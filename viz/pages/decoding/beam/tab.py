@@ -258,12 +258,10 @@ def _chosen(trace: "Trace", tree: "BeamTree") -> int:
     asked = decoding.beam_node
     if asked is not None and asked >= len(tree.nodes):
         frame.note(
-            _(
-                "There is no hypothesis {asked}: this tree has {count}, counted from 0. The one that came closest to "
-                "the winner is shown.",
-                asked=asked,
-                count=len(tree.nodes),
-            )
+            "There is no hypothesis {asked}: this tree has {count}, counted from 0. The one that came closest to "
+            "the winner is shown.",
+            asked=asked,
+            count=len(tree.nodes),
         )
     return state.position("beam_node", len(tree.nodes), closest)
 
@@ -366,17 +364,15 @@ def _attention(text: str, tree: "BeamTree", index: int) -> None:
     selection = selection.for_model(trace.shapes)
     state.put(selection)
     if CROSS not in trace.sites:
-        frame.caption(_("This model has no cross-attention; the film of a branch shows what its rows attend to."))
+        frame.caption("This model has no cross-attention; the film of a branch shows what its rows attend to.")
         return
     with st.container(horizontal=True):
         layer = controls.layer(trace.layers_of(CROSS))
         head = controls.head(trace.heads_of(CROSS))
     frame.caption(
-        _(
-            "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
-            "· the row of the batch that computed it, which shows where the beam changed places), one column for "
-            "each source token; the lighter, the more weight."
-        )
+        "Cross-attention along its own ancestors: one row for each token it wrote (what it read → what it wrote "
+        "· the row of the batch that computed it, which shows where the beam changed places), one column for "
+        "each source token; the lighter, the more weight."
     )
     weights = trace.weights(CROSS, layer, [head])[0].numpy()
     frame.chart(

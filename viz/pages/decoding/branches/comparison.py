@@ -52,11 +52,9 @@ def show(ours: Translation, theirs: Translation) -> None:
             theirs=theirs.name,
         ),
     )
-    st.caption(
-        _(
-            "The probability of each token when it was written, with the edits of its branch. The dashed line marks "
-            "the first token that differs; before it the curves differ only where a head was edited."
-        )
+    frame.small_print(
+        "The probability of each token when it was written, with the edits of its branch. The dashed line marks "
+        "the first token that differs; before it the curves differ only where a head was edited."
     )
     _compare_attention(ours, theirs)
 
@@ -73,7 +71,7 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
     mine, other_weights = (each.trace.weights(site, layer, [head])[0].numpy() for each in (ours, theirs))
     difference = common_difference(mine, other_weights, rows, columns)
     if not difference.size:
-        frame.note(_("They have no token in common."))
+        frame.note("They have no token in common.")
         return
     largest = float(abs(difference).max())
     if largest == 0:

@@ -66,13 +66,11 @@ def _tree(made: Sequence[Choice], traces: Sequence["Trace | None"], source_token
         text_language=models.target_language(selection.model),
     )
     branch_tree(tree, on_act=_act, key="branch-tree")
-    st.caption(
-        _(
-            "Each line on the left is a translation over its steps; it starts from another one where it was changed. "
-            "The ring is the chosen step. Click a line to show its translation. Words that differ from the "
-            "translation it starts from are underlined; log p is the sum over its tokens, in nats. Every branch is "
-            "kept in the URL."
-        )
+    frame.small_print(
+        "Each line on the left is a translation over its steps; it starts from another one where it was changed. "
+        "The ring is the chosen step. Click a line to show its translation. Words that differ from the "
+        "translation it starts from are underlined; log p is the sum over its tokens, in nats. Every branch is "
+        "kept in the URL."
     )
 
 

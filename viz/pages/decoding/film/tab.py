@@ -34,20 +34,16 @@ def show(trace: "Trace") -> None:
     """The film. Another token that a person chooses in it, or has drawn, makes a branch: its film comes first."""
     if any(long_texts.is_long(trace, site) for site in trace.sites):
         frame.note(
-            _(
-                "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
-                "{length:,}. The Attention page shows them all.",
-                short=long_texts.SHORT,
-                length=max(len(trace.source_tokens), len(trace.target_tokens)),
-            )
+            "The film contains the rows of all heads in every step, up to {short} tokens per side; this text has "
+            "{length:,}. The Attention page shows them all.",
+            short=long_texts.SHORT,
+            length=max(len(trace.source_tokens), len(trace.target_tokens)),
         )
         return
     if CROSS not in trace.sites:
-        st.caption(
-            _(
-                "This model has one attention and no separate source. In each row the part on the text comes first, "
-                "then the part on the output so far; together they sum to 1."
-            )
+        frame.small_print(
+            "This model has one attention and no separate source. In each row the part on the text comes first, "
+            "then the part on the output so far; together they sum to 1."
         )
     state.propose(**NO_FILTER._asdict())
     selection = state.current().for_model(trace.shapes)

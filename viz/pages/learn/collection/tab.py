@@ -36,10 +36,8 @@ def show(head: "DeltaGenerator") -> None:
     )
     if not kept:
         frame.note(
-            _(
-                "Nothing is pinned yet. The pin at the top of every page keeps the view that is open: a head, all "
-                "heads, a step of the film, a comparison. The pinned views appear here side by side."
-            )
+            "Nothing is pinned yet. The pin at the top of every page keeps the view that is open: a head, all "
+            "heads, a step of the film, a comparison. The pinned views appear here side by side."
         )
         return
     export = st.container()

@@ -116,7 +116,7 @@ def _way(lesson: Lesson, number: int) -> None:
         )  # fmt: skip
         controls.segmented("lesson_step", _("Step"), {step: str(step) for step in range(1, len(lesson.steps) + 1)})
     if is_open and is_asked:
-        st.caption(_("The question has no answer yet: answer it, or press again to skip it."))
+        frame.small_print("The question has no answer yet: answer it, or press again to skip it.")
 
 
 def _contents() -> None:
@@ -196,7 +196,7 @@ def _step(shipped: Shipped, lesson: Lesson, number: int) -> None:
         _full_page(view.full)
     with shown:
         if not is_open:
-            frame.note(_("Predict first: the picture appears after your answer."))
+            frame.note("Predict first: the picture appears after your answer.")
             return
         _seen().setdefault((lesson.name, number), False)
         key, name = f"lesson-{lesson.name}-{number}", f"{lesson.name} {number}"
@@ -380,14 +380,14 @@ def _ask_class(question: str, options: Sequence[str], *, has_answered: bool) -> 
             ),
         )  # fmt: skip
     elif not CLASSES.is_open(code):
-        st.caption(_("The count of this class has ended: answers are no longer counted."))
+        frame.small_print("The count of this class has ended: answers are no longer counted.")
     elif CLASSES.is_host(code, viewers.browser()):
         st.fragment(_bars, run_every=INTERVAL)(code, question, options)
         st.button(_("End the count"), key="class-end", icon=":material/stop:", type="tertiary", on_click=_end)
     elif has_answered:
         _bars(code, question, options)
     else:
-        st.caption(_("Your answer is counted without your name."))
+        frame.small_print("Your answer is counted without your name.")
 
 
 def _begin() -> None:

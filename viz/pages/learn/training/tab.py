@@ -127,9 +127,7 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     proposed = _proposed(translator, trace)
     controls_row.text_input(
         _("Reference translation, which the decoder reads"),
-        key=state.bind("forced_reference", state.current().learn.forced_reference or proposed.text),
-        on_change=state.take,
-        args=("forced_reference",),
+        **state.bound("forced_reference", state.current().learn.forced_reference or proposed.text),
     )
     runs = data.two_runs(translator, trace, asked_reference(translator, trace))
     last = max(len(runs.forced), len(runs.free)) - 1
@@ -144,13 +142,11 @@ def _show_forcing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
         state.change(forced_step=moved.step)
     st.markdown(_forcing_in_words(runs))
     frame.caption(
-        _(
-            "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
-            "In training the decoder reads the reference, whatever it would have written: all positions can be "
-            "computed at once, and a mistake affects no later position. On its own it reads its own output. "
-            "**Framed** in the upper film: predictions that differ from the reference; in the lower film: tokens "
-            "read that are not in the reference."
-        )
+        "The positions run from left to right, one per step; the arrow keys move both films, Space plays them. "
+        "In training the decoder reads the reference, whatever it would have written: all positions can be "
+        "computed at once, and a mistake affects no later position. On its own it reads its own output. "
+        "**Framed** in the upper film: predictions that differ from the reference; in the lower film: tokens "
+        "read that are not in the reference."
     )
 
 
@@ -213,17 +209,15 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
         )
     )
     frame.caption(
-        _(
-            "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
-            "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",
-            shown=SHOWN,
-            last=LAST,
-        )
+        "The first {shown:,} of the {last:,} steps for which the paper trained its base model (§5.2). Dotted "
+        "line: the end of the warm-up. A wider model gets a lower learning rate, a longer warm-up a lower peak.",
+        shown=SHOWN,
+        last=LAST,
     )
     own = data.trained_schedule(state.current().model)
     name = plain(models.name_of(state.current().model))
     if own is None:
-        frame.note(_("{name} has no training log, so its own schedule is unknown.", name=name))
+        frame.note("{name} has no training log, so its own schedule is unknown.", name=name)
         return
     st.subheader(_("How {name} was trained", name=name), anchor=False)
     frame.chart(
@@ -233,11 +227,9 @@ def _show_schedule(controls_row: "DeltaGenerator") -> None:
         _("The learning rate of the chosen model's training over its steps."),
     )
     frame.caption(
-        _(
-            "The highest learning rate in its log is {rate:.1e}. Where the line starts again, a new stage begins: "
-            "every stage has its own warm-up.",
-            rate=max(own.values),
-        )
+        "The highest learning rate in its log is {rate:.1e}. Where the line starts again, a new stage begins: "
+        "every stage has its own warm-up.",
+        rate=max(own.values),
     )
 
 
@@ -257,11 +249,9 @@ def _show_smoothing(trace: "Trace", controls_row: "DeltaGenerator") -> None:
     )
     st.markdown(_smoothing_in_words(found, hundredths))
     frame.caption(
-        _(
-            "One row per token, the right one first; the right token is the one that the model wrote, as if its "
-            "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "
-            "gives every token of the vocabulary; values of exactly 0 are at the left edge."
-        )
+        "One row per token, the right one first; the right token is the one that the model wrote, as if its "
+        "translation were the reference. The axis is logarithmic, to show the small probability that smoothing "
+        "gives every token of the vocabulary; values of exactly 0 are at the left edge."
     )
 
 

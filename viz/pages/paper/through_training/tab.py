@@ -60,10 +60,8 @@ def show(trace: object) -> None:
             st.error(plain(error.message), icon=":material/error:")
     if opened is None:
         frame.note(
-            _(
-                "There is no training film in the experiments folder or with a model. The command below makes one, "
-                "and the field below opens it."
-            )
+            "There is no training film in the experiments folder or with a model. The command below makes one, "
+            "and the field below opens it."
         )
     else:
         with st.spinner(_("Reading the film …")) if own_film() else nullcontext():
@@ -86,11 +84,9 @@ def _film(opened: data.OpenFilm, row: "DeltaGenerator") -> None:
     weights = opened.film.sentences[sentence].weights[site]
     if is_too_large(weights):
         frame.note(
-            _(
-                "This attention has {size:,} weights per frame, too many to send to a browser. Choose another "
-                "sentence or attention.",
-                size=weights[0].size,
-            )
+            "This attention has {size:,} weights per frame, too many to send to a browser. Choose another "
+            "sentence or attention.",
+            size=weights[0].size,
         )
         return
     found = data.opens_on(opened)
@@ -209,7 +205,7 @@ def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:
 def _arrivals(opened: data.OpenFilm, site: str) -> None:
     found = data.arrived(opened, site)
     if not found:
-        st.caption(_("At the end, no head of this attention has a job by the rule of the other pages."))
+        frame.small_print("At the end, no head of this attention has a job by the rule of the other pages.")
         return
     steps = opened.film.steps
     columns = [html.Column(_("Head")), html.Column(_("Job")), html.Column(_("At the end"), is_number=True)]
@@ -228,12 +224,10 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate.",
         least=ALIGNED,
     )
-    st.caption(
-        _(
-            "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
-            "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
-            aligned=aligned if site == CROSS else "",
-        )
+    frame.small_print(
+        "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
+        "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
+        aligned=aligned if site == CROSS else "",
     )
 
 
@@ -292,11 +286,9 @@ def _show_own_film() -> None:
         if loaded is not None and loaded.film is not None:
             st.caption(plain(_("Showing {name}.", name=loaded.name)))
             st.button(_("Close {name}", name=plain(loaded.name)), icon=":material/close:", on_click=_forget)
-        st.caption(
-            _(
-                "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. A "
-                "run that was stopped continues its film."
-            )
+        frame.small_print(
+            "Any training run makes one with `--film`; it records 30 frames of six sentences for any model. A "
+            "run that was stopped continues its film."
         )
         st.code(COMMAND, language="sh", wrap_lines=True)
 
