@@ -171,12 +171,7 @@ def error_curve(widths: Sequence[float], errors: Sequence[float], width: float) 
 
 
 def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
-    """A point for each seed's difference in BLEU from the full model, the first model on top, and Table 3's.
-
-    Args:
-        rows: of the table; the full model's own has no points.
-        dev_set: on which BLEU was measured.
-    """
+    """A point for each seed's difference in BLEU from the full model, the first model on top, and Table 3's."""
     shown = [row for row in rows if dev_set in row.sets and row.sets[dev_set].differences]
     names = [label(row.preset) for row in shown]
     seeds = [

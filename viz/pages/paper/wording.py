@@ -66,12 +66,7 @@ def reference_name(preset: str) -> str:
 
 
 def findings(measured: Measured, reference: str) -> str:
-    """What is wrong with what a model wrote, as sentences.
-
-    Args:
-        measured: of its output.
-        reference: the model that it is compared with.
-    """
+    """What is wrong with what a model wrote, beside the model `reference`, as sentences."""
     is_reference = measured.output.preset == reference
     sentences = [_("The others are compared with it.")]
     if not is_reference:

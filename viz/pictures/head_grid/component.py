@@ -166,13 +166,7 @@ class Grid:
 
 
 def head_grid(grid: Grid, *, on_open: Callable[[HeadChoice], object], key: str) -> None:
-    """Show all heads as soon as their tiles are in the browser.
-
-    Args:
-        grid: what is shown.
-        on_open: called before the next run, with the head that a person has opened.
-        key: of the component.
-    """
+    """Show all heads as soon as their tiles are in the browser."""
     COMPONENT.show(grid, key=key, head=hear_head(on_open, grid.shape))
 
 

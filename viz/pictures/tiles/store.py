@@ -142,12 +142,7 @@ def wanted_tiles(request: Request, source: Source) -> tuple[Tile, ...] | None:
 def tile_server(source: Source, *, key: str) -> None:
     """Answer what the picture of this matrix asks for, as long as this is on the page.
 
-    Best called in a fragment of its own: a request then reruns nothing else.
-
-    Args:
-        source: what tiles are cut from.
-        key: of the component.
-    """
+    Best called in a fragment of its own: a request then reruns nothing else."""
     asked_key = f"{key}/asked"
 
     def take(request: Request) -> None:

@@ -62,12 +62,7 @@ def send(trace: "Trace", site: str, measure: Measure) -> None:
 def draw(
     trace: "Trace", site: str, measure: Measure, metric: TileMetric | None = None, ranking: Ranking | None = None
 ) -> Mapping[str, str]:
-    """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions.
-
-    Args:
-        trace, site, measure: what is shown.
-        metric, ranking: of the tiles.
-    """
+    """The grid of a site's heads, whose tiles are sent elsewhere; the addresses of the tiles of all attentions."""
     selection = state.current()
     addresses = {other: attention.tiles_key(trace, other, measure) for other in trace.sites}
     layers, heads = trace.shapes[site]

@@ -315,15 +315,7 @@ def open_full_page(full: FullPage) -> None:
 
 
 def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str) -> None:
-    """Draw a picture.
-
-    Args:
-        picture: what is drawn.
-        choice: the model that lessons run on.
-        key: of the widget.
-        name: of saved files.
-        alt: what the picture shows, for those who hear it.
-    """
+    """Draw a picture of the model that lessons run on; `name` is that of saved files, `alt` for those who hear it."""
     match picture:
         case Bars():
             frame.chart(pictures.bars(picture), key, file_name(name), alt)
@@ -360,13 +352,7 @@ INTERVAL: Final = 2.0
 
 
 def _ask_class(question: str, options: Sequence[str], *, has_answered: bool) -> None:
-    """The button that begins or ends the count; the bars, for who began it and for who has answered.
-
-    Args:
-        question: names it.
-        options: what can be answered, as text.
-        has_answered: whether this viewer has.
-    """
+    """The button that begins or ends the count; the bars, for who began it and for who has answered."""
     code = state.current().learn.classroom
     if not code:
         if has_answered:

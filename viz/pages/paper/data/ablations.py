@@ -291,10 +291,7 @@ def open_head(trace: Trace, site: str, layer: int | None, head: int | None) -> O
 def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tuple[int, int] | None:
     """The head whose rows give one key the most on average, the end of a sentence left out; of equal ones the first.
 
-    Args:
-        trace: of a model that has the site.
-        site: the attention.
-        layer, head: the only ones that are looked at; None for all.
+    Of `layer` and `head`, None means all.
     """
     queries, keys = trace.axis_tokens(site)
     ranked = []

@@ -1,5 +1,6 @@
 """Views of one query's weights: over the keys, in two sentences, and how they come about."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ from viz.text.sites import NAMES, head_label
 from viz.text.token_text import display_token, display_tokens, spoken
 
 if TYPE_CHECKING:
+    from model import Trace
     from viz.pages.learn.lessons.data.shipped import Shipped
 
 #: Rows of a table of keys.
@@ -23,17 +25,12 @@ _WEIGHT: Final = said("weight")
 
 def row(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """The weights of one word over all that it can look at."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     weights = trace.weights(site, layer, [number], [at])[0, 0].numpy()
-    keys = trace.axis_tokens(site)[1]
     found: dict[str, float | str] = (
         of_weights(weights, trace, site) | _head(site, layer, number) | {"row": trace.row_names(site)[at], "word": word}
     )
-    picture = Bars(
-        labels=display_tokens(keys), series={_WEIGHT: weights}, number=_WEIGHT, top=1.0, marked=int(weights.argmax())
-    )
+    picture = _over_keys(trace, site, {_WEIGHT: weights}, int(weights.argmax()))
     return View(picture, found, _reads(found), _opened(text, site, layer, number, at))
 
 
@@ -65,9 +62,7 @@ def two_rows(shipped: "Shipped", *, text: str, other: str, head: str, word: str,
 
 def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """The way to one row's weights as a table: q·k, divided by √d_k, and after the softmax; the largest keys."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
     unscaled = attention.derived_row(trace, site, layer, number, at, scaled=False, masked=True)
     keys, weights = trace.axis_tokens(site)[1], way.weights.numpy()
@@ -103,9 +98,7 @@ def derived(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
 
 def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """One row's weights as the model has them, and from the same queries and keys without the division by √d_k."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=scaled, masked=True).weights.numpy()
         for name, scaled in ((said("divided by √dₖ"), True), (said("not divided"), False))
@@ -119,16 +112,14 @@ def unscaled(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         "word": word,
     }
     found["direction"] = said("It grows") if raw.max() > divided.max() else said("It shrinks")
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    picture = _over_keys(trace, site, series)
     full = _opened(text, site, layer, number, at)
     return View(picture, found, _reads(found), full.on("paper", paper_tab="Scores"))
 
 
 def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """How long each weighted value is: what each key adds to what the head hands on."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     way = attention.derived_row(trace, site, layer, number, at, scaled=True, masked=True)
     lengths = way.weighted_values.norm(dim=-1).numpy()
     largest = int(way.weights.argmax())
@@ -175,7 +166,7 @@ def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
         "soft_weight": float(rows[tuple(high)].max()), "sharp_keys": float(2 ** entropy[tuple(low)]),
         "soft_keys": float(2 ** entropy[tuple(high)]), "keys": rows.shape[-1],
     }  # fmt: skip
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    picture = _over_keys(trace, site, series)
     caption = said(
         "Two rows of the {attention}: 2 to the power of the entropy is the number of keys a row spreads over.",
         attention=NAMES[site].phrase,
@@ -197,12 +188,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
         **one, **{f"other_{name}": value for name, value in two.items()}, **_head(*heads[0]),
         "other_head": NamedHead(*heads[1]), "word": word, "overlap": float(np.minimum(*rows).sum()),
     }  # fmt: skip
-    picture = Bars(
-        labels=display_tokens(trace.axis_tokens(site)[1]),
-        series=dict(zip(names, rows, strict=True)),
-        number=_WEIGHT,
-        top=1.0,
-    )
+    picture = _over_keys(trace, site, dict(zip(names, rows, strict=True)))
     caption = said(
         "The same word in two heads of the {attention}; each head's bars sum to 1.", attention=NAMES[site].phrase
     )
@@ -211,9 +197,7 @@ def two_heads(shipped: "Shipped", *, text: str, head: str, other: str, word: str
 
 def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """The weights of one word in a head, and the mean of all heads of its layer, as a single head would blur them."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     rows = trace.weights(site, layer, rows=[at])[:, 0].numpy()
     mean = rows.mean(0)
     one, all_heads = of_weights(rows[number], trace, site), of_weights(mean, trace, site)
@@ -224,16 +208,14 @@ def averaged(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     }  # fmt: skip
     name = said("mean of L{layer}'s {heads} heads", layer=layer + 1, heads=len(rows))
     series: dict[str, np.ndarray] = {head_label(layer, number): rows[number], name: mean}
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    picture = _over_keys(trace, site, series)
     caption = said("One head's row, and the mean of all heads of its layer over the same keys.")
     return View(picture, found, caption, _opened(text, site, layer, number, at))
 
 
 def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """A row of the decoder's self-attention as the model has it, and from the same scores without the mask."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    at = shipped.row(trace, site, word)
+    trace, (site, layer, number), at = shipped.looking(text, head, word)
     series: dict[str, np.ndarray] = {
         name: attention.derived_row(trace, site, layer, number, at, scaled=True, masked=masked).weights.numpy()
         for name, masked in ((said("masked"), True), (said("without the mask"), False))
@@ -243,13 +225,19 @@ def unmasked(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
         **of_weights(masked, trace, site), **_head(site, layer, number), "row": trace.row_names(site)[at],
         "word": word, "later": float(masked[at + 1 :].sum()), "free_later": float(free[at + 1 :].sum()),
     }  # fmt: skip
-    picture = Bars(labels=display_tokens(trace.axis_tokens(site)[1]), series=series, number=_WEIGHT, top=1.0)
+    picture = _over_keys(trace, site, series)
     caption = said(
         "Keys from top to bottom in the order of the translation; “{word}” and those after it are not written yet.",
         word=word,
     )
     full = _opened(text, site, layer, number, at)
     return View(picture, found, caption, full.on("learn", learn_tab="The Transformer", depth="head"))
+
+
+def _over_keys(trace: "Trace", site: str, series: Mapping[str, np.ndarray], marked: int | None = None) -> Bars:
+    """Weights as bars, one a key."""
+    labels = display_tokens(trace.axis_tokens(site)[1])
+    return Bars(labels=labels, series=series, number=_WEIGHT, top=1.0, marked=marked)
 
 
 def _head(site: str, layer: int, head: int) -> dict[str, float | str]:

@@ -75,9 +75,7 @@ def without_heads(shipped: "Shipped", *, text: str, heads: list[str]) -> View:
 
 def without_each(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
     """How likely a written word stays with each head of a layer switched off from that step on."""
-    trace = shipped.trace(text)
-    site, layer, number = shipped.head(trace, head)
-    step = shipped.row(trace, site, word)
+    trace, (site, layer, number), step = shipped.looking(text, head, word)
     results = [
         compare_edit(shipped.translator, text, step, [SwitchOff(site, layer, other)])
         for other in range(trace.heads_of(site))
