@@ -35,6 +35,20 @@ def write_text(path: Path, content: str) -> None:
     write_bytes(path, content.encode("utf-8"))
 
 
+def remove_oldest(folder: Path, most: int) -> None:
+    """Remove files and folders of a folder, those changed longest ago first, until there are at most so many.
+
+    Those whose names begin with a dot are being written and do not count. Raises an OSError where the folder cannot be
+    read, or one in it has gone meanwhile.
+    """
+    entries = [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+    for entry in sorted(entries, key=lambda entry: entry.stat().st_mtime_ns)[: max(0, len(entries) - most)]:
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+
+
 @contextmanager
 def written_file(path: Path) -> Iterator[BinaryIO]:
     """A file to be written in the block, which becomes the one at this path when the block ends without an error.

@@ -25,6 +25,10 @@ from model.training_record import MANIFEST
 #: A GGUF file's key of a chat template, and the bytes from its beginning in which it stands, behind the vocabulary.
 TEMPLATE_KEY: Final = b"tokenizer.chat_template"
 GGUF_HEADER: Final = 32 << 20
+#: Its key of what the model is called, which stands first, and those names that are of no decoder.
+ARCHITECTURE_KEY: Final = b"general.architecture"
+GGUF_BEGINNING: Final = 1 << 16
+_KIND_OF_GGUF: Final[Mapping[str, Kind]] = {"t5": "encoder-decoder", "umt5": "encoder-decoder", "t5encoder": "encoder"}
 #: No path of a file system is longer.
 MAX_PATH: Final = 4_096
 #: So much of a path is repeated in a message.
@@ -61,8 +65,8 @@ def kind_in(path: Path) -> Kind | None:
     try:
         if (path / MANIFEST).is_file():
             return "encoder-decoder"
-        if gguf_file(path) is not None:
-            return "decoder"
+        if (gguf := gguf_file(path)) is not None:
+            return _KIND_OF_GGUF.get(_architecture(gguf), "decoder")
         adapter = read_adapter(path)
         content = read_file(path if adapter is None else adapter.base, CONFIG, LARGEST_CONFIG)
         return _kind_of(parsed(content.decode("utf-8")))
@@ -80,6 +84,14 @@ def _kind_of(config: Mapping[str, Any]) -> Kind | None:
     named = config.get("architectures")
     names = [name for name in named if isinstance(name, str)] if isinstance(named, list) else []
     return "decoder" if any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names) else "encoder"
+
+
+def _architecture(gguf: Path) -> str:
+    """What a GGUF file says that its model is called; "" where it does not say."""
+    with open_file(gguf.parent, gguf.name, LARGEST_WEIGHTS) as file:
+        _, _, value = file.read(GGUF_BEGINNING).partition(ARCHITECTURE_KEY)
+    # Four bytes of a type, eight of a length, and so many letters.
+    return value[12 : 12 + int.from_bytes(value[4:12], "little")].decode("utf-8", errors="replace")
 
 
 def has_chat_template(path: Path) -> bool:

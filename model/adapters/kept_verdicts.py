@@ -19,7 +19,7 @@ from model.abilities import Kind, PositionScheme, Proof
 from model.adapters.proof import NOWHERE, Explored
 from model.checked import Malformed, parsed
 from model.errors import CheckpointError, DataError
-from model.file_writing import write_text
+from model.file_writing import remove_oldest, write_text
 from model.folder_files import read_file
 
 #: To be raised when `proof` changes what it asks for.
@@ -63,11 +63,9 @@ def keep_verdict(folder: Path, key: Sequence[str], found: Explored, caches: bool
     }
     with suppress(OSError, DataError):
         folder.mkdir(parents=True, exist_ok=True)
-        oldest = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime)
-        for file in oldest[: max(0, len(oldest) - MOST_FILES + 1)]:
-            file.unlink(missing_ok=True)
         text = json.dumps({"digest": _digest(content), "content": content})
         write_text(folder / _name(key), text)
+        remove_oldest(folder, MOST_FILES)
 
 
 def _name(key: Sequence[str]) -> str:

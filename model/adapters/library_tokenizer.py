@@ -67,6 +67,11 @@ class LibraryTokenizer:
         self._spelling = _spelling_of(tokenizer, vocabulary)
         self.byte_ids = frozenset(_byte_ids(tokenizer, vocabulary, self._spelling) - self._verbatim.keys())
 
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Those that are chosen, as HTML names them; "" where nothing is."""
+        return html_language(self.spoken[0]), html_language(self.spoken[1])
+
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """The same tokenizer for these of its languages; "" leaves the one that is chosen.
 

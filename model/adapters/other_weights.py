@@ -1,7 +1,6 @@
 """Write weights that are no safetensors as such, in a process of its own: those that torch pickled, and GGUF."""
 
 import hashlib
-import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,6 +12,7 @@ from typing import Final
 from model.adapters.folder_check import LARGEST_WEIGHTS, Folder, check_folder, gguf_file, pickled_files
 from model.adapters.limited_process import answer_of
 from model.errors import CheckpointError
+from model.file_writing import remove_oldest
 from model.folder_files import named_file, open_file
 from model.messages import said
 
@@ -80,12 +80,10 @@ def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
     if not (home / name).is_dir():
         try:
             kept.mkdir(parents=True, exist_ok=True)
-            oldest = sorted(kept.iterdir(), key=lambda folder: folder.stat().st_mtime)
-            for folder in oldest[: max(0, len(oldest) - MOST_KEPT + 1)]:
-                shutil.rmtree(folder, ignore_errors=True)
-            with TemporaryDirectory(dir=kept, ignore_cleanup_errors=True) as made:
+            with TemporaryDirectory(dir=kept, prefix=".", ignore_cleanup_errors=True) as made:
                 _write_gguf(file, Path(made) / "whole" / name)
                 (Path(made) / "whole").rename(home)
+            remove_oldest(kept, MOST_KEPT)
         except OSError:  # A full disk; or another process was faster.
             return home / name if (home / name).is_dir() else None
     return home / name

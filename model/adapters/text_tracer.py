@@ -19,7 +19,7 @@ from model.adapters.layout import OUTPUTS, Layout, weights_of
 from model.adapters.library_tokenizer import Encoded, LibraryTokenizer
 from model.errors import InputTextError
 from model.input_text import check_not_blank, nothing_seen, too_long
-from model.languages import Offered, html_language
+from model.languages import Offered
 from model.messages import said
 from model.nn.edit_hooks import Edits
 from model.nn.hooks import CALL, listen
@@ -67,7 +67,7 @@ class TextTracer(BaseReader):
         super().__init__(model, layout, abilities, name=name, digest=digest)
         begins = (self._stated("forced_bos_token_id"), self._stated("decoder_start_token_id"))
         self.pieces = pieces = pieces.beginning_with(begins)
-        self.languages = (html_language(pieces.spoken[0]), html_language(pieces.spoken[1]))
+        self.languages = pieces.languages
 
     @property
     def key(self) -> str:
@@ -85,7 +85,7 @@ class TextTracer(BaseReader):
             return self
         made = copy.copy(self)
         made.pieces = self.pieces.speaking(reads, writes)
-        made.languages = (html_language(made.pieces.spoken[0]), html_language(made.pieces.spoken[1]))
+        made.languages = made.pieces.languages
         return made
 
     def trace(

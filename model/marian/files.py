@@ -76,12 +76,18 @@ def is_marian(folder: Path) -> bool:
 def is_opus_mt(folder: Path) -> bool:
     """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of, and with one
     vocabulary: ours has a single table of pieces.
+
+    Raises:
+        CheckpointError: the settings of its tokenizer cannot be read.
     """
     return (folder / SOURCE).exists() and is_marian(folder) and not has_two_vocabularies(folder)
 
 
 def has_two_vocabularies(folder: Path) -> bool:
-    """Whether a MarianMT folder numbers the pieces of a source otherwise than those of a target."""
+    """Whether a MarianMT folder numbers the pieces of a source otherwise than those of a target.
+
+    Raises as `is_opus_mt`.
+    """
     settings = json_file(folder, TOKENIZER_SETTINGS) if (folder / TOKENIZER_SETTINGS).exists() else {}
     return settings.get("separate_vocabs", False) is not False or (folder / TARGET_VOCABULARY).exists()
 

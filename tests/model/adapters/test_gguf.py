@@ -9,6 +9,8 @@ import torch
 
 from model.abilities import Proof
 from model.adapters import other_weights
+from model.adapters.inspect_folder import kind_in
+from model.errors import CheckpointError
 from model.opening import as_writer, open_reader
 from tests.model.adapters import zoo
 
@@ -72,6 +74,39 @@ def test_a_gguf_file_opens_as_the_model_that_it_was_made_from(tmp_path: Path) ->
     for layer, weights in enumerate(expected.attentions):
         torch.testing.assert_close(trace.weights("decoder.self", layer), weights[0], atol=1e-5, rtol=0)
     assert trace.predicted_ids[-1] == int(expected.logits[0, -1].argmax())
+
+
+@pytest.mark.parametrize(
+    ("architecture", "kind"), [("t5", "encoder-decoder"), ("t5encoder", "encoder"), ("llama", "decoder")]
+)
+def test_a_gguf_file_says_itself_which_kind_of_model_it_holds(tmp_path: Path, architecture: str, kind: str) -> None:
+    writer = gguf.GGUFWriter(str(tmp_path / "a.gguf"), architecture)
+    writer.add_context_length(8)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    assert kind_in(tmp_path) == kind
+
+
+def test_a_gguf_file_that_cannot_be_read_pushes_out_none_that_could(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_weights, "MOST_KEPT", 1)
+
+    def write(file: Path, target: Path) -> Path:
+        if file.read_bytes() == b"GGUF2":
+            raise CheckpointError("no")
+        return zoo.save_model(target, "gpt2", "bytes")
+
+    monkeypatch.setattr(other_weights, "_write_gguf", write)
+    file, cache = tmp_path / "a.gguf", tmp_path / "cache"
+    file.write_bytes(b"GGUF1")
+    open_reader(file, "cpu", cache=cache)
+    (kept,) = (cache / "gguf").iterdir()
+    file.write_bytes(b"GGUF2")
+    with pytest.raises(CheckpointError, match="no"):
+        open_reader(file, "cpu", cache=cache)
+    assert list((cache / "gguf").iterdir()) == [kept]
 
 
 def test_what_a_gguf_file_held_is_kept_by_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
