@@ -8,6 +8,7 @@ from viz.text.messages import _
 #: The largest difference between two float32 computations of the same thing.
 TOLERANCE: Final = 1e-5
 
+_MAGNITUDES: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _SUPERSCRIPTS: Final = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -57,3 +58,16 @@ def scientific(value: float) -> str:
 
 def _with_minus(text: str) -> str:
     return text.replace("-", "−")
+
+
+def amount(count: float) -> str:
+    """A count with three digits: 940, 10.2 k, 5.77 M, 1.2 G."""
+    for step, sign in _MAGNITUDES:
+        if count >= step:
+            return f"{three_digits(count / step)} {sign}"
+    return f"{count:.0f}"
+
+
+def three_digits(value: float) -> str:
+    """A number below 1,000 with three digits: 940, 10.2, 5.77."""
+    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"

@@ -78,12 +78,6 @@ def switch(field: str, label: str, help_text: str | None = None) -> bool:
     return st.toggle(text_shown(label), help=help_text and text_shown(help_text), **state.bound(field))
 
 
-def sentence(field: str, label: str) -> str:
-    """A second sentence, on the page that needs one."""
-    typed = st.text_input(text_shown(label), **state.bound(field))
-    return typed or ""
-
-
 def sentences(field: str, label: str) -> str:
     """Several sentences, one a line."""
     typed = st.text_area(
@@ -223,7 +217,7 @@ def segmented(
     A label that is not seen is read out all the same.
     """
     texts = {option: text_shown(text) for option, text in labels.items()}
-    chosen = st.segmented_control(
+    chosen: Option | None = st.segmented_control(
         text_shown(label),
         list(labels),
         format_func=texts.__getitem__,

@@ -14,13 +14,12 @@ from viz.pictures.figures.charts import LEGEND, token_labels, upright, whole_num
 from viz.pictures.figures.heads import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
 from viz.text.messages import _, said, shown
+from viz.text.numbers import amount
 
 if TYPE_CHECKING:
     from model import StepCost
 
-CURVES_HEIGHT, BARS_HEIGHT = 300, 290
-#: Changes of a log-probability smaller than this everywhere are drawn as the small changes they are.
-CHANGE_FLOOR = 0.1
+CURVES_HEIGHT: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +164,7 @@ def part_bars(parts: Mapping[str, tuple[int, int]]) -> go.Figure:
             orientation="h",
             name=shown(name),
             marker={"color": colour},
-            text=[rounded(values[way]) for values in parts.values()],
+            text=[amount(values[way]) for values in parts.values()],
             textposition="outside",
             cliponaxis=False,
             hovertemplate=f"%{{y}}, {shown(name)}<br>{count}<extra></extra>",
@@ -216,17 +215,6 @@ def cost_curve(
     )
     figure.add_shape(upright(step + 1))
     return figure
-
-
-def rounded(count: int) -> str:
-    """A count as people read it, with three digits and more: 940, 10.2 k, 5.77 M, 603 M, 13.4 G."""
-    if count < 1_000:
-        return str(count)
-    if count < 1_000_000:
-        return f"{count / 1e3:.1f} k"
-    if count < 1_000_000_000:
-        return f"{count / 1e6:.2f} M" if count < 99_500_000 else f"{count / 1e6:.0f} M"
-    return f"{count / 1e9:,.1f} G"
 
 
 def _count_axis() -> theme.PlotlySpec:

@@ -16,7 +16,6 @@ from viz.text.messages import _
 from viz.text.token_text import display_token
 from viz.ui import controls, finding, frame
 from viz.ui.controls import plain
-from viz.ui.token_labels import step_labels
 
 if TYPE_CHECKING:
     from model import Candidate, Trace
@@ -90,11 +89,6 @@ def type_word(trace: "Trace") -> None:
         on_change=_write,
         args=(key,),
     )
-
-
-def step(trace: "Trace") -> int:
-    """Which step of the translation, by the token that it reads and the one that it writes."""
-    return controls.token("step", _("Step"), step_labels(trace), default=0)
 
 
 def which_head(trace: "Trace") -> tuple[str, int, int]:

@@ -1,9 +1,9 @@
 """Figures of the tabs on claims: scores, costs over sizes, pooling, seeds, parts taken out, and influence."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -67,17 +67,9 @@ LEAST: Final = 1e-5
 _START: Final = 0.15
 
 
-def time_lines(lines: Sequence[Line], size: str) -> go.Figure:
-    """Seconds over the sizes; `size` says what they are."""
-    return _lines(lines, _("<b>Time</b>"), size, "s", duration)
-
-
-def memory_lines(lines: Sequence[Line], size: str) -> go.Figure:
-    """Bytes over the sizes; `size` says what they are."""
-    return _lines(lines, _("<b>Memory</b>"), size, "B", memory)
-
-
-def _lines(lines: Sequence[Line], heading: str, size: str, unit: str, written: Callable[[float], str]) -> go.Figure:
+def cost_lines(lines: Sequence[Line], size: str, unit: Literal["s", "B"] = "s") -> go.Figure:
+    """Seconds, or bytes, over the sizes; `size` says what they are."""
+    heading, written = (_("<b>Time</b>"), duration) if unit == "s" else (_("<b>Memory</b>"), memory)
     traces = [
         go.Scatter(
             x=line.sizes,

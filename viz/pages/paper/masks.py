@@ -222,7 +222,7 @@ def _site(trace: "Trace", site: str) -> None:
             num_keys=len(keys),
             max_tokens=MAX_TOKENS,
             layers=layers,
-            rule=data.rule_of(trace, site, 0),
+            rule=data.rule_of(trace.inputs[site][0].mask),
         )
         return
     with st.grid(2, min_column_width=330, gap="medium"):

@@ -316,10 +316,9 @@ def _show_likeness(
         with st.container(gap="xsmall"):
             st.markdown(_("**Positions only**"))
             curve = data.products_at_distances(shown.count, shown.d_model, shown.base)
-            frame.chart(
+            _chart(
                 figures.likeness_over_distance(curve, positions, shown.tokens, shows_means=False),
                 "likeness-positions",
-                file_name("positions likeness-positions"),
                 _("Dot product of two positional encodings by their distance: all pairs are on one curve"),
             )
             frame.small_print(
@@ -329,10 +328,9 @@ def _show_likeness(
         with st.container(gap="xsmall"):
             st.markdown(_("**Embedding + position**, which the first layer reads"))
             own_curve = data.products_at_distances(max(length, 2), sums.shape[1], data.OWN_BASE)
-            frame.chart(
+            _chart(
                 figures.likeness_over_distance(own_curve, content, shown.tokens, shows_means=True),
                 "likeness-sums",
-                file_name("positions likeness-sums"),
                 _("Dot product of embedding plus position for all pairs of tokens, by their distance"),
             )
             explained = _explained(content.explained)

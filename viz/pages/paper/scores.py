@@ -2,7 +2,7 @@
 
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 import streamlit as st
@@ -10,12 +10,12 @@ import streamlit as st
 from viz.pages.paper import figures
 from viz.pages.paper.data import claims
 from viz.pages.paper.data.claims import NAMES, WIDTHS
-from viz.pages.paper.figures import Line, memory_lines, time_lines
-from viz.pages.paper.wording import amount, duration, memory, say_unsteady
+from viz.pages.paper.figures import Line
+from viz.pages.paper.wording import duration, memory, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
-from viz.text.numbers import scientific
+from viz.text.numbers import amount, scientific
 from viz.text.sites import file_name, head_label, head_name
 from viz.ui import controls, frame, long_work, number_controls, token_labels
 from viz.ui.trace_tables import table
@@ -48,6 +48,7 @@ _OF_UNDIVIDED: Final = said(
     "queries and keys were trained without the division: a model trained with it could have made them larger."
 )
 N: Final = said("n, queries and keys")
+_UNITS: Final[tuple[tuple[str, Literal["s", "B"]], ...]] = (("seconds", "s"), ("num_bytes", "B"))
 _ALTS: Final = {
     "seconds": said("time of the scores by n, one line per function"),
     "num_bytes": said("memory of the scores by n, one line per function"),
@@ -252,9 +253,10 @@ def _measured(measured: "tuple[ScoreCost, ...]", size: int, width: int) -> None:
     devices = dict.fromkeys(one.device for one in measured)
     st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in claims.COSTED]))
     with st.grid(2, min_column_width=330, gap="medium"):
-        for what, draw in (("seconds", time_lines), ("num_bytes", memory_lines)):
+        for what, unit in _UNITS:
+            lines = [_line(measured, name, device, what) for name in claims.COSTED for device in devices]
             frame.chart(
-                draw([_line(measured, name, device, what) for name in claims.COSTED for device in devices], _(N)),
+                figures.cost_lines(lines, _(N), unit),
                 f"score-cost-{what}",
                 file_name("scores", "cost", what, f"dk{width}"),
                 _(_ALTS[what]),

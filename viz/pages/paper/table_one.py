@@ -8,11 +8,12 @@ import streamlit as st
 from viz import theme
 from viz.pages.paper import figures
 from viz.pages.paper.data import claims
-from viz.pages.paper.figures import Line, time_lines
-from viz.pages.paper.wording import amount, duration, say_unsteady
+from viz.pages.paper.figures import Line, cost_lines
+from viz.pages.paper.wording import duration, say_unsteady
 from viz.selection import state
 from viz.text import html, messages
 from viz.text.messages import _, said
+from viz.text.numbers import amount
 from viz.text.sites import file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.trace_tables import table
@@ -155,7 +156,7 @@ def _show_times(kernel: int, window: int) -> None:
             lines = [_line(times, kind, device, over_length) for device in devices for kind in claims.KINDS]
             which = "n" if over_length else "d"
             alt = _("Time of one layer by {size}, one line per kind", size=which)
-            frame.chart(time_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
+            frame.chart(cost_lines(lines, size), f"layer-times-{which}", file_name("layers", "time", which), alt)
     st.html(html.table(_TIME_COLUMNS, _rows(times, devices), label=_("Exponents of the paper, counted and measured")))
     for device in devices:
         st.caption(messages.in_a_row((_crossing(times, device), _bends(times, device))))
@@ -180,7 +181,7 @@ def _rows(times: "LayerTimes", devices: tuple[str, ...]) -> list[tuple[str, ...]
         for kind in claims.KINDS:
             last = times.of(kind, device, over_length=True)[-1]
             exponents = []
-            for paper, over_length in zip(claims.paper_exponents(kind), (True, False), strict=True):
+            for paper, over_length in zip(claims.PAPER_EXPONENTS[kind], (True, False), strict=True):
                 counted, measured = times.exponents(kind, device, over_length=over_length)
                 exponents += [str(paper), f"{counted:.1f}", f"{measured:.1f}"]
             rate = f"{amount(_rate(times, kind, device))}"

@@ -9,8 +9,8 @@ import streamlit as st
 from viz.pages.paper.data.ablations import Measured, Row
 from viz.text import messages
 from viz.text.messages import _
+from viz.text.numbers import amount, three_digits
 
-_STEPS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 #: So many characters of a translation are shown.
 MAX_SHOWN: Final = 160
 #: So many letters without a space get a place where a line may end, which is not seen.
@@ -18,35 +18,23 @@ _ENDLESS: Final = re.compile(r"\S{18}(?=\S)")
 FULL: Final = "full"
 #: From so many times in a row on, a token counts as repeated.
 REPEATED: Final = 4
-#: Translations of at most so many different words are counted, of so many other sentences: `outputs` of the model.
-FEW_WORDS, OTHERS = 2, 20
+#: Translations of few different words are counted, of so many other sentences: `outputs` of the model.
+OTHERS: Final = 20
 #: From here on, the run in the middle took so many times as long as the fastest.
 UNSTEADY: Final = 1.5
-
-
-def amount(count: float) -> str:
-    """A count with three digits: 940, 10.2 k, 5.77 M, 1.2 G."""
-    for step, sign in _STEPS:
-        if count >= step:
-            return f"{_three(count / step)} {sign}"
-    return f"{count:.0f}"
 
 
 def duration(seconds: float) -> str:
     """Seconds in the unit that suits: 12.3 µs, 4.56 ms, 1.20 s."""
     for step, unit in ((1.0, "s"), (1e-3, "ms")):
         if seconds >= step:
-            return f"{_three(seconds / step)} {unit}"
-    return f"{_three(seconds * 1e6)} µs"
+            return f"{three_digits(seconds / step)} {unit}"
+    return f"{three_digits(seconds * 1e6)} µs"
 
 
 def memory(num_bytes: float) -> str:
     """Bytes in the unit that suits: 65.5 kB, 1.07 GB."""
     return f"{amount(num_bytes)}B" if num_bytes >= 1e3 else f"{num_bytes:.0f} B"
-
-
-def _three(value: float) -> str:
-    return f"{value:.0f}" if value >= 99.95 else f"{value:.1f}" if value >= 9.995 else f"{value:.2f}"
 
 
 def shortened(translation: str) -> str:

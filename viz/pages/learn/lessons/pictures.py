@@ -134,7 +134,7 @@ THIN: Final = 14
 #: Pixels that a chart has at least.
 LEAST = 220
 Values = TypeVar("Values")
-PLAIN, MARKED = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1]
+MARKED: Final = theme.HEAD_COLOURS[1]
 
 
 def bars(picture: Bars) -> go.Figure:

@@ -118,7 +118,7 @@ class TwoRuns:
 
     Attributes:
         key: of both together.
-        reference, translation: the texts.
+        translation: what the model writes by itself.
         forced, free: the steps of each.
         parting: the first position at which they do not write the same, or have not read the same; the last if none.
         differ: whether they part at all.
@@ -126,7 +126,6 @@ class TwoRuns:
     """
 
     key: str
-    reference: str
     translation: str
     forced: tuple[ForcedStep, ...]
     free: tuple[FreeStep, ...]
@@ -196,7 +195,6 @@ def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | Othe
         parting = last
     return TwoRuns(
         key=f"{forced.key}-{trace.key}",
-        reference=forced.translation,
         translation=trace.translation,
         forced=steps,
         free=free,

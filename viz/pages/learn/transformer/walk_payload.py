@@ -246,7 +246,7 @@ class Told:
             proof = path.deviation, path.tolerance, _("the contributions add up to what the model computed")
         elif place.depth != "model" and origin is not None and trace.knows_outputs(place.site):
             check = attention.output_check(trace, place.site, place.layer)
-            proof = check.deviation, check.tolerance, _("weights · values = the model's own head output")
+            proof = *check, _("weights · values = the model's own head output")
         changes, can_edit = None, not no_path and "edits" not in reader.abilities.lacks
         if place.edit and can_edit:
             key = place.key if place.edit == "point" else None

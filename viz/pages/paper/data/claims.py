@@ -10,7 +10,7 @@ from jaxtyping import Float
 from model import Trace
 from model.analysis import layer_kinds, measured_cost, pooling, scoring
 from model.analysis.layer_kinds import Kind, LayerTimes, Settings, influence
-from model.analysis.scoring import MOST_ROWS, Operations, ScoreCost, head_saturation, random_saturation, with_scale
+from model.analysis.scoring import MOST_ROWS, ScoreCost, head_saturation, random_saturation, with_scale
 from viz.server.background_jobs import Task
 from viz.server.caches import cached
 from viz.text.messages import said
@@ -114,6 +114,10 @@ LENGTHS: Final = (64, 128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384)
 LAYER_WIDTHS: Final = (64, 128, 256, 512, 1_024)
 KERNELS: Final = (3, 5, 7, 9)
 WINDOWS: Final = (3, 5, 9, 17, 33)
+#: Of n and of d, in the paper's Table 1.
+PAPER_EXPONENTS: Final = layer_kinds.PAPER_EXPONENTS
+#: Counts the operations for scores of so many queries and keys.
+operations: Final = scoring.operations
 #: Layers whose influence is drawn.
 LAYERS: Final = 4
 
@@ -170,11 +174,6 @@ def most_changed_row(trace: Trace, site: str, layer: int, head: int) -> int:
 def own_scale(trace: Trace) -> float:
     """What the first layer of a trace multiplies its scores with."""
     return float(trace.attention(trace.sites[0], 0).scale)
-
-
-def operations(name: str, size: int, width: int) -> Operations:
-    """Count the operations for scores of this many queries and keys."""
-    return scoring.operations(name, size, width)
 
 
 def unsteadiness(costs: Sequence[ScoreCost]) -> float:
@@ -252,11 +251,6 @@ def counted(kind: Kind, length: int, width: int, kernel: int, window: int) -> tu
         layer_kinds.sequential_steps(kind, length),
         layer_kinds.layers_between_ends(kind, length, settings),
     )
-
-
-def paper_exponents(kind: Kind) -> tuple[int, int]:
-    """Of n and of d, in the paper's Table 1."""
-    return layer_kinds.PAPER_EXPONENTS[kind]
 
 
 def crossing(times: LayerTimes, device: str) -> float | None:

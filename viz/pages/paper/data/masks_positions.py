@@ -11,7 +11,6 @@ from jaxtyping import Bool, Float, Int
 from model import BatchMasks, Reader, Trace, Translator
 from model.analysis import positions as model_positions
 from model.analysis.positions import (
-    Likeness,
     PositionScheme,
     RotationResidual,
     compare_rows,
@@ -50,6 +49,8 @@ class MaskInUse:
 
 #: As many positions of a scheme as a picture has room for.
 MAX_POSITIONS: Final = 128
+#: How alike the rows of a sentence are, pair by pair, and how much of that their positions explain.
+likeness: Final = compare_rows
 #: The paper's base, which every model here uses.
 OWN_BASE: Final = 10_000
 
@@ -80,7 +81,7 @@ def masks_in_use(trace: Trace, site: str) -> list[MaskInUse]:
     """The masks of a site, each with the layers that use it, the first layer's first."""
     by_rule: dict[str, list[int]] = {}
     for layer, inputs in enumerate(trace.inputs[site]):
-        by_rule.setdefault(_rule(inputs.mask), []).append(layer)
+        by_rule.setdefault(rule_of(inputs.mask), []).append(layer)
     masks = []
     for rule, of_rule in by_rule.items():
         position, padding = (part.rows()[0].numpy() for part in trace.inputs[site][of_rule[0]].mask.parts())
@@ -94,12 +95,8 @@ def batch_masks(translator: Translator, texts: tuple[str, ...]) -> BatchMasks:
     return translator.masks(texts)
 
 
-def rule_of(trace: Trace, site: str, layer: int) -> str:
-    """Describe which keys the mask of a layer lets a query see."""
-    return _rule(trace.inputs[site][layer].mask)
-
-
-def _rule(mask: AttentionMask) -> str:
+def rule_of(mask: AttentionMask) -> str:
+    """Describe which keys a mask lets a query see."""
     parts = []
     if mask.causal:
         parts.append(_("no key after the query (causal)"))
@@ -159,8 +156,3 @@ def shift_rotation(
 def products_at_distances(count: int, d_model: int, base: int) -> Float[np.ndarray, "distance"]:
     """PE(p) · PE(p+k) of the formula for every distance k below `count`."""
     return model_positions.products_at_distances(count, d_model, base=float(base)).numpy()
-
-
-def likeness(rows: Float[np.ndarray, "position width"], positional: Float[np.ndarray, "position d_model"]) -> Likeness:
-    """How alike the rows of a sentence are, pair by pair, and how much of that their positions explain."""
-    return compare_rows(rows, positional)

@@ -16,11 +16,11 @@ from viz.pages.decoding.figures import (
     cache_blocks,
     cost_curve,
     part_bars,
-    rounded,
     source_states,
     target_states,
 )
 from viz.selection.selection import Selection
+from viz.text.numbers import amount
 
 SIZES = decoder_sizes(TransformerConfig(vocab_size=90, d_model=24, num_layers=2, num_heads=3, d_ff=40))
 
@@ -68,4 +68,4 @@ def test_bars_and_curves_carry_the_counts_and_the_step_its_line() -> None:
     [(940, "940"), (10_240, "10.2 k"), (5_765_120, "5.77 M"), (603_422_720, "603 M"), (13_443_000_000, "13.4 G")],
 )
 def test_counts_are_rounded_as_people_read_them(count: int, text: str) -> None:
-    assert rounded(count) == text
+    assert amount(count) == text
