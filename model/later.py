@@ -48,7 +48,14 @@ if TYPE_CHECKING:
     from model.analysis.attribution import deletion
     from model.analysis.attribution import methods as attribution_methods
     from model.analysis.coreference import case_files, pronoun_choice, pronoun_rows
-    from model.analysis.interventions import edit_comparison, head_effects, head_verdict, parts_off, patching
+    from model.analysis.interventions import (
+        edit_comparison,
+        head_effects,
+        head_verdict,
+        parts_off,
+        patching,
+        word_pairs,
+    )
     from model.analysis.metrics import derived_row, head_jobs, head_metrics, head_names, measures
     from model.analysis.residual_stream import streams
     from model.nn import edits, encoder_decoder

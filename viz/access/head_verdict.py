@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from model.analysis.attribution.choice import TokenChoice
     from model.analysis.interventions.edit_comparison import EditComparison
     from model.analysis.interventions.head_verdict import HeadVerdict
-    from model.analysis.interventions.patching import WordPair
+    from model.analysis.interventions.word_pairs import WordPair
     from model.analysis.metrics.head_names import HeadName
     from model.nn.edits import HeadEdit
     from model.reader import Writer
@@ -59,7 +59,7 @@ def question(pair: "WordPair", name: str = "") -> Question:
 @cached(max_entries=MAX_QUESTIONS)
 def own_question(reader: "Chooser", text: str, other: str, written: tuple[int, ...] = ()) -> Question:
     """What is asked of a person's own text; arguments as of `own_pair`. Raises what the model does."""
-    return question(later.patching.own_pair(reader, text, other, written))
+    return question(later.word_pairs.own_pair(reader, text, other, written))
 
 
 def said_label(reader: "Chooser", text: str) -> int:

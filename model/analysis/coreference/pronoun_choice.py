@@ -12,7 +12,8 @@ from torch import Tensor
 
 from model.analysis.coreference.case_files import curated_cases
 from model.analysis.coreference.cases import PronounCase
-from model.analysis.interventions.patching import ChoicePair, WordPair, spelled
+from model.analysis.interventions.patching import ChoicePair
+from model.analysis.interventions.word_pairs import WordPair, spelled
 from model.decoding.logit_lens import log_probs_of
 from model.decoding.search import greedy_search
 from model.messages import said

@@ -1,4 +1,4 @@
-"""Take one head's output from another text: activation patching and direct paths; and pairs of texts to take it from.
+"""Take one head's output from another text: activation patching and direct paths.
 
 Patching (Vig et al. 2020, "Investigating Gender Bias in Language Models Using Causal Mediation Analysis"; Meng et al.
 2022, "Locating and Editing Factual Associations in GPT"; Heimersheim & Nanda 2024, "How to use and interpret activation
@@ -9,11 +9,10 @@ layers that read it; and where `receivers` are named, by these heads only.
 """
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import partial
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Float
@@ -29,9 +28,8 @@ from model.analysis.interventions.head_effects import (
     sweep,
 )
 from model.analysis.metrics.head_names import HeadName, all_heads, check_heads
-from model.errors import InputTextError
 from model.interruption import Progress, no_progress
-from model.word_choice import MASK, Choice, Chooser, TextChoice, TokenPlace, WordChoice, output_edits
+from model.word_choice import Choice, Chooser, TextChoice, TokenPlace, WordChoice, output_edits
 
 NO_COUNTERPART = -1
 #: Log-odds of A and B that are closer together, in nats, give no scale from 0 to 1.
@@ -230,139 +228,3 @@ def counterparts(a: Sequence[int], b: Sequence[int]) -> list[int]:
     for block in SequenceMatcher(None, a, b, autojunk=False).get_matching_blocks():
         matches[block.a : block.a + block.size] = range(block.b, block.b + block.size)
     return matches
-
-
-#: {x} and {y} are two people, and {giver} one of them.
-FRAMES: Final = (
-    "When {x} and {y} went to the market, {giver} handed a basket to",
-    "After {x} and {y} had finished the soup, {giver} passed the bread to",
-    "While {x} and {y} were waiting for the train, {giver} lent a pencil to",
-    "Then {x} and {y} came home from school, and {giver} gave the key to",
-    "Because {x} and {y} were cold in the tent, {giver} offered a blanket to",
-    "Before {x} and {y} left the library, {giver} returned a book to",
-    "As {x} and {y} walked along the beach, {giver} showed a shell to",
-    "Once {x} and {y} had cleaned the garage, {giver} sold a bike to",
-    "When {x} and {y} met at the station, {giver} brought a letter to",
-    "After {x} and {y} had seen the film, {giver} sent a message to",
-    "While {x} and {y} were cooking, {giver} threw a towel to",
-    "Then {x} and {y} sat down by the fire, and {giver} told a story to",
-    "When {x} and {y} opened the old box, {giver} gave a ring to",
-    "After {x} and {y} had won the game, {giver} carried the cup to",
-    "Before {x} and {y} went to sleep, {giver} read a poem to",
-    "As {x} and {y} were leaving the party, {giver} handed a coat to",
-)
-NAMES: Final = (
-    ("Mary", "John"), ("Tom", "James"), ("Sarah", "Paul"), ("Anna", "Mark"), ("Peter", "Kate"), ("David", "Laura"),
-    ("Alice", "Bob"), ("Jack", "Emma"),
-)  # fmt: skip
-
-
-class AskedPair(NamedTuple):
-    """Two texts; after A `right` is likelier than `wrong`, after B less likely."""
-
-    name: str
-    a: str
-    b: str
-    right: str
-    wrong: str
-
-
-def indirect_object_pairs() -> tuple[AskedPair, ...]:
-    """One pair for each frame, with two names: indirect object identification asks who is given something.
-
-    "When Mary and John went to the shop, John gave a drink to" goes on with Mary: the name that was said once (Wang et
-    al. 2022). In the other sentence of a pair the giver is the other one. The sentences are our own; a model chooses
-    between the first tokens in which both names differ.
-    """
-    pairs = []
-    for number, frame in enumerate(FRAMES):
-        x, y = NAMES[number % len(NAMES)]
-        a, b = (frame.format(x=x, y=y, giver=giver) for giver in (y, x))
-        pairs.append(AskedPair(f"gift-{number + 1:02}", a, b, f" {x}", f" {y}"))
-    return tuple(pairs)
-
-
-#: Of so many likeliest tokens one is the second choice.
-CANDIDATES: Final = 10
-
-
-class WordPair(NamedTuple):
-    """A pair of choices, as a person reads it."""
-
-    pair: ChoicePair[WordChoice]  #: both choices
-    texts: tuple[str, str]  #: A and B as the model reads them
-    words: tuple[str, str]  #: the right token and the wrong one, as the model spells them
-
-
-def asked_pair(reader: Chooser, asked: AskedPair) -> WordPair:
-    """A pair of a set, for a model that goes on with a text, or fills in a mask behind it.
-
-    Raises an InputTextError if both words begin with the same token, or are several tokens for a mask.
-    """
-    right, wrong = asked.right, asked.wrong
-    texts = (asked.a, asked.b)
-    if reader.abilities.kind == "encoder":
-        texts, right, wrong = (f"{asked.a} {MASK}.", f"{asked.b} {MASK}."), right.strip(), wrong.strip()
-    a, b = (reader.word_choice(text, right, wrong) for text in texts)
-    return WordPair(ChoicePair(a, b), texts, spelled(reader, a))
-
-
-def gift_pairs(reader: Chooser) -> dict[str, WordPair]:
-    """Those of `indirect_object_pairs`, by their names, whose names of people are words of this model; an
-    encoder–decoder, which does not go on with a text, has none."""
-    found = {}
-    for asked in indirect_object_pairs() if reader.abilities.kind != "encoder-decoder" else ():
-        with suppress(InputTextError):
-            found[asked.name] = asked_pair(reader, asked)
-    return found
-
-
-@torch.inference_mode()
-def own_pair(reader: Chooser, a: str, b: str = "", written: Sequence[int] = ()) -> WordPair:
-    """What a model says after a text, against what it says in its place after another one.
-
-    Of a decoder that is the next token, of an encoder–decoder one that it writes, of an encoder the masked one ([MASK]
-    in each text; the last word, where there is none), of a classifier a label. Where it says the same in both, or there
-    is no other text, its second choice in A is the wrong word. Raises an InputTextError if a text is blank or too long,
-    or has several masks; or B has not the token that is asked about.
-
-    Args:
-        reader: the model.
-        a: the text.
-        b: the other text; "" for none: the pair then holds A twice.
-        written: token ids that were written after A, the last of which is asked about; by default the first. Of a
-            classifier the id of the label that is asked about.
-    """
-    texts = (reader.asked(a), reader.asked(b or a))
-    begun = [reader.place(text) for text in texts]
-    before = tuple(written[:-1])
-    places = [replace(place, target=(*place.target, *before), row=place.row + len(before)) for place in begun]
-    first, second = (reader.place_logits(place)[0] for place in places)
-    # Where an answer begins is a token of the text: both choices must be in both texts.
-    shared = min(len(first), len(second))
-    right = written[-1] if written else int(first[:shared].argmax())
-    if right >= shared:
-        message = (
-            "The other text has {count} tokens, and token {number} is asked about: choose an earlier one, or a longer "
-            "text."
-        )
-        raise InputTextError(message, count=shared, number=right + 1)
-    wrong = int(second[:shared].argmax())
-    if wrong == right:
-        wrong = _runner_up(reader, first[:shared], right)
-    of_a, of_b = (WordChoice(place, right, wrong) for place in places)
-    return WordPair(ChoicePair(of_a, of_b), (texts[0], texts[1] if b else ""), spelled(reader, of_a))
-
-
-def _runner_up(reader: Chooser, logits: Float[Tensor, "vocab"], token: int) -> int:
-    """The likeliest token beside one that is not the same word in capitals."""
-    likeliest: list[int] = logits.topk(min(CANDIDATES, len(logits))).indices.tolist()
-    others = [i for i in likeliest if i != token]
-    said, *names = reader.vocabulary.tokens([token, *others])
-    return next((i for i, name in zip(others, names, strict=True) if name.casefold() != said.casefold()), others[0])
-
-
-def spelled(reader: Chooser, choice: WordChoice) -> tuple[str, str]:
-    """Both tokens of a choice, as the model spells them."""
-    right, wrong = reader.vocabulary.tokens([choice.right, choice.wrong])
-    return right, wrong

@@ -11,7 +11,8 @@ from model.adapters.label_reader import LabelReader
 from model.analysis.attribution.choice import TokenChoice
 from model.analysis.attribution.methods import attribute, choice_run
 from model.analysis.interventions.head_effects import measure_effects
-from model.analysis.interventions.patching import gift_pairs, own_pair, patch_heads
+from model.analysis.interventions.patching import patch_heads
+from model.analysis.interventions.word_pairs import gift_pairs, own_pair
 from model.errors import InputTextError
 from model.opening import open_reader
 from tests.model.adapters import zoo

@@ -83,7 +83,7 @@ def _cause() -> Snippet:
     is_pronoun = models.is_english_german(model)
     name, chooser = choices.pair if is_pronoun else choices.word_pair, models.chooser(model)
     of_set = (causes.pronoun_questions if is_pronoun else causes.gift_questions)(chooser)
-    pairs_of, words = "gift_pairs", "analysis.interventions.patching"
+    pairs_of, words = "gift_pairs", "analysis.interventions.word_pairs"
     if is_pronoun:
         pairs_of, words = "pronoun_pairs", "analysis.coreference.pronoun_choice"
     if of_set and choices.cause_scope == "set":
@@ -95,7 +95,7 @@ def _cause() -> Snippet:
     question = next((each for each in of_set if each.name == name), None)
     if question is None:
         question, pair = _own_question()
-        words, name_of, snippet = "analysis.interventions.patching", "own_pair", of_reader
+        words, name_of, snippet = "analysis.interventions.word_pairs", "own_pair", of_reader
     else:
         pair, name_of, snippet = line(f"pair = {pairs_of}(reader)[{{}}].pair", name), pairs_of, of_model
     known = long_work.known(head_verdict.every_head(chooser, question))

@@ -16,15 +16,8 @@ from model.adapters.open_folder import explore
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.interventions.head_effects import estimate_effects, mean_outputs, measure_effects, remove_heads
-from model.analysis.interventions.patching import (
-    AskedPair,
-    ChoicePair,
-    asked_pair,
-    indirect_object_pairs,
-    own_pair,
-    patch_heads,
-    patch_paths,
-)
+from model.analysis.interventions.patching import ChoicePair, patch_heads, patch_paths
+from model.analysis.interventions.word_pairs import AskedPair, asked_pair, indirect_object_pairs, own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from model.errors import EditError, InputTextError
 from model.nn.edits import SwitchOff

@@ -43,7 +43,7 @@ def pronoun_questions(reader: "Chooser") -> tuple[Question, ...]:
 @cached(max_entries=MAX_MODELS)
 def gift_questions(reader: "Chooser") -> tuple[Question, ...]:
     """What is asked of any other model: who is given something."""
-    return tuple(question(pair, name) for name, pair in later.patching.gift_pairs(reader).items())
+    return tuple(question(pair, name) for name, pair in later.word_pairs.gift_pairs(reader).items())
 
 
 def choices(asked: Sequence[Question]) -> "tuple[WordChoice, ...]":

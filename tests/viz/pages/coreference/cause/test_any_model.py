@@ -8,7 +8,7 @@ import torch
 import transformers
 from streamlit.testing.v1 import AppTest
 
-from model.analysis.interventions.patching import own_pair
+from model.analysis.interventions.word_pairs import own_pair
 from model.opening import as_chooser, open_reader
 from tests.model.adapters.zoo import CONFIGS, save_model, save_tokenizer
 from tests.paths import ROOT

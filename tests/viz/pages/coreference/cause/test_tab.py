@@ -14,7 +14,8 @@ from model.analysis.attribution.choice import TokenChoice
 from model.analysis.interventions.edit_comparison import compare_edit
 from model.analysis.interventions.head_effects import measure_effects
 from model.analysis.interventions.head_verdict import head_verdict, point_heads
-from model.analysis.interventions.patching import own_pair, patch_heads
+from model.analysis.interventions.patching import patch_heads
+from model.analysis.interventions.word_pairs import own_pair
 from model.analysis.metrics.head_names import HeadName, all_heads
 from tests.patience import PATIENCE
 from tests.viz.page_run import app_of, healthy, run_page
