@@ -222,12 +222,11 @@ def run_trace(arguments: argparse.Namespace) -> None:
     reader = open_reader(arguments.model or arguments.checkpoint, arguments.device, arguments.dtype)
     trace = reader.trace(arguments.text, arguments.target)
     if (size := expected_bytes(trace) + weight_bytes(trace)) > LARGEST_TRACE:
-        raise ConfigError(
+        message = (
             "All weights of this text take {size:.1f} GB, more than the {largest:.1f} GB that a trace file may hold: "
-            "shorten the text.",
-            size=size / 1e9,
-            largest=LARGEST_TRACE / 1e9,
+            "shorten the text."
         )
+        raise ConfigError(message, size=size / 1e9, largest=LARGEST_TRACE / 1e9)
     save_trace(trace, arguments.out, weight_arrays(trace))
     print(f"{trace.translation}\n{arguments.out}".lstrip("\n"), file=sys.stderr)
 

@@ -64,14 +64,10 @@ class Loaded:
 
 
 class LoadedTranslator(Loaded):
-    """An `EncoderDecoder` and its tokenizer.
-
-    Attributes:
-        penalty: how beam search takes the length of a text into account.
-    """
+    """An `EncoderDecoder` and its tokenizer."""
 
     model: EncoderDecoder
-    penalty: Penalty = "wu"
+    penalty: Penalty = "wu"  #: how beam search takes the length of a text into account
 
     def __init__(
         self,
@@ -157,8 +153,7 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 def choose_device(name: str | None = None) -> torch.device:
     """The named device; by default CUDA if present, else the CPU.
 
-    Raises:
-        DeviceError: the device does not exist here.
+    Raises a DeviceError if the device does not exist here.
     """
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -169,11 +164,8 @@ def choose_device(name: str | None = None) -> torch.device:
     if device.type not in ("cpu", "cuda"):
         raise DeviceError("Device {name!r} is not supported; use cpu, cuda or cuda:N.", name=name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise DeviceError(
-            "Device {name!r} was requested, but {device_count} CUDA devices are present.",
-            name=name,
-            device_count=torch.cuda.device_count(),
-        )
+        message = "Device {name!r} was requested, but {device_count} CUDA devices are present."
+        raise DeviceError(message, name=name, device_count=torch.cuda.device_count())
     return device
 
 

@@ -85,11 +85,7 @@ def _readable(folder: Path) -> Iterator[Path]:
 
 
 def as_writer(reader: Reader) -> Writer:
-    """The same model as a `Writer`.
-
-    Raises:
-        SessionError: it only reads.
-    """
+    """The same model as a `Writer`. Raises a SessionError if it only reads."""
     if not reader.abilities.generates:
         raise SessionError(reader.abilities.lacks.get("decoding", said("This model only reads: it generates no text.")))
     if isinstance(reader, SequenceTranslator):
@@ -103,8 +99,7 @@ def as_writer(reader: Reader) -> Writer:
 def as_chat(reader: Reader) -> "ChatWriter":
     """The same model, which reads every text as a chat, behind its chat template.
 
-    Raises:
-        InputTextError: it has no chat template, or none that can be used.
+    Raises an InputTextError if it has no chat template, or none that can be used.
     """
     from model.adapters.chat_writer import ChatWriter
     from model.adapters.text_writer import TextWriter
@@ -131,8 +126,7 @@ def as_image_reader(reader: Reader) -> "ImageReader":
 def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator:
     """The same model as an encoder–decoder that Headlight runs itself; arguments as of `as_translator`.
 
-    Raises:
-        CheckpointError: it is a model that Headlight does not run itself.
+    Raises a CheckpointError if it is a model that Headlight does not run itself.
     """
     if not isinstance(reader, SequenceTranslator):
         raise _of_another_kind(said("translators"), reader, name)
@@ -142,12 +136,11 @@ def as_sequence_translator(reader: Reader, name: str = "") -> SequenceTranslator
 def as_translator(reader: Reader, name: str = "") -> Translator:
     """The same model as a `Translator`, a Transformer all of whose insides can be reached.
 
+    Raises a CheckpointError if it is a model that Headlight does not run itself, or one from before the Transformer.
+
     Args:
         reader: any model.
         name: what an error calls it; by default its own name.
-
-    Raises:
-        CheckpointError: it is a model that Headlight does not run itself, or one from before the Transformer.
     """
     if not isinstance(reader, Translator):
         raise _of_another_kind(said("Transformers"), reader, name)
@@ -155,10 +148,8 @@ def as_translator(reader: Reader, name: str = "") -> Translator:
 
 
 def _of_another_kind(what: str, reader: Reader, name: str) -> CheckpointError:
-    return CheckpointError(
+    message = (
         "This is available only for {what} that Headlight runs itself: its own checkpoints and MarianMT (OPUS-MT) "
-        "models. {name} is a model of another kind: {family}.",
-        what=what,
-        name=name or reader.name,
-        family=reader.abilities.family,
+        "models. {name} is a model of another kind: {family}."
     )
+    return CheckpointError(message, what=what, name=name or reader.name, family=reader.abilities.family)

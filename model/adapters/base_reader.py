@@ -62,22 +62,15 @@ class BaseReader(Loaded):
     def output_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """W_O of an attention site, as `model.reader.Reader` says.
 
-        Raises:
-            TraceError: there is no such site or layer, or the model does not tell.
+        Raises a TraceError if there is no such site or layer, or the model does not tell.
         """
         return self.layout.known_projection(site, layer)
 
     def checked_extras(self, extras: Collection[str]) -> Collection[str]:
-        """The same extras.
-
-        Raises:
-            TraceError: one is asked for that this model does not record.
-        """
+        """The same extras. Raises a TraceError if one is asked for that this model does not record."""
         if unknown := sorted(set(extras) - {OUTPUTS}):
-            raise TraceError(
-                "{unknown} is not recorded for this model; scores and weights are derived from q and k.",
-                unknown=unknown[0],
-            )
+            message = "{unknown} is not recorded for this model; scores and weights are derived from q and k."
+            raise TraceError(message, unknown=unknown[0])
         if extras and "head outputs" in self.abilities.lacks:
             raise TraceError(self.abilities.lacks["head outputs"])
         return extras

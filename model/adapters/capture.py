@@ -126,12 +126,7 @@ _DONE: Final = "attentions"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Call:
-    """What one attention site of one layer computed, for a whole batch. Tensors are the model's own, not copies.
-
-    Attributes:
-        bias: added to the scaled scores.
-        log_sums: of the rows, where the kernel told them (`KernelSums`).
-    """
+    """What one attention site of one layer computed, for a whole batch. Tensors are the model's own, not copies."""
 
     module: nn.Module
     query: Float[Tensor, "batch head query d_k"]
@@ -139,11 +134,11 @@ class Call:
     value: Float[Tensor, "batch kv_head key d_v"]
     mask: AttentionMask
     scale: float
-    bias: Tensor | DistanceBias | None = None
+    bias: Tensor | DistanceBias | None = None  #: added to the scaled scores
     softcap: float | None = None
     sinks: Float[Tensor, "head"] | None = None
     edits: tuple[HeadEdit, ...] = ()
-    log_sums: Float[Tensor, "batch head query"] | None = None
+    log_sums: Float[Tensor, "batch head query"] | None = None  #: of the rows, where the kernel told them (`KernelSums`)
 
     def of_sentence(self, sentence: int, device: torch.device) -> AttentionInputs:
         """What was computed for one sentence of the batch, on this device."""
@@ -165,15 +160,10 @@ class Call:
 
 
 class Attends(NamedTuple):
-    """Where a module attends: an attribute of it, set by `name_attentions`.
+    """Where a module attends: an attribute of it, set by `name_attentions`."""
 
-    Attributes:
-        sites: the site and layer of its first, second … call in a pass.
-        total: calls of all attentions in a pass.
-    """
-
-    sites: tuple[SiteAndLayer, ...]
-    total: int
+    sites: tuple[SiteAndLayer, ...]  #: the site and layer of its first, second … call in a pass
+    total: int  #: calls of all attentions in a pass
 
 
 def name_attentions(model: nn.Module, sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]]) -> None:
@@ -187,18 +177,12 @@ def name_attentions(model: nn.Module, sites: Mapping[nn.Module, tuple[SiteAndLay
 
 
 class _Point(NamedTuple):
-    """One call of an attention, for who listens.
-
-    Attributes:
-        path: of its site; "" if nobody knows.
-        row: the position in its text of the first query row.
-        total: calls of all attentions in a pass.
-    """
+    """One call of an attention, for who listens."""
 
     listener: Listener | None
-    path: str = ""
-    row: int = 0
-    total: int = 0
+    path: str = ""  #: of its site; "" if nobody knows
+    row: int = 0  #: the position in its text of the first query row
+    total: int = 0  #: calls of all attentions in a pass
 
     @classmethod
     def of(cls, module: nn.Module, num_queries: int, num_keys: int) -> "_Point":
@@ -248,8 +232,7 @@ def layers_counted(progress: LayersDone) -> Iterator[None]:
 def head_edits(edits: Edits | None, abilities: Abilities, *, num_source: int, num_target: int) -> Mapping[str, Edit]:
     """Full hook name → function, for named edits of a model of `transformers`, as of `edit_hooks.compile_edits`.
 
-    Raises:
-        EditError: an edit is a function, or names what does not exist, or the model's heads cannot be edited.
+    Raises an EditError if an edit is a function, or names what does not exist, or the model's heads cannot be edited.
     """
     named = named_only(edits)
     if named and "edits" in abilities.lacks:
@@ -258,11 +241,7 @@ def head_edits(edits: Edits | None, abilities: Abilities, *, num_source: int, nu
 
 
 def named_only(edits: Edits | None) -> tuple[HeadEdit, ...]:
-    """The same edits, as many as there are.
-
-    Raises:
-        EditError: one is a function.
-    """
+    """The same edits, as many as there are. Raises an EditError if one is a function."""
     if isinstance(edits, Mapping):
         if edits:
             raise EditError("Heads of this model are edited by name: SwitchOff, MakeUniform or PointAt.")

@@ -57,11 +57,7 @@ def read_messages(text: str) -> tuple[Message, ...]:
 
 
 def check_messages(messages: Sequence[Message]) -> None:
-    """Make sure that messages are some, and of roles that there are.
-
-    Raises:
-        InputTextError: they are not.
-    """
+    """Make sure that messages are some, and of roles that there are. Raises an InputTextError if they are not."""
     if not any(message.content.strip() for message in messages):
         raise InputTextError("The chat is empty. Type a message, for example “user: Which animal is tired?”")
     if unknown := [message.role for message in messages if message.role not in ROLES]:
@@ -156,11 +152,7 @@ _known: Final[dict[str, Rendered | Said]] = {}
 def chosen_template(value: object) -> str:
     """The template that the library takes without being told another: the only one, or that named "default".
 
-    Args:
-        value: a tokenizer's `chat_template`.
-
-    Raises:
-        InputTextError: there is none, it is no text, or too long.
+    Raises an InputTextError if there is none, it is no text, or too long. `value` is a tokenizer's `chat_template`.
     """
     if isinstance(value, Mapping):
         if "default" not in value:
@@ -186,15 +178,13 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
     """What a template makes of a chat, once for the same chat.
 
     The last message of an assistant is left open, so that a model goes on with it; after any other, the template begins
-    the assistant's message.
+    the assistant's message. Raises an InputTextError if it refuses the chat, fails, takes too long or too much memory,
+    or makes too long a text.
 
     Args:
         template: of `chosen_template`.
         messages: not none.
         variables: what the template sees beside them.
-
-    Raises:
-        InputTextError: it refuses the chat, fails, takes too long or too much memory, or makes too long a text.
     """
     asked = {
         "template": template,
@@ -240,12 +230,11 @@ def _outcome(asked: bytes) -> Rendered | Said:
             return said("The chat template of this model refuses this chat: “{words}”.", words=_whole(words))
         case {"wrong": str(wrong)}:
             return said("The chat template of this model cannot be used for this chat: {wrong}.", wrong=_whole(wrong))
-    return said(
+    message = (
         "The chat template of this model takes more than {seconds} seconds or {memory:.3g} GB, or ends the process "
-        "that renders it.",
-        seconds=SECONDS,
-        memory=MEMORY / 2**30,
+        "that renders it."
     )
+    return said(message, seconds=SECONDS, memory=MEMORY / 2**30)
 
 
 def _whole(text: str) -> str:

@@ -29,21 +29,13 @@ _CHANGED: Final = said("its chat template does not only join the messages")
 
 @dataclass(frozen=True)
 class Chat:
-    """A chat as the model reads it.
+    """A chat as the model reads it."""
 
-    Attributes:
-        text: what the template makes of the messages.
-        encoded: its tokens, as `apply_chat_template(tokenize=True)` gives them.
-        roles: of each token, "" for what the template wrote; empty where that is not known.
-        why_no_roles: why it is not known, as a part of a sentence; "" where it is.
-        spans: the characters of the text that are of a message, where the roles are known.
-    """
-
-    text: str
-    encoded: Encoded
-    roles: tuple[str, ...]
-    why_no_roles: str
-    spans: tuple[Span, ...] = ()
+    text: str  #: what the template makes of the messages
+    encoded: Encoded  #: its tokens, as `apply_chat_template(tokenize=True)` gives them
+    roles: tuple[str, ...]  #: of each token, "" for what the template wrote; empty where that is not known
+    why_no_roles: str  #: why it is not known, as a part of a sentence; "" where it is
+    spans: tuple[Span, ...] = ()  #: the characters of the text that are of a message, where the roles are known
 
 
 class ChatWriter(TextWriter):
@@ -57,8 +49,7 @@ class ChatWriter(TextWriter):
     def of(cls, writer: TextWriter) -> Self:
         """The same model, which shares its weights.
 
-        Raises:
-            InputTextError: it has no chat template, or none that can be used.
+        Raises an InputTextError if it has no chat template, or none that can be used.
         """
         made = cls(writer.model, writer.pieces, writer.layout, writer.abilities, name=writer.name, digest=writer.digest)
         made.caches = writer.caches
@@ -73,8 +64,7 @@ class ChatWriter(TextWriter):
     def chat(self, text: str) -> Chat:
         """A text as a chat, of any length.
 
-        Raises:
-            InputTextError: it is blank, or the template refuses or fails.
+        Raises an InputTextError if it is blank, or the template refuses or fails.
         """
         check_not_blank(text, said("The text"))
         return self.chat_of(read_messages(text))
@@ -124,8 +114,7 @@ class ChatWriter(TextWriter):
     def trace_messages(self, messages: Sequence[Message]) -> Trace:
         """Read a chat once and keep what every attention site computed; its text is what the template made.
 
-        Raises:
-            InputTextError: the chat is empty or too long, or the template refuses or fails.
+        Raises an InputTextError if the chat is empty or too long, or the template refuses or fails.
         """
         chat = self.chat_of(messages)
         return replace(super().trace_rows(chat.text, chat.encoded.ids, ()), roles=chat.roles)
@@ -151,8 +140,7 @@ class ChatWriter(TextWriter):
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two answers of the assistant differ.
 
-        Raises:
-            InputTextError: the chat is blank, too long or refused; or both words are the same to the model.
+        Raises an InputTextError if the chat is blank, too long or refused; or both words are the same to the model.
         """
         before = self.source(text).ids
         said = [(*before, *self.pieces.encode(word, with_special=False).ids) for word in (right, wrong)]

@@ -33,8 +33,7 @@ _GROUPS: Final = frozenset({"num_hidden_groups", "inner_group_num"})
 def check_values(config: dict[str, Any], *, has_table: bool) -> None:
     """Make sure that no number in config.json is beyond reason; of a model with a table of positions, fewer of them.
 
-    Raises:
-        CheckpointError: one is; the message names it.
+    Raises a CheckpointError if one is; the message names it.
     """
     for name, number in _numbers(config, ""):
         most = LARGEST
@@ -45,29 +44,20 @@ def check_values(config: dict[str, Any], *, has_table: bool) -> None:
         elif name in _POSITIONS:
             most = LONGEST_TABLE if has_table else LONGEST
         if not -LARGEST <= number <= most:
-            raise CheckpointError(
-                "config.json says {name} = {number:.6g}; at most {most:,} can be read.",
-                name=name[:60],
-                number=number,
-                most=most,
-            )
+            message = "config.json says {name} = {number:.6g}; at most {most:,} can be read."
+            raise CheckpointError(message, name=name[:60], number=number, most=most)
 
 
 def check_token_ids(settings: Mapping[str, Any], file: str) -> None:
     """Make sure that what settings say of special tokens are ids: whole numbers, or lists of them.
 
-    Raises:
-        CheckpointError: one is something else; the message names it.
+    Raises a CheckpointError if one is something else; the message names it.
     """
     for name, value in settings.items():
         if name.endswith(("_token_id", "_words_ids", "suppress_tokens")) and not _are_ids(value):
             shown = name[:60].encode("utf-8", errors="replace").decode()
-            raise CheckpointError(
-                "{file} says {shown} = {value}, which is not the id of a token.",
-                file=file,
-                shown=shown,
-                value=ascii(value)[:60],
-            )
+            message = "{file} says {shown} = {value}, which is not the id of a token."
+            raise CheckpointError(message, file=file, shown=shown, value=ascii(value)[:60])
 
 
 def _are_ids(value: object) -> bool:
@@ -79,18 +69,13 @@ def _are_ids(value: object) -> bool:
 def check_picture_sizes(sizes: dict[str, Any]) -> None:
     """Make sure that an image processor does not scale, cut or fill up pictures to sizes beyond reason.
 
-    Raises:
-        CheckpointError: one is too large, or no size.
+    Raises a CheckpointError if one is too large, or no size.
     """
     for name, number in _numbers(sizes, ""):
         most = LARGEST_PICTURE**2 if name.endswith("_pixels") else LARGEST_PICTURE
         if not 1 <= number <= most:
-            raise CheckpointError(
-                "The image processor's settings say {name} = {number:.6g}; 1 to {most:,} pixels can be read.",
-                name=name[:60],
-                number=number,
-                most=most,
-            )
+            message = "The image processor's settings say {name} = {number:.6g}; 1 to {most:,} pixels can be read."
+            raise CheckpointError(message, name=name[:60], number=number, most=most)
 
 
 def _numbers(value: Any, name: str) -> Iterator[tuple[str, int | float]]:
@@ -116,8 +101,7 @@ _PARTS: Final = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
 def check_files(folder: Path) -> None:
     """Look at tokenizer.json, tokenizer_config.json and the SentencePiece models of a folder, where there are any.
 
-    Raises:
-        Malformed: one asks for too much, or is no JSON object.
+    Raises a Malformed if one asks for too much, or is no JSON object.
     """
     for name, check in (("tokenizer_config.json", check_settings), ("tokenizer.json", check_pipeline)):
         if (folder / name).is_file():
@@ -129,8 +113,7 @@ def check_files(folder: Path) -> None:
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Make sure that a tokenizer_config.json does not ask for millions of made-up tokens.
 
-    Raises:
-        Malformed: it does.
+    Raises a Malformed if it does.
     """
     for key, value in settings.items():
         makes_up = key in ("extra_ids", "offset") or key.startswith("num_")
@@ -141,19 +124,12 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def check_pipeline(pipeline: Mapping[str, Any]) -> None:
-    """Make sure that no step of a tokenizer.json makes very much of a short text.
-
-    Raises:
-        Malformed: one does.
-    """
+    """Make sure that no step of a tokenizer.json makes very much of a short text. Raises a Malformed if one does."""
     steps = [step for part in _PARTS for step in _steps(pipeline.get(part))]
     growth = prod(max(1, len(_text(step, "content"))) for step in steps if step.get("type") == "Replace")
     if growth > MAX_GROWTH:
-        raise Malformed(
-            "its replacements turn one character into up to {growth:,} characters; at most {most} can be read",
-            growth=growth,
-            most=MAX_GROWTH,
-        )
+        message = "its replacements turn one character into up to {growth:,} characters; at most {most} can be read"
+        raise Malformed(message, growth=growth, most=MAX_GROWTH)
     for step in steps:
         if step.get("type") == "Precompiled":
             _check_precompiled(_text(step, "precompiled_charsmap"))

@@ -36,11 +36,9 @@ def decoder_lens(
 ) -> LogitLens:
     """Read the tokens of a trace once more, and every level with the model's final norm and output projection.
 
-    What edits did to its heads they do again; `top` of the most probable tokens are kept at each level and row.
-
-    Raises:
-        TraceError: the model is of another kind, final norm or projection are not known, the trace has no steps or is
-            not of this model, or `top` is no number of tokens of the vocabulary.
+    What edits did to its heads they do again; `top` of the most probable tokens are kept at each level and row. Raises
+    a TraceError if the model is of another kind, final norm or projection are not known, the trace has no steps or is
+    not of this model, or `top` is no number of tokens of the vocabulary.
     """
     if "logit lens" in abilities.lacks:
         raise TraceError(abilities.lacks["logit lens"])

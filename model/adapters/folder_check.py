@@ -67,24 +67,17 @@ _PLAIN: Final = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "I
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that may be opened.
+    """A folder that may be opened."""
 
-    Attributes:
-        path: of the model.
-        config: what config.json says, without what is never followed.
-        generation: what generation_config.json says of how the model writes; None where there is no such file.
-        weights, numbers: the files that hold the weights, and how many numbers these hold.
-        adapter: what is to be merged into it, from another folder, if anything.
-        home: where the weights lie; None for the same folder.
-    """
-
-    path: Path
-    config: dict[str, Any]
+    path: Path  #: of the model
+    config: dict[str, Any]  #: what config.json says, without what is never followed
+    #: what generation_config.json says of how the model writes; None where there is no such file.
     generation: dict[str, Any] | None
+    #: weights, numbers: the files that hold the weights, and how many numbers these hold.
     weights: tuple[Path, ...]
     numbers: int
-    adapter: Adapter | None = None
-    home: Path | None = None
+    adapter: Adapter | None = None  #: what is to be merged into it, from another folder, if anything
+    home: Path | None = None  #: where the weights lie; None for the same folder
 
     @property
     def weights_home(self) -> Path:
@@ -112,8 +105,7 @@ class Folder:
         """The files of the weights are open, so that a library reads by their names what was checked, or an error says
         at the end that it did not.
 
-        Raises:
-            CheckpointError: one cannot be read, or was exchanged.
+        Raises a CheckpointError if one cannot be read, or was exchanged.
         """
         index = self.weights_home / INDEX
         names = {file.name: LARGEST_WEIGHTS for file in self.weights} | (
@@ -127,8 +119,7 @@ class Folder:
     def digest(self) -> str:
         """SHA-256 over settings, weights and tokenizer files: names exactly this content. Reads every byte.
 
-        Raises:
-            CheckpointError: a file cannot be read.
+        Raises a CheckpointError if a file cannot be read.
         """
         whole = hashlib.sha256()
         kinds = {".json", ".safetensors", ".txt", ".model", ".spm", ".jinja"}
@@ -146,8 +137,7 @@ class Folder:
 def check_folder(path: Path) -> Folder:
     """Look at a folder as at any other input.
 
-    Raises:
-        CheckpointError: something is missing, damaged, too large, outside of the folder, or could run code.
+    Raises a CheckpointError if something is missing, damaged, too large, outside of the folder, or could run code.
     """
     with _readable(path):
         return _checked(path)
@@ -158,18 +148,14 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CheckpointError(
-            "{name} cannot be read ({strerror}). Give permission to read it, or copy the folder again.",
-            name=path.name,
-            strerror=error.strerror,
-        ) from error
+        message = "{name} cannot be read ({strerror}). Give permission to read it, or copy the folder again."
+        raise CheckpointError(message, name=path.name, strerror=error.strerror) from error
 
 
 def gguf_file(path: Path) -> Path | None:
     """The GGUF file that a path names, or that a folder has instead of other weights; None where there is none.
 
-    Raises:
-        CheckpointError: the folder has several.
+    Raises a CheckpointError if the folder has several.
     """
     with _readable(path):
         if not path.is_dir():
@@ -190,20 +176,16 @@ def _checked(path: Path) -> Folder:
     if (adapter := read_adapter(path)) is not None:
         _check_inside(path)
         if (adapter.base / ADAPTER_SETTINGS).exists():
-            raise CheckpointError(
-                "{name}, the base model of the adapter {path_name}, is an adapter itself.",
-                name=adapter.base.name,
-                path_name=path.name,
-            )
+            message = "{name}, the base model of the adapter {path_name}, is an adapter itself."
+            raise CheckpointError(message, name=adapter.base.name, path_name=path.name)
         beneath = _checked(adapter.base)
         return replace(beneath, numbers=beneath.numbers + _count_numbers(path / ADAPTER_WEIGHTS), adapter=adapter)
     if not (path / CONFIG).is_file():
-        raise CheckpointError(
-            "{name} has no {config}. Give a folder with a model that `save_pretrained` of transformers wrote, or "
-            "a checkpoint of Headlight's own (which has a manifest.json).",
-            name=path.name,
-            config=CONFIG,
+        message = (
+            "{name} has no {config}. Give a folder with a model that `save_pretrained` of transformers wrote, or a "
+            "checkpoint of Headlight's own (which has a manifest.json)."
         )
+        raise CheckpointError(message, name=path.name, config=CONFIG)
     _check_inside(path)
     config = _read_json(path / CONFIG, LARGEST_CONFIG)
     if config.pop("quantization_config", None) is not None:
@@ -221,18 +203,16 @@ def _checked(path: Path) -> Folder:
 def check_tokenizer_files(path: Path, model_type: object) -> None:
     """Make sure that there is a tokenizer beside the model.
 
-    Raises:
-        CheckpointError: there is none, or a part of MarianMT's is missing.
+    Raises a CheckpointError if there is none, or a part of MarianMT's is missing.
     """
     if model_type == "marian" and not (path / "tokenizer.json").is_file():
         lacked = [name for name in MARIAN_TOKENIZER if not (path / name).is_file()]
         if lacked:
-            raise CheckpointError(
-                "{name} lacks {lacked}: MarianMT (OPUS-MT) splits texts with source.spm and target.spm and numbers "
-                "the tokens by vocab.json. Copy these files from the source of the model.",
-                name=path.name,
-                lacked=", ".join(lacked),
+            message = (
+                "{name} lacks {lacked}: MarianMT (OPUS-MT) splits texts with source.spm and target.spm and numbers the "
+                "tokens by vocab.json. Copy these files from the source of the model."
             )
+            raise CheckpointError(message, name=path.name, lacked=", ".join(lacked))
     if not any((path / name).is_file() for name in TOKENIZER_FILES):
         raise CheckpointError(
             "{name} contains a model but no tokenizer, so no text can be read. Save the tokenizer of the original "
@@ -248,18 +228,13 @@ def _check_inside(path: Path) -> None:
         # Unlike `resolve`, no error where links lead in a circle.
         inside = Path(os.path.realpath(file)).is_relative_to(root) or is_hub_blob(file, root)
         if not inside:
-            raise CheckpointError(
-                "{name}/{file_name} is a link to a file outside the folder; copy the file itself.",
-                name=path.name,
-                file_name=file.name,
-            )
+            message = "{name}/{file_name} is a link to a file outside the folder; copy the file itself."
+            raise CheckpointError(message, name=path.name, file_name=file.name)
         is_text = file.suffix in (".json", ".txt", ".model", ".spm", ".jinja")
         if is_text and file.is_file() and file.stat().st_size > LARGEST_TOKENIZER:
+            message = "{name}/{file_name} is larger than {largest_tokenizer} MB and is refused."
             raise CheckpointError(
-                "{name}/{file_name} is larger than {largest_tokenizer} MB and is refused.",
-                name=path.name,
-                file_name=file.name,
-                largest_tokenizer=LARGEST_TOKENIZER >> 20,
+                message, name=path.name, file_name=file.name, largest_tokenizer=LARGEST_TOKENIZER >> 20
             )
 
 
@@ -269,24 +244,19 @@ def _weight_files(path: Path) -> tuple[Path, ...]:
     if (path / INDEX).is_file():
         return _parts(path)
     if pickled := next((file for file in entries(path) if _begins(file, *_PICKLE)), None):
-        raise CheckpointError(
+        message = (
             "{name} has no {weights}, and {pickled} is pickle, which can run any program when it is opened. Save the "
-            "weights as safetensors: load the model where you trust it and call `model.save_pretrained(folder)`.",
-            name=path.name,
-            weights=WEIGHTS,
-            pickled=pickled.name,
+            "weights as safetensors: load the model where you trust it and call `model.save_pretrained(folder)`."
         )
+        raise CheckpointError(message, name=path.name, weights=WEIGHTS, pickled=pickled.name)
     for file in entries(path):
         other = next((what for ending, what in _OTHERS.items() if file.name.endswith(ending)), None)
         if other is not None and not file.name.startswith("pytorch"):
-            raise CheckpointError(
+            message = (
                 "{name} has no {weights}, and {file} is for {other}, which Headlight does not read. Open a folder of "
-                "the same model with safetensors or a pytorch_model.bin.",
-                name=path.name,
-                weights=WEIGHTS,
-                file=file.name,
-                other=other,
+                "the same model with safetensors or a pytorch_model.bin."
             )
+            raise CheckpointError(message, name=path.name, weights=WEIGHTS, file=file.name, other=other)
     raise CheckpointError(
         "{name} has no weights: there is no {weights} and no {index}.", name=path.name, weights=WEIGHTS, index=INDEX
     )
@@ -326,12 +296,8 @@ def _parts(path: Path) -> tuple[Path, ...]:
         raise CheckpointError("{name}/{index} lists no weights.", name=path.name, index=INDEX)
     names = set(entries.values()) if all(isinstance(name, str) for name in entries.values()) else {""}
     if wrong := sorted(name for name in names if not _PART.fullmatch(name)):
-        raise CheckpointError(
-            "{name}/{index} must name .safetensors files of this folder, got {wrong!r}.",
-            name=path.name,
-            index=INDEX,
-            wrong=wrong[0][:80],
-        )
+        message = "{name}/{index} must name .safetensors files of this folder, got {wrong!r}."
+        raise CheckpointError(message, name=path.name, index=INDEX, wrong=wrong[0][:80])
     if missing := sorted(name for name in names if not (path / name).is_file()):
         raise CheckpointError(
             "{name} lacks {missing}, which {index} names.", name=path.name, missing=missing[0], index=INDEX
@@ -340,11 +306,7 @@ def _parts(path: Path) -> tuple[Path, ...]:
 
 
 def _count_numbers(path: Path) -> int:
-    """Numbers in a safetensors file, from its header alone.
-
-    Raises:
-        CheckpointError: it is none.
-    """
+    """Numbers in a safetensors file, from its header alone. Raises a CheckpointError if it is none."""
     name = f"{path.parent.name}/{path.name}"
     with open_file(path.parent, path.name, LARGEST_WEIGHTS) as file:
         if path.suffix == ".bin":
@@ -367,18 +329,11 @@ def _count_numbers(path: Path) -> int:
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
         raise CheckpointError("{name} is not a safetensors file, or it is damaged.", name=name) from error
     if strange := sorted(kinds - _PLAIN.keys()):
-        raise CheckpointError(
-            "{name} contains numbers of type {strange}; save the model in 16 or 32 bits.",
-            name=name,
-            strange=strange[0][:20],
-        )
+        message = "{name} contains numbers of type {strange}; save the model in 16 or 32 bits."
+        raise CheckpointError(message, name=name, strange=strange[0][:20])
     if end + length + 8 != size:
-        raise CheckpointError(
-            "{name} is incomplete: it should have {end:,} bytes and has {size:,}.",
-            name=name,
-            end=end + length + 8,
-            size=size,
-        )
+        message = "{name} is incomplete: it should have {end:,} bytes and has {size:,}."
+        raise CheckpointError(message, name=name, end=end + length + 8, size=size)
     return numbers
 
 

@@ -38,20 +38,15 @@ def most_steps(abilities: Abilities, num_source: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Beginning:
-    """How `generate` would begin to write.
+    """How `generate` would begin to write."""
 
-    Attributes:
-        token_ids: what the decoder reads first: the text, or the token that begins a target.
-        encoded: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
-        rules: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the
-            model's own settings ask for: tokens that must or must not come.
-        eos_ids: each of them ends a text.
-    """
-
-    token_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]  #: what the decoder reads first: the text, or the token that begins a target
+    #: what the decoder is given in every step: the encoder's output and its mask; nothing without one.
     encoded: Mapping[str, Any]
+    #: from the tokens read [row, position] and scores of the next [row, vocab] to scores with all that the model's own
+    #: settings ask for: tokens that must or must not come.
     rules: Callable[[Tensor, Tensor], Tensor]
-    eos_ids: tuple[int, ...]
+    eos_ids: tuple[int, ...]  #: each of them ends a text
     length_penalty: float
     early_stopping: bool | str
 
@@ -60,9 +55,7 @@ def begin_writing(model: Any, token_ids: Tensor, most: int, options: Mapping[str
     """Let `generate` prepare everything, and take it over before it writes; the encoder has run then.
 
     At most `most` tokens may be written after the text's `token_ids` [1, position]; `options` are those of `generate`.
-
-    Raises:
-        SessionError: the model's own settings for writing cannot be used.
+    Raises a SessionError if the model's own settings for writing cannot be used.
     """
     taken: list[Beginning] = []
 
@@ -106,18 +99,15 @@ def _generate(model: Any, token_ids: Tensor, most: int, options: Mapping[str, An
 def settings_for_writing() -> Iterator[None]:
     """What goes wrong in the block is the doing of generation_config.json, which is read where it is used.
 
-    Raises:
-        SessionError: a rule that it asks for does not fit the model.
+    Raises a SessionError if a rule that it asks for does not fit the model.
     """
     try:
         yield
     except (HeadlightError, torch.OutOfMemoryError):
         raise
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RuntimeError) as error:
-        raise SessionError(
-            "This model cannot generate text: its generation_config.json does not fit it ({first_line}).",
-            first_line=first_words(error),
-        ) from error
+        message = "This model cannot generate text: its generation_config.json does not fit it ({first_line})."
+        raise SessionError(message, first_line=first_words(error)) from error
 
 
 class GenerationRows:
@@ -156,8 +146,7 @@ class GenerationRows:
     def ruled(self, scores: Float[Tensor, "row vocab"]) -> Float[Tensor, "row vocab"]:
         """Scores of what follows with all that the model's settings ask for, −∞ for what must not come.
 
-        Raises:
-            SessionError: a setting does not fit the model.
+        Raises a SessionError if a setting does not fit the model.
         """
         with settings_for_writing():
             return self._beginning.rules(self._read, scores)

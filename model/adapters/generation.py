@@ -154,11 +154,7 @@ class GenerationSession(Session):
 
 
 def check_writes(reader: TextReader) -> None:
-    """Make sure that a model writes.
-
-    Raises:
-        SessionError: it only reads.
-    """
+    """Make sure that a model writes. Raises a SessionError if it only reads."""
     if not reader.abilities.generates:
         raise SessionError(reader.abilities.lacks.get("decoding", said("This model only reads: it generates no text.")))
 

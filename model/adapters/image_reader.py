@@ -103,12 +103,11 @@ class ImageReader(BaseReader):
             with listen(record={CALL, OUTPUTS} & {CALL, *extras}, edits=functions) as recorded:
                 output = self.model(pixel_values=pixels, **more)
         except ValueError as error:
-            raise InputTextError(
-                "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it "
-                "to a square first.",
-                width=pixels.shape[-1],
-                height=pixels.shape[-2],
-            ) from error
+            message = (
+                "After scaling, the picture has {width} × {height} pixels, which this model does not read. Crop it to "
+                "a square first."
+            )
+            raise InputTextError(message, width=pixels.shape[-1], height=pixels.shape[-2]) from error
         inputs = self.layout.inputs(recorded) if not more else weights_of(output, self.abilities, self.model.config)
         first = inputs["encoder.self"][0].shape[1] - rows * columns
         special = tuple(["[CLS]", "[DIST]", "[REG]"][min(position, 2)] for position in range(first))
@@ -131,11 +130,8 @@ class ImageReader(BaseReader):
     def check_patches(self, pixels: Float[Tensor, "1 channel height width"]) -> None:
         """Make sure that each patch is the token that it is shown as: only that one changes with it before layers mix.
 
-        Args:
-            pixels: what the processor makes of a picture.
-
-        Raises:
-            CheckpointError: another token changes, or several do.
+        Raises a CheckpointError if another token changes, or several do. `pixels` is what the processor makes of a
+        picture.
         """
         size, pixels = self._patch, pixels.to(self.device, next(self.model.parameters()).dtype)
         rows, columns = pixels.shape[-2] // size, pixels.shape[-1] // size
@@ -179,8 +175,7 @@ class ImageReader(BaseReader):
 def open_picture(path: Path) -> Image.Image:
     """The picture in a file, its size checked before it is unpacked.
 
-    Raises:
-        InputTextError: there is no picture in the file, or it is too large.
+    Raises an InputTextError if there is no picture in the file, or it is too large.
     """
     try:
         with path.open("rb") as file:
@@ -233,11 +228,8 @@ def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
         _check_size(picture.size)
         return picture.convert("RGB")
     if picture.ndim != 3 or picture.shape[2] != 3 or picture.dtype != np.uint8 or 0 in picture.shape:
-        raise InputTextError(
-            "A picture must be bytes [height, width, 3], got {dtype} {shape}.",
-            dtype=picture.dtype,
-            shape=list(picture.shape),
-        )
+        message = "A picture must be bytes [height, width, 3], got {dtype} {shape}."
+        raise InputTextError(message, dtype=picture.dtype, shape=list(picture.shape))
     _check_size((picture.shape[1], picture.shape[0]))
     return Image.fromarray(picture)
 
@@ -245,20 +237,14 @@ def _as_image(picture: Image.Image | np.ndarray[Any, Any]) -> Image.Image:
 def _check_size(size: tuple[int, int]) -> None:
     width, height = size
     if max(size) > LARGEST_SIDE or width * height > LARGEST_AREA:
-        raise InputTextError(
-            "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read.",
-            width=width,
-            height=height,
-            largest_area=LARGEST_AREA,
-        )
+        message = "The picture has {width:,} × {height:,} pixels; at most {largest_area:,} can be read."
+        raise InputTextError(message, width=width, height=height, largest_area=LARGEST_AREA)
     if max(size) > LONGEST_RATIO * min(size):
-        raise InputTextError(
-            "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times "
-            "the shorter one. Crop it first.",
-            width=width,
-            height=height,
-            longest_ratio=LONGEST_RATIO,
+        message = (
+            "The picture has {width:,} × {height:,} pixels; its longer side may be at most {longest_ratio} times the "
+            "shorter one. Crop it first."
         )
+        raise InputTextError(message, width=width, height=height, longest_ratio=LONGEST_RATIO)
 
 
 def example_picture() -> Image.Image:

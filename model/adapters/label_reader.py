@@ -24,13 +24,9 @@ _MARKED: Final = re.compile(r"\[([^\[\]]+)\]")
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a model by their ids.
+    """The labels of a model by their ids."""
 
-    Attributes:
-        names: id → what it is called.
-    """
-
-    names: Callable[[int], str]
+    names: Callable[[int], str]  #: id → what it is called
 
     def tokens(self, token_ids: Sequence[int]) -> tuple[str, ...]:
         """The labels of ids."""
@@ -71,8 +67,7 @@ class LabelReader(TextReader):
     def place(self, text: str) -> TokenPlace:
         """Where the model says a label.
 
-        Raises:
-            InputTextError: the text is blank or too long, or the model has but one label.
+        Raises an InputTextError if the text is blank or too long, or the model has but one label.
         """
         if self._label_of != "answer" and self.config.num_labels < 2:
             raise InputTextError("This model outputs one number, so there are no labels to choose between.")
@@ -87,8 +82,7 @@ class LabelReader(TextReader):
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """Two labels, by their names.
 
-        Raises:
-            InputTextError: the text is blank or too long, both are the same, or there is no such label.
+        Raises an InputTextError if the text is blank or too long, both are the same, or there is no such label.
         """
         names = self.labels(text)
         if unknown := [name for name in (right, wrong) if name not in names]:

@@ -34,18 +34,13 @@ OUTPUTS: Final = "hook_head_output"
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """Where a model attends.
+    """Where a model attends."""
 
-    Attributes:
-        sites: attention module → site and layer of its first, second … call in a pass (layers may share a module).
-        heads: site → heads of each layer.
-        projections: (site, layer) → W_O as [head · d_v, d_model], where it was found.
-        num_watched: tokens that the first site read in the pass that was watched; of an image model always so many.
-    """
-
+    #: attention module → site and layer of its first, second … call in a pass (layers may share a module).
     sites: Mapping[nn.Module, tuple[SiteAndLayer, ...]]
-    heads: Mapping[str, tuple[int, ...]]
-    projections: Mapping[SiteAndLayer, nn.Module]
+    heads: Mapping[str, tuple[int, ...]]  #: site → heads of each layer
+    projections: Mapping[SiteAndLayer, nn.Module]  #: (site, layer) → W_O as [head · d_v, d_model], where it was found
+    #: tokens that the first site read in the pass that was watched; of an image model always so many.
     num_watched: int = 0
 
     def inputs(self, recorded: Recorded, sentence: int = 0) -> SiteLayers:
@@ -66,17 +61,15 @@ class Layout:
     def known_projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"]:
         """`projection`, where it must be there.
 
-        Raises:
-            TraceError: there is no such site or layer, or the model does not tell.
+        Raises a TraceError if there is no such site or layer, or the model does not tell.
         """
         projection = self.projection(site, layer)
         if projection is None:
-            raise TraceError(
-                "It is unknown what the heads of layer {layer} of {site} add to the output of this model: there is "
-                "no such layer, or the model exposes only its weights.",
-                layer=layer,
-                site=site,
+            message = (
+                "It is unknown what the heads of layer {layer} of {site} add to the output of this model: there is no "
+                "such layer, or the model exposes only its weights."
             )
+            raise TraceError(message, layer=layer, site=site)
         return projection
 
     def projection(self, site: str, layer: int) -> Float[Tensor, "head d_v d_model"] | None:
@@ -96,13 +89,12 @@ def find_layout(
 ) -> tuple[Layout, Recorded]:
     """Watch one pass, and return where the model attended and what every call left, by its path.
 
+    Raises a CheckpointError if it attends between other positions.
+
     Args:
         model: whose attention is registered as ours.
         sites: the numbers of queries and keys of one sentence → the site.
         run: one pass over it.
-
-    Raises:
-        CheckpointError: it attends between other positions.
     """
     name_attentions(model, {})
     calls: list[Call] = []
@@ -133,11 +125,10 @@ def find_layout(
     for number, (call, output) in enumerate(zip(calls, outputs, strict=True)):
         lengths = (call.query.size(2), call.key.size(2))
         if lengths not in sites or call.query.size(0) != 1:
-            raise CheckpointError(
-                "This model attends from {queries} to {keys} positions; Headlight cannot tell which tokens these are.",
-                queries=lengths[0] * call.query.size(0),
-                keys=lengths[1],
+            message = (
+                "This model attends from {queries} to {keys} positions; Headlight cannot tell which tokens these are."
             )
+            raise CheckpointError(message, queries=lengths[0] * call.query.size(0), keys=lengths[1])
         site = sites[lengths]
         at = (site, len(heads.setdefault(site, [])))
         modules.setdefault(call.module, []).append(at)

@@ -75,8 +75,7 @@ class LibraryTokenizer:
     def speaking(self, reads: str = "", writes: str = "") -> Self:
         """The same tokenizer for these of its languages; "" leaves the one that is chosen.
 
-        Raises:
-            InputTextError: a code is none of those offered.
+        Raises an InputTextError if a code is none of those offered.
         """
         made = copy.copy(self)
         made.spoken = replace(self.offered, chosen=self.spoken).with_choice(reads, writes)
@@ -165,16 +164,10 @@ class LibraryTokenizer:
         return tuple(spelled)
 
     def token_id(self, token: str) -> int:
-        """The id of a token that is spelled so.
-
-        Raises:
-            TokenError: there is none.
-        """
+        """The id of a token that is spelled so. Raises a TokenError if there is none."""
         if token not in self._ids:
-            raise TokenError(
-                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
-                token=token,
-            )
+            message = "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”."
+            raise TokenError(message, token=token)
         return self._ids[token]
 
     def decode(self, token_ids: Sequence[int]) -> str:
@@ -249,8 +242,7 @@ def _offered(tokenizer: Any) -> Offered:
 def _failures_said() -> Iterator[None]:
     """What goes wrong in a tokenizer is the doing of its files, which may hold any expression.
 
-    Raises:
-        InputTextError: it fails on this text.
+    Raises an InputTextError if it fails on this text.
     """
     try:
         yield

@@ -29,15 +29,14 @@ def answer_of(
 ) -> dict[str, Any] | None:
     """The JSON object in the last line that a module prints; None if it ends, or has to be ended, without one.
 
+    Raises a subprocess.TimeoutExpired if they have passed; the process is ended.
+
     Args:
         module: it sets its own limits, by `limit`.
         arguments: of its command line, followed by `seconds` and `memory`.
         given: its standard input.
         seconds, memory: seconds of computing and bytes of memory that it may take.
         patience: seconds by the clock; a machine that has much else to do is slow.
-
-    Raises:
-        subprocess.TimeoutExpired: they have passed; the process is ended.
     """
     # The folder above the outermost package: `model` in the repository, `headlight` where it is installed.
     root = Path(__file__).parents[(__package__ or "").count(".") + 1]

@@ -54,25 +54,21 @@ def readable_folder(path: Path, kept: Path | None = None) -> Iterator[Folder]:
 def write_safetensors(folder: Path, target: Path) -> None:
     """Write the pickled weights of a folder into another one.
 
-    Raises:
-        CheckpointError: they hold anything but plain tensors, or take too much time or memory.
+    Raises a CheckpointError if they hold anything but plain tensors, or take too much time or memory.
     """
     pickled = pickled_files(folder)
     if wrong := _wrong_with("pickled", pickled, target):
-        raise CheckpointError(
+        message = (
             "{pickled} in {name} cannot be read as plain tensors ({wrong}), and pickle can run any program when it is "
-            "opened. Where you trust it, load the model and call `model.save_pretrained(folder)`.",
-            name=folder.name,
-            pickled=pickled[0].name,
-            wrong=wrong,
+            "opened. Where you trust it, load the model and call `model.save_pretrained(folder)`."
         )
+        raise CheckpointError(message, name=folder.name, pickled=pickled[0].name, wrong=wrong)
 
 
 def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
     """A folder of this name with what is in a GGUF file, kept by its content; None where nothing can be kept.
 
-    Raises:
-        CheckpointError: as `_write_gguf`.
+    Raises as `_write_gguf`.
     """
     with open_file(file.parent, file.name, LARGEST_WEIGHTS) as opened:
         content = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -92,17 +88,15 @@ def _kept_gguf(file: Path, name: str, kept: Path) -> Path | None:
 def _write_gguf(file: Path, target: Path) -> Path:
     """Write what is in a GGUF file as a folder of transformers, its numbers as float32.
 
-    Raises:
-        CheckpointError: transformers cannot read it, or it takes too much time or memory.
+    Raises a CheckpointError if transformers cannot read it, or it takes too much time or memory.
     """
     target.mkdir(parents=True)
     if wrong := _wrong_with("gguf", [file], target):
-        raise CheckpointError(
+        message = (
             "{name} is a GGUF file that transformers cannot read here ({wrong}). Open the folder of the model it was "
-            "made from, with a config.json and safetensors.",
-            name=file.name,
-            wrong=wrong,
+            "made from, with a config.json and safetensors."
         )
+        raise CheckpointError(message, name=file.name, wrong=wrong)
     return target
 
 

@@ -40,17 +40,11 @@ _PLAIN_BEGINNINGS: Final = (None, True, False, "gaussian")
 
 @dataclass(frozen=True)
 class Adapter:
-    """An adapter beside the model that it changes.
+    """An adapter beside the model that it changes."""
 
-    Attributes:
-        path: its folder.
-        base: the folder of the model beneath.
-        settings: of LoRA, checked.
-    """
-
-    path: Path
-    base: Path
-    settings: Mapping[str, Any]
+    path: Path  #: its folder
+    base: Path  #: the folder of the model beneath
+    settings: Mapping[str, Any]  #: of LoRA, checked
 
 
 def read_adapter(path: Path) -> Adapter | None:
@@ -70,19 +64,17 @@ def read_adapter(path: Path) -> Adapter | None:
         ) from error
     settings = _lora(path.name, content)
     if not (path / WEIGHTS).is_file():
-        raise CheckpointError(
-            "{name} has an adapter's settings but no {weights}; save it again with `model.save_pretrained(folder)`.",
-            name=path.name,
-            weights=WEIGHTS,
+        message = (
+            "{name} has an adapter's settings but no {weights}; save it again with `model.save_pretrained(folder)`."
         )
+        raise CheckpointError(message, name=path.name, weights=WEIGHTS)
     return Adapter(path, _base(path, content.get("base_model_name_or_path")), settings)
 
 
 def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
     """The model with the adapter's changes in its weights.
 
-    Raises:
-        CheckpointError: the adapter is of another model.
+    Raises a CheckpointError if the adapter is of another model.
     """
     from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
     from safetensors.torch import load_file
@@ -105,24 +97,21 @@ def merge(model: "nn.Module", adapter: Adapter) -> "nn.Module":
     except CheckpointError:
         raise
     except Exception as error:  # Whatever PEFT thinks of values from outside.
-        raise CheckpointError(
+        message = (
             "The adapter {name} does not fit {base_name} ({reason}). Merge them where both can be loaded: "
-            "`model.merge_and_unload().save_pretrained(folder)`.",
-            name=name,
-            base_name=adapter.base.name,
-            reason=first_words(error),
-        ) from error
+            "`model.merge_and_unload().save_pretrained(folder)`."
+        )
+        raise CheckpointError(message, name=name, base_name=adapter.base.name, reason=first_words(error)) from error
     return merged.eval()
 
 
 def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
     if content.get("peft_type") != "LORA":
-        raise CheckpointError(
+        message = (
             "{name} contains an adapter of type {content!r}, but Headlight merges only LoRA. Merge it: "
-            "`model.merge_and_unload().save_pretrained(folder)`.",
-            name=name,
-            content=str(content.get("peft_type"))[:40],
+            "`model.merge_and_unload().save_pretrained(folder)`."
         )
+        raise CheckpointError(message, name=name, content=str(content.get("peft_type"))[:40])
     targets = content.get("target_modules")
     kept: dict[str, Any] = {
         "r": _number(name, content, "r", LARGEST_RANK),
@@ -155,14 +144,8 @@ def _lora(name: str, content: Mapping[str, Any]) -> dict[str, Any]:
 def _number(name: str, content: Mapping[str, Any], key: str, most: int) -> int | float:
     value = content.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
-        raise CheckpointError(
-            "{name}/{settings}: {key} should be a number from 1 to {most:,}, got {value}.",
-            name=name,
-            settings=SETTINGS,
-            key=key,
-            most=most,
-            value=str(value)[:40],
-        )
+        message = "{name}/{settings}: {key} should be a number from 1 to {most:,}, got {value}."
+        raise CheckpointError(message, name=name, settings=SETTINGS, key=key, most=most, value=str(value)[:40])
     return value
 
 
@@ -178,13 +161,11 @@ def _names(name: str, content: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _not_followed(name: str, key: str) -> CheckpointError:
-    return CheckpointError(
-        "{name}/{settings} asks for {key}, which Headlight does not allow for an adapter of unknown origin. Merge "
-        "it: `model.merge_and_unload().save_pretrained(folder)`.",
-        name=name,
-        settings=SETTINGS,
-        key=key,
+    message = (
+        "{name}/{settings} asks for {key}, which Headlight does not allow for an adapter of unknown origin. Merge it: "
+        "`model.merge_and_unload().save_pretrained(folder)`."
     )
+    return CheckpointError(message, name=name, settings=SETTINGS, key=key)
 
 
 def _base(path: Path, named: object) -> Path:

@@ -51,15 +51,14 @@ def check_room(
 ) -> None:
     """Make sure that a model can be run here, if need be with most of its weights on the disk.
 
+    Raises a CheckpointError if it cannot; the message names what it needs and what there is.
+
     Args:
         name: for the message.
         numbers: weights.
         dtype, device: of them.
         tables: bytes that the model computes and keeps beside them, always in memory.
         largest: numbers of the largest weight, which must be in memory as a whole.
-
-    Raises:
-        CheckpointError: it cannot; the message names what it needs and what there is.
     """
     there = available_bytes(device)
     elsewhere = available_bytes(torch.device("cpu")) if device.type == "cuda" else 0
@@ -69,14 +68,12 @@ def check_room(
         if not tables:
             what = said("{count:,} weights", count=numbers)
         where = said("on the GPU") if device.type == "cuda" else said("in memory")
+        message = (
+            "{name} is too large: its {what} need {weights:.1f} GB, and {there:.1f} GB are free {where}. Close other "
+            "models, or choose a smaller one."
+        )
         raise CheckpointError(
-            "{name} is too large: its {what} need {weights:.1f} GB, and {there:.1f} GB are free {where}. Close "
-            "other models, or choose a smaller one.",
-            name=name,
-            what=what,
-            weights=(weights + tables) / GIGABYTE,
-            there=there / GIGABYTE,
-            where=where,
+            message, name=name, what=what, weights=(weights + tables) / GIGABYTE, there=there / GIGABYTE, where=where
         )
 
 
@@ -87,15 +84,10 @@ _HOME: Final = "headlight_home"
 
 @dataclass(frozen=True)
 class Placement:
-    """How a model is loaded that is larger than the memory of its device.
+    """How a model is loaded that is larger than the memory of its device."""
 
-    Attributes:
-        device: where it reads and computes.
-        most: device → bytes of weights that are put there; what is left stays on the disk.
-    """
-
-    device: torch.device
-    most: dict[int | str, int]
+    device: torch.device  #: where it reads and computes
+    most: dict[int | str, int]  #: device → bytes of weights that are put there; what is left stays on the disk
 
     def options(self, offloaded: Path) -> dict[str, Any]:
         """Options of `from_pretrained`; files are made in this folder, which must last as long as the model."""

@@ -22,11 +22,7 @@ from model.word_choice import MASK, NO_EDITS, Choice, TokenPlace, WordChoice, fi
 
 
 def mask_of(pieces: LibraryTokenizer) -> str:
-    """The tokenizer's own sign of a masked word.
-
-    Raises:
-        InputTextError: it has none.
-    """
+    """The tokenizer's own sign of a masked word. Raises an InputTextError if it has none."""
     own = pieces.tokenizer.mask_token
     if own is None:
         raise InputTextError("The tokenizer of this model has no mask token, so no masked word can be predicted.")
@@ -36,8 +32,7 @@ def mask_of(pieces: LibraryTokenizer) -> str:
 def with_mask(text: str, pieces: LibraryTokenizer) -> str:
     """A text with the tokenizer's own sign of its one masked word, which a person may write as [MASK].
 
-    Raises:
-        InputTextError: the tokenizer has none, or the text has not one.
+    Raises an InputTextError if the tokenizer has none, or the text has not one.
     """
     text = text.replace(MASK, own := mask_of(pieces))
     if (count := text.count(own)) != 1:
@@ -50,14 +45,13 @@ def masked_choice(
 ) -> WordChoice:
     """The choice between two words for a mask.
 
+    Raises an InputTextError if a word is more than one token or not in the vocabulary, or both are the same.
+
     Args:
         place: of the mask.
         filled: the ids of the text with each word in its place.
         words: these.
         special_ids: of the tokens that are no text.
-
-    Raises:
-        InputTextError: a word is more than one token or not in the vocabulary, or both are the same.
     """
     before, after = place.source[: place.row], place.source[place.row + 1 :]
     for ids, word in zip(filled, words, strict=True):
@@ -94,8 +88,7 @@ class TextReader(TextTracer):
     def place(self, text: str) -> TokenPlace:
         """Where the model says a token for this text: in place of [MASK], after it, or first of its translation.
 
-        Raises:
-            InputTextError: the text is blank or too long, or an encoder's has not one [MASK].
+        Raises an InputTextError if the text is blank or too long, or an encoder's has not one [MASK].
         """
         if self.abilities.kind == "encoder":
             ids = self.source(with_mask(text, self.pieces)).ids
@@ -109,9 +102,8 @@ class TextReader(TextTracer):
     def word_choice(self, text: str, right: str, wrong: str) -> WordChoice:
         """The first token in which two texts differ that the model may write.
 
-        Raises:
-            InputTextError: a text is blank or too long; both are the same to the model; or a word for [MASK] is more
-                than one token.
+        Raises an InputTextError if a text is blank or too long; both are the same to the model; or a word for [MASK] is
+        more than one token.
         """
         if self.abilities.kind == "encoder":
             place = self.place(text)

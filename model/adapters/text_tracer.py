@@ -122,11 +122,7 @@ class TextTracer(BaseReader):
                 return self.trace_rows(text, source.ids, emitted, begin=begin, keep_outputs=keep, edits=edits)
 
     def source(self, text: str) -> Encoded:
-        """The tokens of a text, checked.
-
-        Raises:
-            InputTextError: the text is blank or too long.
-        """
+        """The tokens of a text, checked. Raises an InputTextError if the text is blank or too long."""
         return self.checked_tokens(text, said("The text"), self.abilities.max_length, is_target=False)
 
     def source_offsets(self, text: str) -> list[tuple[int, int]] | None:
@@ -164,11 +160,8 @@ class TextTracer(BaseReader):
             rows = [*source_ids, *emitted]
         most = self.abilities.max_target_length if has_encoder else self.abilities.max_length
         if most is not None and len(rows) > most:
-            raise InputTextError(
-                "The decoder reads at most {most:,} tokens, got {num_rows:,}. Shorten the text.",
-                most=most,
-                num_rows=len(rows),
-            )
+            message = "The decoder reads at most {most:,} tokens, got {num_rows:,}. Shorten the text."
+            raise InputTextError(message, most=most, num_rows=len(rows))
         encoder_ids = tuple(source_ids) if has_encoder else ()
         done = self._run(encoder_ids, rows, keep_outputs, edits)
         predicted = [] if done.logits is None else done.logits.argmax(-1).tolist()
@@ -276,10 +269,8 @@ class TextTracer(BaseReader):
         self, text: str, target: str | None, source: Encoded, keep_outputs: bool, edits: Edits | None
     ) -> Trace:
         if target is not None:
-            raise InputTextError(
-                "This model ({family}) only reads: it has no decoder that could read a target.",
-                family=self.abilities.family,
-            )
+            message = "This model ({family}) only reads: it has no decoder that could read a target."
+            raise InputTextError(message, family=self.abilities.family)
         return self.trace_source(text, source, keep_outputs, edits)
 
     def trace_source(self, text: str, source: Encoded, keep_outputs: bool, edits: Edits | None) -> Trace:
@@ -331,8 +322,7 @@ class TextTracer(BaseReader):
     ) -> Encoded:
         """The tokens of a text, at most `limit`; errors call it `what`.
 
-        Raises:
-            InputTextError: the text is blank or too long, or the model does not know its tokens.
+        Raises an InputTextError if the text is blank or too long, or the model does not know its tokens.
         """
         check_not_blank(text, what)
         encoded = None
@@ -348,22 +338,19 @@ class TextTracer(BaseReader):
             own = self.pieces.encode(text, is_target=is_target, with_special=False).tokens
             if not own:
                 raise nothing_seen(what)
-            raise InputTextError(
-                "{what} gives only special tokens ({tokens}): this vocabulary has none of its words. Type other words.",
-                what=what,
-                tokens=" ".join(dict.fromkeys(own)),
+            message = (
+                "{what} gives only special tokens ({tokens}): this vocabulary has none of its words. Type other words."
             )
+            raise InputTextError(message, what=what, tokens=" ".join(dict.fromkeys(own)))
         return encoded
 
     def _check_known(self, encoded: Encoded, size: int) -> None:
         """Make sure that the model has an embedding for every token: tokens are sometimes added to a tokenizer only."""
         for number, token in zip(encoded.ids, encoded.tokens, strict=True):
             if number >= size:
-                raise InputTextError(
-                    "The tokenizer gives “{token}” the id {number:,}, but the ids of this model end at "
-                    "{vocab_size:,}. Remove it from the text, or save the model again after "
-                    "`model.resize_token_embeddings(len(tokenizer))`.",
-                    token=token,
-                    number=number,
-                    vocab_size=size - 1,
+                message = (
+                    "The tokenizer gives “{token}” the id {number:,}, but the ids of this model end at {vocab_size:,}. "
+                    "Remove it from the text, or save the model again after "
+                    "`model.resize_token_embeddings(len(tokenizer))`."
                 )
+                raise InputTextError(message, token=token, number=number, vocab_size=size - 1)

@@ -26,13 +26,9 @@ STOPS: Final[Mapping[bool | str, Stop]] = {False: "unlikely", True: "full", "nev
 
 
 class TextWriter(TextReader):
-    """A `TextReader` whose model writes; safe to share between threads as well.
+    """A `TextReader` whose model writes; safe to share between threads as well."""
 
-    Attributes:
-        penalty: how beam search takes the length of a text into account.
-    """
-
-    penalty: Penalty = "power"
+    penalty: Penalty = "power"  #: how beam search takes the length of a text into account
 
     @property
     def end_ids(self) -> frozenset[int]:
@@ -95,22 +91,16 @@ class TextWriter(TextReader):
         """
         check_writes(self)
         if not 1 <= beam <= LARGEST_WIDTH:
-            raise ConfigError(
-                "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}.",
-                largest_width=LARGEST_WIDTH,
-                beam=beam,
-            )
+            message = "The width of a beam whose tree is kept must be between 1 and {largest_width}, got {beam}."
+            raise ConfigError(message, largest_width=LARGEST_WIDTH, beam=beam)
         source_ids = self.source(text).ids
         most = most_steps(self.abilities, len(source_ids))
         beginning = beginning_of(self, source_ids, most)
         alpha = beginning.length_penalty if alpha is None else alpha
         early_stopping = beginning.early_stopping if early_stopping is None else early_stopping
         if not -LARGEST_ALPHA <= alpha <= LARGEST_ALPHA:
-            raise ConfigError(
-                "The exponent of the length penalty must be within ±{largest_alpha:g}, got {alpha}.",
-                largest_alpha=LARGEST_ALPHA,
-                alpha=alpha,
-            )
+            message = "The exponent of the length penalty must be within ±{largest_alpha:g}, got {alpha}."
+            raise ConfigError(message, largest_alpha=LARGEST_ALPHA, alpha=alpha)
         if early_stopping not in STOPS:
             raise ConfigError(
                 'early_stopping must be False, True or "never", got {early_stopping!r}.', early_stopping=early_stopping
@@ -147,8 +137,7 @@ class TextWriter(TextReader):
     def trace_tokens(self, text: str, token_ids: Sequence[int]) -> Trace:
         """What a session that wrote these tokens would have left behind, with their steps alone.
 
-        Raises:
-            SessionError, InputTextError, TokenError: as `GenerationSession`.
+        Raises as `GenerationSession`.
         """
         session = self.decode(text)
         for token_id in token_ids:
@@ -158,8 +147,7 @@ class TextWriter(TextReader):
     def spread(self, trace: Trace) -> Spread:
         """How the probability of each step is spread over the vocabulary.
 
-        Raises:
-            TraceError: the trace is not of a session.
+        Raises a TraceError if the trace is not of a session.
         """
         if trace.spread is None:
             raise TraceError("Probabilities of alternatives exist only for generated text; decode the text.")
@@ -168,9 +156,8 @@ class TextWriter(TextReader):
     def logit_lens(self, trace: Trace, top: int = 5) -> LogitLens:
         """What each layer of a decoder-only model would have said, with its `top` most probable tokens.
 
-        Raises:
-            TraceError: the model is no such, or not known well enough; the trace is of another one; or `top` is no
-                number of tokens of the vocabulary.
+        Raises a TraceError if the model is no such, or not known well enough; the trace is of another one; or `top` is
+        no number of tokens of the vocabulary.
         """
         return decoder_lens(self.model, self.layout, self.abilities, trace, self.pieces, top)
 

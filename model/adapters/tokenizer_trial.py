@@ -48,8 +48,7 @@ class TokenizerCopy:
 def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
     """A copy of a folder's tokenizer and of what it reads from config.json, for as long as the block lasts.
 
-    Raises:
-        CheckpointError: a file is too large, leads out of the folder, or cannot be read.
+    Raises a CheckpointError if a file is too large, leads out of the folder, or cannot be read.
     """
     name, home = folder.name, folder.tokenizer
     config = {key: folder.config[key] for key in _OF_CONFIG if isinstance(folder.config.get(key), str | int)}
@@ -59,12 +58,8 @@ def private_copy(folder: Folder) -> Iterator[TokenizerCopy]:
             try:
                 contents[file] = read_file(home, file, largest)
             except OSError as error:
-                raise CheckpointError(
-                    "{name}/{file} cannot be read ({strerror}). Copy it again.",
-                    name=name,
-                    file=file,
-                    strerror=error.strerror,
-                ) from error
+                message = "{name}/{file} cannot be read ({strerror}). Copy it again."
+                raise CheckpointError(message, name=name, file=file, strerror=error.strerror) from error
     whole = hashlib.sha256()
     with TemporaryDirectory(prefix="headlight-tokenizer-") as made:
         for file, content in contents.items():
@@ -86,34 +81,31 @@ _tried: Final[dict[str, str]] = {}
 def try_once(copy: TokenizerCopy, name: str) -> None:
     """Open the tokenizer and cut a few texts, in another process, unless the same files were tried before.
 
+    Raises a CheckpointError if it cannot be opened, or takes too much time or memory.
+
     Args:
         copy: its files.
         name: of the folder, for messages.
-
-    Raises:
-        CheckpointError: it cannot be opened, or takes too much time or memory.
     """
     wrong = _tried.get(copy.digest)
     if wrong is None:
         try:
             wrong = _outcome(copy.path)
         except subprocess.TimeoutExpired as error:
-            raise CheckpointError(
-                "The tokenizer in {name} was not opened within {patience} seconds. Try again when this machine is "
-                "less busy.",
-                name=name,
-                patience=PATIENCE,
-            ) from error
+            message = (
+                "The tokenizer in {name} was not opened within {patience} seconds. Try again when this machine is less "
+                "busy."
+            )
+            raise CheckpointError(message, name=name, patience=PATIENCE) from error
         while len(_tried) >= MAX_REMEMBERED:
             _tried.pop(next(iter(_tried)), None)
         _tried[copy.digest] = wrong
     if wrong:
-        raise CheckpointError(
+        message = (
             "The tokenizer in {name} cannot be used: {wrong}. Save it in the folder of the model with "
-            "`tokenizer.save_pretrained(folder)`, or choose another model.",
-            name=name,
-            wrong=wrong,
+            "`tokenizer.save_pretrained(folder)`, or choose another model."
         )
+        raise CheckpointError(message, name=name, wrong=wrong)
 
 
 def _outcome(path: PurePath) -> str:
@@ -121,12 +113,11 @@ def _outcome(path: PurePath) -> str:
     program = f"{__package__}.tokenizer_trial_process"
     answer = answer_of(program, [str(path)], seconds=SECONDS, memory=MEMORY, patience=PATIENCE)
     if answer is None or "wrong" not in answer:
-        return said(
+        message = (
             "opening it and splitting a few texts takes more than {seconds} seconds or {memory:.3g} GB, or ends the "
-            "process",
-            seconds=SECONDS,
-            memory=MEMORY / 2**30,
+            "process"
         )
+        return said(message, seconds=SECONDS, memory=MEMORY / 2**30)
     wrong = str(answer["wrong"]).encode("utf-8", errors="replace").decode()
     # As it is, in a quoted text of Python, and as some libraries write it on Windows.
     for shown in (str(path), repr(str(path))[1:-1], path.as_posix()):

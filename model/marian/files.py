@@ -46,8 +46,7 @@ def digest(folder: Path) -> str:
 def weight_files(folder: Path) -> list[str]:
     """The names of the weight files: a single one, or those that an index lists.
 
-    Raises:
-        CheckpointError: there are none, or none of a kind that is read.
+    Raises a CheckpointError if there are none, or none of a kind that is read.
     """
     if (folder / WEIGHTS).exists():
         return [WEIGHTS]
@@ -77,8 +76,7 @@ def is_opus_mt(folder: Path) -> bool:
     """Whether a MarianMT folder comes with the two SentencePiece models that its tokenizer is made of, and with one
     vocabulary: ours has a single table of pieces.
 
-    Raises:
-        CheckpointError: the settings of its tokenizer cannot be read.
+    Raises a CheckpointError if the settings of its tokenizer cannot be read.
     """
     return (folder / SOURCE).exists() and is_marian(folder) and not has_two_vocabularies(folder)
 
@@ -110,8 +108,7 @@ def targets(vocabulary: Iterable[str]) -> tuple[str, ...]:
 def json_file(folder: Path, name: str) -> dict[str, Any]:
     """The JSON object in a file of the folder.
 
-    Raises:
-        CheckpointError: it is missing, too large, outside of the folder, or no JSON object.
+    Raises a CheckpointError if it is missing, too large, outside of the folder, or no JSON object.
     """
     try:
         return checked.parsed(file_bytes(folder, name).decode("utf-8"))
@@ -124,8 +121,7 @@ def json_file(folder: Path, name: str) -> dict[str, Any]:
 def file_bytes(folder: Path, name: str) -> bytes:
     """The bytes of a file of the folder.
 
-    Raises:
-        CheckpointError: it is missing, too large, outside of the folder, or cannot be read.
+    Raises a CheckpointError if it is missing, too large, outside of the folder, or cannot be read.
     """
     with read_as_model(folder, name):
         _check_there(folder, name)
@@ -135,8 +131,7 @@ def file_bytes(folder: Path, name: str) -> bytes:
 def named_weights(folder: Path, name: str) -> AbstractContextManager[Path]:
     """The path of a file of the folder for as long as the block lasts, in which a library opens it.
 
-    Raises:
-        CheckpointError: it is missing, too large, outside of the folder, or was exchanged meanwhile.
+    Raises a CheckpointError if it is missing, too large, outside of the folder, or was exchanged meanwhile.
     """
     _check_there(folder, name)
     return named_file(folder, name, _largest(name))

@@ -65,9 +65,8 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
 
     That the padding is never written is what every OPUS-MT folder asks of `generate` (`bad_words_ids`): its entry in
     the output's bias becomes −∞, so that the probabilities of the other tokens sum to one (`renormalize_logits`).
-
-    Raises:
-        CheckpointError: a file is missing, damaged, too large or outside of the folder, or does not fit the others.
+    Raises a CheckpointError if a file is missing, damaged, too large or outside of the folder, or does not fit the
+    others.
     """
     if has_two_vocabularies(folder):
         raise CheckpointError(
@@ -90,8 +89,7 @@ def load_marian(folder: Path, device: torch.device, dtype: torch.dtype = torch.f
 def read_config(folder: Path, unk_id: int) -> TransformerConfig:
     """The settings of a MarianMT folder as ours.
 
-    Raises:
-        CheckpointError: a value is missing or wrong, or asks for what our Transformer does not have.
+    Raises a CheckpointError if a value is missing or wrong, or asks for what our Transformer does not have.
     """
     content = {**DEFAULTS, **json_file(folder, CONFIG)}
     try:
@@ -136,21 +134,14 @@ def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
     for what in SAME_ON_BOTH_SIDES:
         ours, theirs = numbers[f"encoder_{what}"], numbers[f"decoder_{what}"]
         if ours != theirs:
-            raise Malformed(
-                "encoder_{what} and decoder_{what} must be the same, got {ours} and {theirs}",
-                what=what,
-                ours=ours,
-                theirs=theirs,
-            )
+            message = "encoder_{what} and decoder_{what} must be the same, got {ours} and {theirs}"
+            raise Malformed(message, what=what, ours=ours, theirs=theirs)
     if content["activation_function"] not in list(ACTIVATIONS):  # a list need not be hashable to be looked for
         known = said("one of {names}", names=", ".join(ACTIVATIONS))
         raise checked.wrong("activation_function", known, content["activation_function"])
     if content["decoder_vocab_size"] not in (None, numbers["vocab_size"]):
-        raise Malformed(
-            "source and target must share one vocabulary, got {source} and {target} tokens",
-            source=numbers["vocab_size"],
-            target=content["decoder_vocab_size"],
-        )
+        message = "source and target must share one vocabulary, got {source} and {target} tokens"
+        raise Malformed(message, source=numbers["vocab_size"], target=content["decoder_vocab_size"])
     if numbers["decoder_start_token_id"] != numbers["pad_token_id"]:
         raise Malformed("decoding must begin with the padding token, as Marian's does")
     if content["share_encoder_decoder_embeddings"] and not content["tie_word_embeddings"]:
@@ -160,8 +151,7 @@ def _check_form(content: Mapping[str, Any], numbers: Mapping[str, int]) -> None:
 def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
     """All weights under our names, in float32; shared matrices once.
 
-    Raises:
-        CheckpointError: a tensor is missing, left over, or of another shape; a copy of a matrix differs from it.
+    Raises a CheckpointError if a tensor is missing, left over, or of another shape; a copy of a matrix differs from it.
     """
     shapes = parameter_names(config)
     weights: dict[str, Tensor] = {}
@@ -173,12 +163,8 @@ def _read_weights(folder: Path, config: TransformerConfig) -> dict[str, Tensor]:
                 "{model}: {weight} does not contain floating-point numbers.", model=folder.name, weight=name
             )
         if own in weights and not torch.equal(weights[own], tensor.float()):
-            raise CheckpointError(
-                "{model}: {weight} should be the matrix that {config} says is shared; it differs.",
-                model=folder.name,
-                weight=name,
-                config=CONFIG,
-            )
+            message = "{model}: {weight} should be the matrix that {config} says is shared; it differs."
+            raise CheckpointError(message, model=folder.name, weight=name, config=CONFIG)
         weights[own] = tensor.float()
     # Their programs leave it out where it is zero.
     weights.setdefault("projection.bias", torch.zeros(config.vocab_size))
@@ -232,18 +218,8 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
 
 def _check_shape(file: str, name: str, shape: tuple[int, ...], shapes: Mapping[str, tuple[int, ...]]) -> None:
     if name in shapes and shape != shapes[name]:
-        raise CheckpointError(
-            "{file}: {name} should have the shape {shapes} according to {config}, but it has {shape}.",
-            file=file,
-            name=name,
-            shapes=shapes[name],
-            config=CONFIG,
-            shape=shape,
-        )
+        message = "{file}: {name} should have the shape {shapes} according to {config}, but it has {shape}."
+        raise CheckpointError(message, file=file, name=name, shapes=shapes[name], config=CONFIG, shape=shape)
     if name not in shapes and not name.endswith("embed_positions.weight"):
-        raise CheckpointError(
-            "{file} contains {name!r}, which the model that {config} describes does not have.",
-            file=file,
-            name=name[:100],
-            config=CONFIG,
-        )
+        message = "{file} contains {name!r}, which the model that {config} describes does not have."
+        raise CheckpointError(message, file=file, name=name[:100], config=CONFIG)

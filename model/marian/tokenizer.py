@@ -23,14 +23,11 @@ class MarianTokenizer(Tokenizer):
 
     A multilingual model is told its target language by a token in front, ">>deu<< The cat sleeps."; `offered` lists
     them, and the one that is chosen comes in front of every text that has none. Text that looks like a special token
-    ("</s>") is read as ordinary characters.
+    ("</s>") is read as ordinary characters. Raises a CheckpointError if a file is not what it should be.
 
     Args:
         source, target: contents of source.spm and target.spm.
         vocabulary: content of vocab.json, piece → id.
-
-    Raises:
-        CheckpointError: a file is not what it should be.
     """
 
     def __init__(self, source: bytes, target: bytes, vocabulary: bytes) -> None:
@@ -53,8 +50,7 @@ class MarianTokenizer(Tokenizer):
     def encode(self, text: str) -> list[int]:
         """Token ids of a text, without special tokens but with that of a language in front.
 
-        Raises:
-            InputTextError: the text asks for a language that the model does not know.
+        Raises an InputTextError if the text asks for a language that the model does not know.
         """
         language, rest = self._split(without_surrogates(text))
         pieces = ([language] if language else []) + list(self._source.encode(rest, out_type=str))
@@ -102,33 +98,28 @@ class MarianTokenizer(Tokenizer):
         """The id of a piece. Raises a TokenError if the vocabulary has no such piece."""
         piece = token if token in self._ids else byte_piece(token)
         if piece not in self._ids:
-            raise TokenError(
-                "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”.",
-                token=token,
-            )
+            message = "{token!r} is not a token of this vocabulary. A token at the beginning of a word starts with “▁”."
+            raise TokenError(message, token=token)
         return self._ids[piece]
 
     def check(self, config: ModelConfig) -> None:
         """Make sure that this tokenizer and a model of this configuration speak of the same ids.
 
-        Raises:
-            CheckpointError: they do not.
+        Raises a CheckpointError if they do not.
         """
         if self.vocab_size > config.vocab_size:
-            raise CheckpointError(
+            message = (
                 "vocab.json and config.json do not belong together: ids run to {vocab_size}, but the model has "
-                "{config_vocab_size} tokens.",
-                vocab_size=self.vocab_size - 1,
-                config_vocab_size=config.vocab_size,
+                "{config_vocab_size} tokens."
             )
+            raise CheckpointError(message, vocab_size=self.vocab_size - 1, config_vocab_size=config.vocab_size)
         own, expected = (self.pad_id, self.unk_id, self.eos_id), (config.pad_id, config.unk_id, config.eos_id)
         if own != expected:
-            raise CheckpointError(
-                "vocab.json and config.json do not belong together: (pad, unk, eos) is {own} in the vocabulary "
-                "and {expected} in the configuration.",
-                own=own,
-                expected=expected,
+            message = (
+                "vocab.json and config.json do not belong together: (pad, unk, eos) is {own} in the vocabulary and "
+                "{expected} in the configuration."
             )
+            raise CheckpointError(message, own=own, expected=expected)
 
 
 def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:

@@ -24,30 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """A token explained.
+    """A token explained."""
 
-    Attributes:
-        words: of what was read, as people read them, without the one that says the token itself.
-        scores: method → what it gives each word, the sum over its tokens.
-        rest: method → what it gives all that had been written before; in a model that reads one text, all else in it.
-            None where it looks at the source alone.
-        deletions: method → the words hidden in its order.
-        random: the same in random orders.
-        alone: each word hidden alone.
-        tokens: the token that the model says there without each word.
-        integration: how well integrated gradients add up; None where they cannot be had.
-        lacking: the other methods → why this model has none of it.
-    """
-
-    words: tuple[str, ...]
-    scores: "Mapping[Method, Float[np.ndarray, 'word']]"
+    words: tuple[str, ...]  #: of what was read, as people read them, without the one that says the token itself
+    scores: "Mapping[Method, Float[np.ndarray, 'word']]"  #: method → what it gives each word, the sum over its tokens
+    #: method → what it gives all that had been written before; in a model that reads one text, all else in it. None
+    #: where it looks at the source alone.
     rest: "Mapping[Method, float | None]"
-    deletions: "Mapping[Method, Deletion]"
-    random: "tuple[Deletion, ...]"
-    alone: "HiddenAlone"
-    tokens: tuple[str, ...]
-    integration: "Integration | None"
-    lacking: "Mapping[Method, str]"
+    deletions: "Mapping[Method, Deletion]"  #: method → the words hidden in its order
+    random: "tuple[Deletion, ...]"  #: the same in random orders
+    alone: "HiddenAlone"  #: each word hidden alone
+    tokens: tuple[str, ...]  #: the token that the model says there without each word
+    integration: "Integration | None"  #: how well integrated gradients add up; None where they cannot be had
+    lacking: "Mapping[Method, str]"  #: the other methods → why this model has none of it
 
     @property
     def best(self) -> "Method":
@@ -132,11 +121,7 @@ def _explain(run: "ChoiceRun", reader: "Chooser", progress: Progress) -> Explain
 
 
 def _words(run: "ChoiceRun") -> tuple[tuple[str, ...], tuple[tuple[int, ...], ...]]:
-    """The words that can be hidden, and the positions of their tokens.
-
-    Raises:
-        DataError: there is none.
-    """
+    """The words that can be hidden, and the positions of their tokens. Raises a DataError if there is none."""
     trace, own = run.trace, run.choice.own
     tokens = trace.source_tokens if run.choice.source else trace.target_tokens[: len(run.choice.read)]
     whole = later.axes.whole_words(tokens, trace.special_tokens).without_special_tokens(trace.special_tokens)

@@ -27,21 +27,16 @@ MAX_CANDIDATES: Final = 8
 
 @dataclass(frozen=True)
 class Finding:
-    """The head of a trace that is most worth seeing, and why.
+    """The head of a trace that is most worth seeing, and why."""
 
-    Attributes:
-        site, layer, head: which head.
-        link: the pronoun and antecedent that it links, if it is known for that.
-        is_guess: whether that antecedent is not known, but of the words that could be it the one that a head puts most
-            weight on.
-        surest: else the metric in which no head is surer; None of a text too long to measure all heads.
-    """
-
+    #: site, layer, head: which head.
     site: str
     layer: int = 0
     head: int = 0
-    link: "PronounLink | None" = None
+    link: "PronounLink | None" = None  #: the pronoun and antecedent that it links, if it is known for that
+    #: whether that antecedent is not known, but of the words that could be it the one that a head puts most weight on.
     is_guess: bool = False
+    #: else the metric in which no head is surer; None of a text too long to measure all heads.
     surest: "SurestHead | None" = None
 
 
@@ -49,8 +44,7 @@ class Finding:
 def finding(trace: "Trace", reader: "Reader", taught: tuple[int, int] | None) -> Finding:
     """The head that looks most from a pronoun at its antecedent; without one, the head that is surest of its job.
 
-    Args:
-        taught: layer and head of the encoder that training told to look there, and that is no finding.
+    `taught`: layer and head of the encoder that training told to look there, and that is no finding.
     """
     pronoun, candidates, is_guess = _known(trace.text) or _guessed(trace.text)
     if trace.picture is None and pronoun is not None:

@@ -11,9 +11,8 @@ from viz.selection import catalogue
 def checked(path: str) -> Path:
     """A folder that a person names, once it is clear that a model lies in it; nothing of the model is loaded.
 
-    Raises:
-        CheckpointError: it is none, is not to be looked into, or holds no model that can be opened; the message says
-            what works.
+    Raises a CheckpointError if it is none, is not to be looked into, or holds no model that can be opened; the message
+    says what works.
     """
     catalogue.check_may_name_folders()
     return later.inspect_folder.folder_with_model(path, catalogue.folders_to_add_from())
@@ -22,8 +21,7 @@ def checked(path: str) -> Path:
 def fetched(name: str) -> Path:
     """The folder of a model of the hub, fetched where that is needed; only for who is allowed to.
 
-    Raises:
-        CheckpointError: it is not allowed, there is no such model, or it cannot be fetched or opened.
+    Raises a CheckpointError if it is not allowed, there is no such model, or it cannot be fetched or opened.
     """
     catalogue.check_may_name_folders()
     if not catalogue.downloads_allowed():

@@ -24,14 +24,10 @@ SHIPPED: Final = "atlas.npz"
 
 @dataclass(frozen=True, eq=False)
 class HeadJobs:
-    """Layer and head → its jobs, the surest first; heads without a job are not there.
-
-    Attributes:
-        sentences: how many the corpus has; 0 where the open sentence alone was measured.
-    """
+    """Layer and head → its jobs, the surest first; heads without a job are not there."""
 
     of_heads: "Mapping[tuple[int, int], tuple[HeadJob, ...]]"
-    sentences: int
+    sentences: int  #: how many the corpus has; 0 where the open sentence alone was measured
 
 
 def of_model(choice: ModelChoice, site: str) -> HeadJobs | None:

@@ -34,21 +34,13 @@ MAX_QUESTIONS: Final = 200
 
 @dataclass(frozen=True)
 class Question:
-    """Why a model says one token in a text, and not another.
+    """Why a model says one token in a text, and not another."""
 
-    Attributes:
-        name: of the pair, if it is one of a set; "" of a person's own text.
-        texts: A, and B, the other text of the pair; "" where there is none.
-        a: the choice in A: what is right there, or what the model says, against what it says in B.
-        b: the same choice in the same place of B; None without one.
-        tokens: both, as the model spells them.
-    """
-
-    name: str
-    texts: tuple[str, str]
-    a: "WordChoice"
-    b: "WordChoice | None"
-    tokens: tuple[str, str]
+    name: str  #: of the pair, if it is one of a set; "" of a person's own text
+    texts: tuple[str, str]  #: A, and B, the other text of the pair; "" where there is none
+    a: "WordChoice"  #: the choice in A: what is right there, or what the model says, against what it says in B
+    b: "WordChoice | None"  #: the same choice in the same place of B; None without one
+    tokens: tuple[str, str]  #: both, as the model spells them
 
 
 def question(pair: "WordPair", name: str = "") -> Question:
@@ -95,24 +87,19 @@ def least_sure_step(trace: "Trace") -> int:
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What three interventions on one head do, with their tokens.
+    """What three interventions on one head do, with their tokens."""
 
-    Attributes:
-        verdict: of the head.
-        token, against: between which the model chooses; the first is the one that it prefers.
-        off, swapped, pointed: what the model says under each intervention; "" where there is none.
-        key: at which it points; "" where it cannot.
-        looks_at: where the head looks by itself while a decoder says the token, and with which weight; "" and 0 of an
-            encoder's head.
-    """
-
-    verdict: "HeadVerdict"
+    verdict: "HeadVerdict"  #: of the head
+    #: token, against: between which the model chooses; the first is the one that it prefers.
     token: str
     against: str
+    #: off, swapped, pointed: what the model says under each intervention; "" where there is none.
     off: str
     swapped: str
     pointed: str
-    key: str
+    key: str  #: at which it points; "" where it cannot
+    #: where the head looks by itself while a decoder says the token, and with which weight; "" and 0 of an encoder's
+    #: head.
     looks_at: tuple[str, float] = ("", 0.0)
 
 
@@ -144,18 +131,12 @@ def tested(reader: "Chooser", asked: Question, head: tuple[str, int, int]) -> Ta
 
 @dataclass(frozen=True, eq=False)
 class EveryHead:
-    """What switching off, and swapping, each head in turn adds to a choice (nats), in the order of `all_heads`.
+    """What switching off, and swapping, each head in turn adds to a choice (nats), in the order of `all_heads`."""
 
-    Attributes:
-        before: the choice as the model makes it, at least 0: of what it prefers against the other token.
-        prefers_right: whether that is the right token of the question.
-        in_b: the same choice in B; None without one.
-        off, swapped: the changes; `swapped` is None without B.
-    """
-
-    before: float
-    prefers_right: bool
-    in_b: float | None
+    before: float  #: the choice as the model makes it, at least 0: of what it prefers against the other token
+    prefers_right: bool  #: whether that is the right token of the question
+    in_b: float | None  #: the same choice in B; None without one
+    #: off, swapped: the changes; `swapped` is None without B.
     off: Float[np.ndarray, "head"]
     swapped: Float[np.ndarray, "head"] | None
 

@@ -38,22 +38,15 @@ MAX_GRIDS, MAX_HEADS, MAX_WINDOWS = 16, 12, 16
 
 @dataclass(frozen=True, eq=False)
 class LongHead:
-    """One head of a long text.
+    """One head of a long text."""
 
-    Attributes:
-        overview: the largest number of every block; read-only.
-        block: its rows and columns.
-        queries, keys: the labels along the sides of the whole matrix.
-        top: the largest number of all.
-        source: what exact tiles are cut from.
-    """
-
-    overview: Float[np.ndarray, "block_row block_column"]
-    block: tuple[int, int]
+    overview: Float[np.ndarray, "block_row block_column"]  #: the largest number of every block; read-only
+    block: tuple[int, int]  #: its rows and columns
+    #: queries, keys: the labels along the sides of the whole matrix.
     queries: "Axis"
     keys: "Axis"
-    top: float
-    source: Source
+    top: float  #: the largest number of all
+    source: Source  #: what exact tiles are cut from
 
 
 @dataclass

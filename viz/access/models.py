@@ -139,10 +139,8 @@ def bytes_to_load(choice: ModelChoice) -> int:
 def text_reader(choice: ModelChoice) -> "Reader":
     """The chosen model as it reads a person's text: as a chat where that is chosen. Raises as `reader`.
 
-    What is measured over many sentences is read by `reader`, as it is.
-
-    Raises:
-        InputTextError: its chat template cannot be used.
+    What is measured over many sentences is read by `reader`, as it is. Raises an InputTextError if its chat template
+    cannot be used.
     """
     return later.opening.as_chat(reader(choice)) if reads_chat(choice) else reader(choice)
 
@@ -175,8 +173,7 @@ def is_small_and_ours(choice: ModelChoice) -> bool:
 def writer(choice: ModelChoice) -> "Writer":
     """The chosen model, where it writes, as it reads a person's text. Raises as `text_reader`.
 
-    Raises:
-        SessionError: it only reads.
+    Raises a SessionError if it only reads.
     """
     return later.opening.as_writer(text_reader(choice))
 
@@ -184,8 +181,7 @@ def writer(choice: ModelChoice) -> "Writer":
 def translator(choice: ModelChoice) -> "Translator":
     """The chosen model, where it is a translator that Headlight runs itself. Raises as `reader`.
 
-    Raises:
-        CheckpointError: it is another one.
+    Raises a CheckpointError if it is another one.
     """
     return later.opening.as_translator(reader(choice), name_of(choice))
 
@@ -203,8 +199,7 @@ def text_chooser(choice: ModelChoice) -> "Chooser":
 def any_translator(choice: ModelChoice) -> "SequenceTranslator":
     """The chosen model, where it is a Transformer that Headlight runs, or one from before it. Raises as `reader`.
 
-    Raises:
-        CheckpointError: it is another one.
+    Raises a CheckpointError if it is another one.
     """
     return later.opening.as_sequence_translator(reader(choice), name_of(choice))
 
@@ -302,11 +297,7 @@ def identity(choice: ModelChoice) -> tuple[str, str]:
 
 
 def folder(choice: ModelChoice) -> Path:
-    """Where the chosen model is on disk.
-
-    Raises:
-        CheckpointError: there is none of that name.
-    """
+    """Where the chosen model is on disk. Raises a CheckpointError if there is none of that name."""
     if choice.folder:
         catalogue.check_may_name_folders()
         if os.path.realpath(choice.folder) != choice.folder:
@@ -315,13 +306,12 @@ def folder(choice: ModelChoice) -> Path:
     models = catalogue.server_models()
     name = name_of(choice)
     if name not in models:
-        raise CheckpointError(
-            "There is no checkpoint in {name}/. Train one with `python -m model train --data FILE.tsv --run RUN "
-            "--out CHECKPOINT`, add a folder with a model on the left, or set the environment variable "
-            "{root_variable} to a folder of checkpoints.",
-            name=catalogue.checkpoint_root().name,
-            root_variable=catalogue.ROOT_VARIABLE,
+        message = (
+            "There is no checkpoint in {name}/. Train one with `python -m model train --data FILE.tsv --run RUN --out "
+            "CHECKPOINT`, add a folder with a model on the left, or set the environment variable {root_variable} to a "
+            "folder of checkpoints."
         )
+        raise CheckpointError(message, name=catalogue.checkpoint_root().name, root_variable=catalogue.ROOT_VARIABLE)
     return models[name]
 
 

@@ -22,10 +22,8 @@ LARGEST_SIDE: Final = 1_024
 def keep(content: bytes, name: str) -> str:
     """Keep a picture that a person gives, for all runs of theirs, and return what it is asked for by.
 
-    Whoever gives the same bytes under another name has another picture, so nobody sees what others call theirs.
-
-    Raises:
-        InputTextError: there is no picture in it, or it is too large.
+    Whoever gives the same bytes under another name has another picture, so nobody sees what others call theirs. Raises
+    an InputTextError if there is no picture in it, or it is too large.
     """
     digest = fingerprint(name.encode("utf-8", errors="replace").hex(), content.hex())
     if _kept().get(digest) is None:
@@ -37,8 +35,7 @@ def keep(content: bytes, name: str) -> str:
 def given(digest: str) -> tuple[str, "Image.Image"]:
     """A picture that was given, with a name that no other has; without one, the picture that we draw.
 
-    Raises:
-        InputTextError: it is not kept any more.
+    Raises an InputTextError if it is not kept any more.
     """
     if not digest:
         return said("example picture"), later.image_reader.example_picture()

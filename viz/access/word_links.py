@@ -28,17 +28,11 @@ MAX_TRACES = 64
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a trace without special tokens: first those of its text, then those that the decoder reads.
+    """The words of a trace without special tokens: first those of its text, then those that the decoder reads."""
 
-    Attributes:
-        labels: as people read them.
-        groups: the positions of each word's tokens, on its own side.
-        num_source: how many are read by an encoder.
-    """
-
-    labels: tuple[str, ...]
-    groups: tuple[tuple[int, ...], ...]
-    num_source: int
+    labels: tuple[str, ...]  #: as people read them
+    groups: tuple[tuple[int, ...], ...]  #: the positions of each word's tokens, on its own side
+    num_source: int  #: how many are read by an encoder
 
     def is_source(self, word: int) -> bool:
         """Whether a word is one that an encoder reads."""
@@ -52,19 +46,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where an attention joins words.
+    """Where an attention joins words."""
 
-    Attributes:
-        site: which attention.
-        looking: the rows of each word that looks; within a word their weights are averaged.
-        keys: of all words that are looked at; their weights are summed.
-        is_second_look: whether these rows read words that other rows wrote.
-    """
-
-    site: str
-    looking: tuple[tuple[int, ...], ...]
-    keys: tuple[int, ...]
-    is_second_look: bool = False
+    site: str  #: which attention
+    looking: tuple[tuple[int, ...], ...]  #: the rows of each word that looks; within a word their weights are averaged
+    keys: tuple[int, ...]  #: of all words that are looked at; their weights are summed
+    is_second_look: bool = False  #: whether these rows read words that other rows wrote
 
     @property
     def rows(self) -> tuple[int, ...]:

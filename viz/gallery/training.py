@@ -15,8 +15,7 @@ from viz.pictures.player.exchange import begun
 def training_of(path: Path) -> tuple[Drawing, str, Float[np.ndarray, "query key"]]:
     """The film of a training in a file, on the head that changes most; its sentence, and its weights in the end.
 
-    Raises:
-        DataError: the file is damaged or too large.
+    Raises a DataError if the file is damaged or too large.
     """
     opened = training_data.at(path)
     found = training_data.opens_on(opened)

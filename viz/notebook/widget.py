@@ -40,8 +40,7 @@ class Picture(anywidget.AnyWidget):
 def checked_text(name: str, given: object) -> str:
     """A text that a file can hold.
 
-    Raises:
-        ValueError: it is not text, or has half of a surrogate pair, which UTF-8 cannot write.
+    Raises a ValueError if it is not text, or has half of a surrogate pair, which UTF-8 cannot write.
     """
     if not isinstance(given, str):
         raise ValueError(f"Expected {name} to be text, got {given!r} of type {type(given).__name__}.")
@@ -57,13 +56,12 @@ def checked_text(name: str, given: object) -> str:
 def save(picture: Picture, path: str | Path, title: str = "Headlight") -> Path:
     """Write a picture into one HTML file that opens offline and does what it does in the notebook.
 
+    Raises a ValueError if the title is not text.
+
     Args:
         picture: of `heads`, `lines` or `film`.
         path: of the file; one that is there is written over.
         title: of the page.
-
-    Raises:
-        ValueError: the title is not text.
     """
     written = Path(path)
     write_text(

@@ -29,16 +29,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class FocusAxis:
-    """Rows, columns or words.
+    """Rows, columns or words."""
 
-    Attributes:
-        side: whose tokens they stand for.
-        ahead: how far behind its position the token of a row is: 1 where rows stand for what they write.
-        groups: the tokens of each; None where each has the token of its number, or the one `ahead` of it.
-    """
-
-    side: Side
-    ahead: int = 0
+    side: Side  #: whose tokens they stand for
+    ahead: int = 0  #: how far behind its position the token of a row is: 1 where rows stand for what they write
+    #: the tokens of each; None where each has the token of its number, or the one `ahead` of it.
     groups: Groups | None = None
 
 
@@ -62,16 +57,11 @@ AXES: Final[Mapping[str, tuple[FocusAxis, FocusAxis]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FocusHead:
-    """A head that is open.
+    """A head that is open."""
 
-    Attributes:
-        site: which attention.
-        name: what it is called.
-        rows, columns: its queries and its keys.
-    """
-
-    site: str
-    name: str
+    site: str  #: which attention
+    name: str  #: what it is called
+    #: rows, columns: its queries and its keys.
     rows: FocusAxis
     columns: FocusAxis
 

@@ -20,18 +20,11 @@ READ_OFF: Final[tuple[ReadOff, ...]] = get_args(ReadOff)
 
 @dataclass(frozen=True, slots=True)
 class AtlasChoices:
-    """What is chosen on the atlas page.
+    """What is chosen on the atlas page."""
 
-    Attributes:
-        atlas_tab: the open tab.
-        corpus: what was read: our own sentences, or a file.
-        corpus_metric: the number of a head over the whole corpus that is looked at.
-        metric_chosen: whether a person chose that; else the page proposes it.
-        read_off: what it is computed from.
-    """
-
-    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Maps"
-    corpus: Corpus = "own"
+    atlas_tab: Annotated[AtlasTab, Param("atlas")] = "Maps"  #: the open tab
+    corpus: Corpus = "own"  #: what was read: our own sentences, or a file
+    #: the number of a head over the whole corpus that is looked at.
     corpus_metric: Annotated[CorpusMetric, Param("corpus_figure"), Proposed("metric_chosen")] = "confidence"
-    metric_chosen: Annotated[bool, SessionOnly()] = False
-    read_off: ReadOff = "weights"
+    metric_chosen: Annotated[bool, SessionOnly()] = False  #: whether a person chose that; else the page proposes it
+    read_off: ReadOff = "weights"  #: what it is computed from

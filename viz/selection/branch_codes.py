@@ -123,8 +123,7 @@ def write_code(choice: Choice) -> str:
 def read_code(code: str, number: int) -> Choice:
     """The choice behind the code of branch `number`.
 
-    Raises:
-        SessionError: it is no code, or it leaves a branch that does not come before it.
+    Raises a SessionError if it is no code, or it leaves a branch that does not come before it.
     """
     match = _CODE.fullmatch(code)
     action = None if match is None else _read_action(match[3])
@@ -132,11 +131,8 @@ def read_code(code: str, number: int) -> Choice:
         raise SessionError("The URL names an unknown branch, “{code}”.", code=code[:60])
     parent, step = int(match[1]), int(match[2])
     if parent >= number:
-        raise SessionError(
-            "In the URL, branch “{code}” starts from branch {parent}, which does not come before it.",
-            code=code,
-            parent=parent,
-        )
+        message = "In the URL, branch “{code}” starts from branch {parent}, which does not come before it."
+        raise SessionError(message, code=code, parent=parent)
     return Choice(parent, step, action)
 
 
@@ -241,12 +237,8 @@ def summary(number: int, choice: Choice | None, vocabulary: Sequence[str], sourc
     """A branch in one line; without a choice, the model's own translation."""
     if choice is None:
         return _(ORIGINAL)
-    return _(
-        "Branch {number} · step {step}: {deed}",
-        number=number,
-        step=choice.step + 1,
-        deed=deed(choice.action, vocabulary, source_tokens),
-    )
+    message = "Branch {number} · step {step}: {deed}"
+    return _(message, number=number, step=choice.step + 1, deed=deed(choice.action, vocabulary, source_tokens))
 
 
 def _edited(action: EditHead, source_tokens: Sequence[str]) -> str:

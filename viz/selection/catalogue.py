@@ -135,8 +135,7 @@ def folder_of(name: str) -> str:
 def add(folder: Path) -> str:
     """Put a folder on this session's list and return its name there; from a full list the oldest is dropped.
 
-    Raises:
-        CheckpointError: this server is shared.
+    Raises a CheckpointError if this server is shared.
     """
     check_may_name_folders()
     known = models()

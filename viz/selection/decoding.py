@@ -31,48 +31,37 @@ LIKELY_TOKENS: Final = TokenFilter(temperature=70, top_k=0, top_p=90)
 
 @dataclass(frozen=True, slots=True)
 class DecodingChoices:
-    """What is chosen on the decoding page.
+    """What is chosen on the decoding page."""
 
-    Attributes:
-        decoding_tab: the open tab.
-        search: how the translation is found.
-        inside: what is read inside the model at each step.
-        branches: what made other translations, as codes of `viz.selection.branch_codes`.
-        branch: the one that is shown; 0 is the model's own translation.
-        compared_branch: the one that it is compared with, if any.
-        num_candidates: how many candidates are listed.
-        temperature, top_k, top_p: as in `TokenFilter`.
-        filter_chosen: whether a person chose these three; else each tab proposes its own.
-        num_samples: how many translations are drawn.
-        sampling_seed: the seed of the first of them.
-        beam_size: how many hypotheses beam search keeps.
-        length_penalty: by which they compete, in hundredths.
-        beam_node: the hypothesis that is open; None for the winner.
-        rival: 1 + the id of the token that the written one is compared with, where it is explained; or `ALONE`.
-        rival_chosen: whether a person chose that; else the page proposes it.
-    """
-
-    decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"
-    search: Search = "Greedy"
-    inside: Inside = "Logit lens"
+    decoding_tab: Annotated[DecodingTab, Param("studio")] = "Film"  #: the open tab
+    search: Search = "Greedy"  #: how the translation is found
+    inside: Inside = "Logit lens"  #: what is read inside the model at each step
+    #: what made other translations, as codes of `viz.selection.branch_codes`.
     branches: Annotated[tuple[str, ...], ResetBy("text", "checkpoint", "chat")] = ()
+    #: the one that is shown; 0 is the model's own translation.
     branch: Annotated[int, ResetBy("text", "checkpoint", "chat")] = 0
+    #: the one that it is compared with, if any.
     compared_branch: Annotated[int | None, Param("against"), ResetBy("text", "checkpoint", "chat")] = None
-    num_candidates: Annotated[int, Param("candidates")] = 10
+    num_candidates: Annotated[int, Param("candidates")] = 10  #: how many candidates are listed
+    #: temperature, top_k, top_p: as in `TokenFilter`.
     temperature: Annotated[int, Proposed("filter_chosen")] = 100
     top_k: Annotated[int, Proposed("filter_chosen")] = 0
     top_p: Annotated[int, Proposed("filter_chosen")] = 100
+    #: whether a person chose these three; else each tab proposes its own.
     filter_chosen: Annotated[bool, SessionOnly()] = False
-    num_samples: Annotated[int, Param("samples")] = 5
-    sampling_seed: Annotated[int, Param("draw")] = 1
-    beam_size: Annotated[int, Param("beam")] = 4
-    length_penalty: Annotated[int, Param("penalty")] = 60
+    num_samples: Annotated[int, Param("samples")] = 5  #: how many translations are drawn
+    sampling_seed: Annotated[int, Param("draw")] = 1  #: the seed of the first of them
+    beam_size: Annotated[int, Param("beam")] = 4  #: how many hypotheses beam search keeps
+    length_penalty: Annotated[int, Param("penalty")] = 60  #: by which they compete, in hundredths
+    #: the hypothesis that is open; None for the winner.
     beam_node: Annotated[
         int | None, Param("node"), ResetBy("text", "checkpoint", "chat", "beam_size", "length_penalty")
     ] = None
+    #: 1 + the id of the token that the written one is compared with, where it is explained; or `ALONE`.
     rival: Annotated[int, Param("than"), Proposed("rival_chosen"), ResetBy("text", "step", "checkpoint", "chat")] = (
         ALONE
     )
+    #: whether a person chose that; else the page proposes it.
     rival_chosen: Annotated[bool, SessionOnly(), ResetBy("text", "step", "checkpoint", "chat")] = False
 
     @property

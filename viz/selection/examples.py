@@ -16,20 +16,15 @@ FILE: Final = Path(__file__).with_suffix(".toml")
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A sentence, its twin for the comparison, and what to look for.
-
-    Attributes:
-        only_in_german: whether only a translation into German shows what to look for.
-        stands_for: the nouns that the pronoun stands for in the sentence and in its twin, where it is one of two.
-        pronouns: the pronoun of the sentence and that of its twin.
-    """
+    """A sentence, its twin for the comparison, and what to look for."""
 
     text: str
     twin: str
     look_for: str
-    only_in_german: bool = False
+    only_in_german: bool = False  #: whether only a translation into German shows what to look for
+    #: the nouns that the pronoun stands for in the sentence and in its twin, where it is one of two.
     stands_for: tuple[str, str] | None = None
-    pronouns: tuple[str, str] = ("it", "it")
+    pronouns: tuple[str, str] = ("it", "it")  #: the pronoun of the sentence and that of its twin
 
 
 def _read(entry: dict[str, Any]) -> Example:

@@ -60,30 +60,18 @@ class ResetBy:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A choice of the selection.
+    """A choice of the selection."""
 
-    Attributes:
-        section: the field of `Selection` that holds it.
-        name: its name there, unlike that of any other choice.
-        param: its name in an address.
-        kind: its type, without what is annotated.
-        default: its value where nothing was chosen.
-        in_address: whether addresses carry it at all.
-        max_length: the most characters that an address may give it; None for no limit of its own.
-        reset_by: the fields after whose change it becomes its default again.
-        only_with: the field, and its value, with which alone addresses carry this one; None for always.
-        chosen_in: the field that says whether a person has chosen it; "" where no page proposes its value.
-    """
-
-    section: str
-    name: str
-    param: str
-    kind: object
-    default: object
-    in_address: bool
-    max_length: int | None
-    reset_by: frozenset[str]
-    chosen_in: str = ""
+    section: str  #: the field of `Selection` that holds it
+    name: str  #: its name there, unlike that of any other choice
+    param: str  #: its name in an address
+    kind: object  #: its type, without what is annotated
+    default: object  #: its value where nothing was chosen
+    in_address: bool  #: whether addresses carry it at all
+    max_length: int | None  #: the most characters that an address may give it; None for no limit of its own
+    reset_by: frozenset[str]  #: the fields after whose change it becomes its default again
+    chosen_in: str = ""  #: the field that says whether a person has chosen it; "" where no page proposes its value
+    #: the field, and its value, with which alone addresses carry this one; None for always.
     only_with: tuple[str, object] | None = None
 
     @property
@@ -105,8 +93,7 @@ class Field:
 def fields_of(selection: type) -> Mapping[str, Field]:
     """Name → field, of every section of the selection's class.
 
-    Raises:
-        TypeError: two fields have one name, or one name in an address.
+    Raises a TypeError if two fields have one name, or one name in an address.
     """
     known: dict[str, Field] = {}
     for section, owner in get_type_hints(selection).items():

@@ -23,17 +23,11 @@ _LEFT_OUT: Final = {*WAYS} | {field.chosen_in for field in FIELDS.values()}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What held after a choice.
+    """What held after a choice."""
 
-    Attributes:
-        selection: all of it.
-        page: on which it was made.
-        seconds: when, by any clock.
-    """
-
-    selection: Selection
-    page: str
-    seconds: float
+    selection: Selection  #: all of it
+    page: str  #: on which it was made
+    seconds: float  #: when, by any clock
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,7 @@ ModelCardTab = Literal["Overview", "Data and training", "Scores", "Card"]
 
 @dataclass(frozen=True, slots=True)
 class ModelCardChoices:
-    """What is chosen on the model page.
+    """What is chosen on the model page."""
 
-    Attributes:
-        model_card_tab: the open tab.
-        example_seed: which of the training sentences are drawn as examples.
-    """
-
-    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Overview"
-    example_seed: Annotated[int, Param("seed")] = 1
+    model_card_tab: Annotated[ModelCardTab, Param("about")] = "Overview"  #: the open tab
+    example_seed: Annotated[int, Param("seed")] = 1  #: which of the training sentences are drawn as examples

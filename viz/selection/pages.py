@@ -11,17 +11,11 @@ Section = Literal["learn", "attention", "decoding", "coreference", "atlas", "pap
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the app.
+    """A page of the app."""
 
-    Attributes:
-        address: its name in addresses; "" for the page that opens first.
-        title: what it is called.
-        tab: the field of the selection that names its open tab.
-    """
-
-    address: str
-    title: Message
-    tab: str
+    address: str  #: its name in addresses; "" for the page that opens first
+    title: Message  #: what it is called
+    tab: str  #: the field of the selection that names its open tab
 
 
 #: Section → page, in the order of the navigation.

@@ -31,17 +31,11 @@ _OLD_SECTIONS: Final = {"masks_positions": "masks", "why_attention": "why", "dec
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """A view that is kept.
+    """A view that is kept."""
 
-    Attributes:
-        page: which.
-        params: the parameters of its address that say what is seen.
-        caption: what a person says of it.
-    """
-
-    page: Section
-    params: tuple[tuple[str, str], ...]
-    caption: str = ""
+    page: Section  #: which
+    params: tuple[tuple[str, str], ...]  #: the parameters of its address that say what is seen
+    caption: str = ""  #: what a person says of it
 
     @property
     def selection(self) -> Selection:

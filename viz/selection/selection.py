@@ -65,8 +65,7 @@ class Selection:
     def for_model(self, shapes: Mapping[str, tuple[int, int]]) -> Self:
         """The same selection, with an attention, layer or head that this model lacks set back to its first.
 
-        Args:
-            shapes: attention → its layers and heads.
+        `shapes`: attention → its layers and heads.
         """
         site = self.common.site if self.common.site in shapes else next(site for site in SITES if site in shapes)
         return replace(self, common=replace(self.common, site=site)).within(*shapes[site])

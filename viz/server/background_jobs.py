@@ -54,11 +54,7 @@ class Progress:
         self._started = monotonic()
 
     def __call__(self, count: int) -> None:
-        """Count `count` more units as done.
-
-        Raises:
-            CancelledError: the computation is to stop.
-        """
+        """Count `count` more units as done. Raises a CancelledError if the computation is to stop."""
         self.reached(self.done + count, self.total)
 
     def reached(self, done: int, total: int) -> None:
@@ -97,20 +93,14 @@ class Progress:
 
 @dataclass(frozen=True)
 class Task(Generic[Result]):
-    """A computation to run.
+    """A computation to run."""
 
-    Attributes:
-        key: equal for tasks with the same result.
-        total: units of work; 0 where only the computation finds out.
-        unit: what these are called, in the plural.
-        compute: does the work; it calls its argument when units are done.
-        progress_text: shown meanwhile, filled in by `Progress.text`.
-    """
-
-    key: Hashable
-    total: int
-    unit: str
+    key: Hashable  #: equal for tasks with the same result
+    total: int  #: units of work; 0 where only the computation finds out
+    unit: str  #: what these are called, in the plural
+    #: does the work; it calls its argument when units are done.
     compute: Callable[[Progress], Result] = field(compare=False)
+    #: shown meanwhile, filled in by `Progress.text`.
     progress_text: str = said("Computing: {done:,} of {total:,} {unit}")
 
 
@@ -179,13 +169,8 @@ def _named(name: str, progress: Progress) -> str:
     """Name and progress of a computation, for the sentence of a job that waits for it."""
     if not progress.total:
         return shown(name)
-    return _(
-        "{name}: {done:,} of {total:,} {unit}",
-        name=shown(name),
-        done=progress.done,
-        total=progress.total,
-        unit=_(progress.unit),
-    )
+    message = "{name}: {done:,} of {total:,} {unit}"
+    return _(message, name=shown(name), done=progress.done, total=progress.total, unit=_(progress.unit))
 
 
 class Job(Generic[Result]):
@@ -258,8 +243,7 @@ class Job(Generic[Result]):
     def result(self) -> Result:
         """Its result, once it has finished.
 
-        Raises:
-            HeadlightError: whatever the computation raised; a CancelledError where it was stopped.
+        Raises a HeadlightError if whatever the computation raised; a CancelledError where it was stopped.
         """
         assert self.finished, "a job that is under way has no result"
         outcome = self._run.outcome

@@ -180,8 +180,7 @@ class FileState:
 def cache_key(value: object) -> object:
     """A plain value by which an argument is known.
 
-    Raises:
-        TypeError: it is neither plain nor has a `key`; arrays are never hashed.
+    Raises a TypeError if it is neither plain nor has a `key`; arrays are never hashed.
     """
     if value is None or isinstance(value, str | int | float | bool):
         return value

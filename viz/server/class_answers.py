@@ -18,11 +18,7 @@ MOST_CLASSES, MOST_QUESTIONS, MOST_VIEWERS = 100, 200, 500
 
 
 class ClassAnswers:
-    """The answers of all classes. Safe to be used from many threads.
-
-    Args:
-        clock: seconds, for tests.
-    """
+    """The answers of all classes. Safe to be used from many threads. `clock`: seconds, for tests."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock

@@ -35,29 +35,17 @@ def _stops_nothing() -> None:
 
 @dataclass(slots=True, eq=False)
 class QueuedJob:
-    """A job, as the queue knows it.
+    """A job, as the queue knows it."""
 
-    Attributes:
-        viewer: whose job it is.
-        key: what it computes; of two jobs with the same key one computes and the other waits for its answer.
-        text: what it is and how far, for whoever waits for it.
-        stop: ends it, when its next step is done.
-        answer: the outcome of another job with the same key.
-        waited: seconds that it has waited.
-        turns: number of turns it has had.
-        since: start of its turn, by `monotonic`.
-        seen: time of its last step.
-    """
-
-    viewer: str
-    key: Hashable
-    text: Callable[[], str] = _says_nothing
-    stop: Callable[[], None] = _stops_nothing
-    answer: object = None
-    waited: float = 0.0
-    turns: int = 0
-    since: float = field(default_factory=monotonic)
-    seen: float = field(default_factory=monotonic)
+    viewer: str  #: whose job it is
+    key: Hashable  #: what it computes; of two jobs with the same key one computes and the other waits for its answer
+    text: Callable[[], str] = _says_nothing  #: what it is and how far, for whoever waits for it
+    stop: Callable[[], None] = _stops_nothing  #: ends it, when its next step is done
+    answer: object = None  #: the outcome of another job with the same key
+    waited: float = 0.0  #: seconds that it has waited
+    turns: int = 0  #: number of turns it has had
+    since: float = field(default_factory=monotonic)  #: start of its turn, by `monotonic`
+    seen: float = field(default_factory=monotonic)  #: time of its last step
 
 
 class JobQueue:
@@ -78,8 +66,7 @@ class JobQueue:
     def enter(self, job: QueuedJob, check: Callable[[], None]) -> None:
         """Wait until this job may compute; `check` is called again and again and ends the wait by an exception.
 
-        Raises:
-            CancelledError: its viewer has as many waiting jobs as this server allows.
+        Raises a CancelledError if its viewer has as many waiting jobs as this server allows.
         """
         most = limits.rules().waiting
         with self._changed:

@@ -36,21 +36,13 @@ SHARED_WAITING: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What this server allows.
+    """What this server allows."""
 
-    Attributes:
-        is_shared: whether these are the rules of a shared server.
-        seconds: the most time of one computation; None for no limit.
-        megabytes: the largest file that a person may give; None for each field's own limit.
-        at_once: long computations of one viewer that run at once.
-        waiting: the most that wait, of one viewer; None for no limit.
-    """
-
-    is_shared: bool = False
-    seconds: float | None = None
-    megabytes: int | None = None
-    at_once: int = OWN_AT_ONCE
-    waiting: int | None = None
+    is_shared: bool = False  #: whether these are the rules of a shared server
+    seconds: float | None = None  #: the most time of one computation; None for no limit
+    megabytes: int | None = None  #: the largest file that a person may give; None for each field's own limit
+    at_once: int = OWN_AT_ONCE  #: long computations of one viewer that run at once
+    waiting: int | None = None  #: the most that wait, of one viewer; None for no limit
 
     @property
     def names_folders(self) -> bool:
@@ -74,18 +66,11 @@ def rules() -> Rules:
 
 
 def read(environment: Mapping[str, str]) -> Rules:
-    """The rules that an environment asks for.
-
-    Raises:
-        ConfigError: a variable has an invalid value.
-    """
+    """The rules that an environment asks for. Raises a ConfigError if a variable has an invalid value."""
     shared = environment.get(SHARED_VARIABLE, "")
     if shared not in ("", "0", "1"):
-        raise ConfigError(
-            "{variable} must be 1 for a shared server, or 0; it is {given!r}. Restart Headlight.",
-            variable=SHARED_VARIABLE,
-            given=shared,
-        )
+        message = "{variable} must be 1 for a shared server, or 0; it is {given!r}. Restart Headlight."
+        raise ConfigError(message, variable=SHARED_VARIABLE, given=shared)
     if shared != "1":
         return Rules()
     return Rules(True, _seconds(environment.get(SECONDS_VARIABLE, "")), MEGABYTES, SHARED_AT_ONCE, SHARED_WAITING)
@@ -96,24 +81,19 @@ def _seconds(said: str) -> float:
         return SECONDS
     # Digits of other scripts are digits to Python, too.
     if not (said.isascii() and said.isdigit() and 1 <= int(said[:9]) <= MOST_SECONDS and len(said) <= 9):
-        raise ConfigError(
-            "{variable} must be a whole number of seconds from 1 to {most:,}; it is {given!r}. Restart Headlight.",
-            variable=SECONDS_VARIABLE,
-            most=MOST_SECONDS,
-            given=said[:40],
-        )
+        message = "{variable} must be a whole number of seconds from 1 to {most:,}; it is {given!r}. Restart Headlight."
+        raise ConfigError(message, variable=SECONDS_VARIABLE, most=MOST_SECONDS, given=said[:40])
     return float(said)
 
 
 def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
     """Raise an error if a computation has taken more seconds than this server allows.
 
+    Raises a TimeLimitError if the computation took too long.
+
     Args:
         seconds: of computing, without waiting.
         reached: units done, total units, name of the unit.
-
-    Raises:
-        TimeLimitError: the computation took too long.
     """
     most = rules().seconds
     if most is not None and seconds > most:
@@ -124,15 +104,12 @@ def check(seconds: float, reached: tuple[int, int, str] | None = None) -> None:
                 most=most,
             )
         done, total, unit = reached
-        raise TimeLimitError(
+        message = (
             "Stopped after {done:,} of {total:,} {unit}: this server is shared and limits each computation to "
-            "{most:,.0f} seconds. Use a shorter text, fewer sentences or a smaller model, or run Headlight on your "
-            "own machine.",
-            done=done,
-            total=total,
-            unit=said(unit),
-            most=most,
+            "{most:,.0f} seconds. Use a shorter text, fewer sentences or a smaller model, or run Headlight on your own "
+            "machine."
         )
+        raise TimeLimitError(message, done=done, total=total, unit=said(unit), most=most)
 
 
 @contextmanager

@@ -25,17 +25,11 @@ _CLOSED: Final = re.compile(r"`[^`]*`|\$[^$]*\$|!?\[[^\]]*\]\([^)]*\)")
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term in one language.
+    """A term in one language."""
 
-    Attributes:
-        names: as it is found in texts, the first as it is listed.
-        text: what it means, two sentences.
-        lesson: the name of the lesson that has more.
-    """
-
-    names: tuple[str, ...]
-    text: str
-    lesson: str
+    names: tuple[str, ...]  #: as it is found in texts, the first as it is listed
+    text: str  #: what it means, two sentences
+    lesson: str  #: the name of the lesson that has more
 
 
 @cache

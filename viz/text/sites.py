@@ -16,19 +16,12 @@ CROSS: Final = "decoder.cross"
 
 @dataclass(frozen=True, slots=True)
 class SiteNames:
-    """The names of a site.
+    """The names of a site."""
 
-    Attributes:
-        label: in full, as a heading begins.
-        phrase: within a sentence.
-        short: in a narrow column.
-        tag: one letter, in codes of addresses.
-    """
-
-    label: str
-    phrase: str
-    short: str
-    tag: str
+    label: str  #: in full, as a heading begins
+    phrase: str  #: within a sentence
+    short: str  #: in a narrow column
+    tag: str  #: one letter, in codes of addresses
 
 
 NAMES: Final[Mapping[str, SiteNames]] = {

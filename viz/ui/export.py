@@ -37,11 +37,7 @@ def menu() -> None:
 
 
 def files(offer: Callable[[], None]) -> None:
-    """Show what a page offers as files, while the menu is open.
-
-    Args:
-        offer: draws the buttons; called only then.
-    """
+    """Show what a page offers as files, while the menu is open. `offer`: draws the buttons; called only then."""
     opened: DeltaGenerator | None = st.session_state.get(_MENU)
     if opened is not None and getattr(opened, "open", False):
         with opened.container(width=WIDTH):

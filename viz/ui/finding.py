@@ -57,24 +57,15 @@ def sentence(found: "Finding") -> str:
     if link is not None:
         words = {"pronoun": link.pronoun, "antecedent": link.antecedent, "weight": link.weight}
         if link.written:
-            return _(
+            message = (
                 "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}” "
-                "while it writes “{written}”.",
-                written=link.written,
-                **words,
-                **where,
+                "while it writes “{written}”."
             )
-        return _(
-            "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}”.",
-            **words,
-            **where,
-        )
+            return _(message, written=link.written, **words, **where)
+        message = "“{pronoun}” → **{head}** of the {attention} gives **{weight:.4f}** of its weight to “{antecedent}”."
+        return _(message, **words, **where)
     if found.surest is not None:
         job = found.surest.job
-        return _(
-            "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average.",
-            metric=_(TEXTS[job.metric].name).lower(),
-            value=job.value,
-            **where,
-        )
+        message = "**{head}** of the {attention} does its job most clearly: {metric}, **{value:.2f}** on average."
+        return _(message, metric=_(TEXTS[job.metric].name).lower(), value=job.value, **where)
     return ""

@@ -97,14 +97,10 @@ def why_none(key: str, site: str) -> str:
             name=name,
         )
     if site == DECODER and key == "next":
-        return _(
-            "“{name}” is undefined here: the decoder has not written the next token yet and cannot attend to it.",
-            name=name,
-        )
-    return _(
-        "“{name}” is undefined here: no token of this sentence has several visible keys of which this is one.",
-        name=name,
-    )
+        message = "“{name}” is undefined here: the decoder has not written the next token yet and cannot attend to it."
+        return _(message, name=name)
+    message = "“{name}” is undefined here: no token of this sentence has several visible keys of which this is one."
+    return _(message, name=name)
 
 
 def ranking(metric: TileMetric, order: str, keep: int) -> Ranking | None:

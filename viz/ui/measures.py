@@ -13,23 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A way to read a head.
+    """A way to read a head."""
 
-    Attributes:
-        label: on the control.
-        number: what one number is called.
-        meaning, formula: one sentence, and TeX.
-        cross_meaning, cross_formula: what holds at cross-attention instead, where that is something else.
-        is_share: whether numbers lie between 0 and 1, and a row of them sums to 1.
-        is_per_head: whether every head has its own.
-    """
-
-    label: str
-    number: str
+    label: str  #: on the control
+    number: str  #: what one number is called
+    #: meaning, formula: one sentence, and TeX.
     meaning: str
     formula: str
-    is_share: bool
-    is_per_head: bool
+    is_share: bool  #: whether numbers lie between 0 and 1, and a row of them sums to 1
+    is_per_head: bool  #: whether every head has its own
+    #: cross_meaning, cross_formula: what holds at cross-attention instead, where that is something else.
     cross_meaning: str = ""
     cross_formula: str = ""
 

@@ -44,14 +44,9 @@ def field(
 def content(file: "UploadedFile", megabytes: int = MEGABYTES) -> bytes:
     """What is in a file, as large as its field may take. The field's own limit holds in the browser only.
 
-    Raises:
-        DataError: it is larger.
+    Raises a DataError if it is larger.
     """
     if file.size > most(megabytes) * 1024**2:
-        raise DataError(
-            "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file.",
-            name=file.name,
-            size=file.size / 1024**2,
-            most=most(megabytes),
-        )
+        message = "{name} has {size:,.1f} MB; expected at most {most} MB. Choose a smaller file."
+        raise DataError(message, name=file.name, size=file.size / 1024**2, most=most(megabytes))
     return file.getvalue()

@@ -51,11 +51,8 @@ class _Loaded(Generic[Row]):
 def measured(above: "DeltaGenerator") -> "Atlas | None":
     """The atlas of what is chosen, once it is measured; until then, the means to measure it.
 
-    Args:
-        above: where a person is told what is to be done first; the choice of the corpus stands below it.
-
-    Raises:
-        HeadlightError: the checkpoint or the device will not do, or nothing could be read.
+    Raises a HeadlightError if the checkpoint or the device will not do, or nothing could be read. `above` is where a
+    person is told what is to be done first; the choice of the corpus stands below it.
     """
     with st.expander(_("Corpus"), key="atlas-corpus"):
         reading = _reading()

@@ -61,19 +61,12 @@ MAX_ATLASES: Final = 8
 
 @dataclass(frozen=True)
 class Reading:
-    """What a model is to read.
+    """What a model is to read."""
 
-    Attributes:
-        sentences: a corpus, in order.
-        aligned: sentence pairs with links made by hand; for error rates, a set of its own.
-        digest: names exactly this.
-        is_own: whether the corpus is the one that we wrote.
-    """
-
-    sentences: tuple[CorpusSentence, ...]
-    aligned: tuple[AlignedPair, ...]
-    digest: str
-    is_own: bool
+    sentences: tuple[CorpusSentence, ...]  #: a corpus, in order
+    aligned: tuple[AlignedPair, ...]  #: sentence pairs with links made by hand; for error rates, a set of its own
+    digest: str  #: names exactly this
+    is_own: bool  #: whether the corpus is the one that we wrote
 
     @property
     def work(self) -> int:
@@ -83,17 +76,11 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class StoredAtlas:
-    """An atlas, or none yet.
+    """An atlas, or none yet."""
 
-    Attributes:
-        atlas: of this model and what it read.
-        path: the file that holds it; None if only this process does.
-        refused: why a file that should have held it was not taken; "" if none was refused.
-    """
-
-    atlas: Atlas | None
-    path: Path | None = None
-    refused: str = ""
+    atlas: Atlas | None  #: of this model and what it read
+    path: Path | None = None  #: the file that holds it; None if only this process does
+    refused: str = ""  #: why a file that should have held it was not taken; "" if none was refused
 
 
 def read_lines(
@@ -101,14 +88,13 @@ def read_lines(
 ) -> tuple[tuple[Row, ...], list[BadLine]]:
     """Return the rows of a file, one per line, and the rejected lines; skip blank lines.
 
+    Raises a DataError if the file holds no row, or too many.
+
     Args:
         content, name: of the file.
         read: makes a row of a line and its number from 1; a DataError says why it will not do.
         most: rows that a file may hold.
         expected: what a file holds, for the error.
-
-    Raises:
-        DataError: the file holds no row, or too many.
     """
     rows: list[Row] = []
     bad: list[BadLine] = []
@@ -122,23 +108,18 @@ def read_lines(
         except DataError as error:
             bad.append(BadLine(number, getattr(error, "reason", error.message)))
         if len(rows) > most:
-            raise DataError(
-                "{name} contains more than {most:,} rows; use a part of it, or `python -m model atlas --text "
-                "FILE.txt --out FILE.npz`.",
-                name=name,
-                most=most,
+            message = (
+                "{name} contains more than {most:,} rows; use a part of it, or `python -m model atlas --text FILE.txt "
+                "--out FILE.npz`."
             )
+            raise DataError(message, name=name, most=most)
     if not rows:
         if not bad:
             raise DataError(
                 "{name} contains nothing that can be read; expected {expected}, in UTF-8.", name=name, expected=expected
             )
-        raise DataError(
-            "{name} contains nothing that can be read; expected {expected}, in UTF-8. {line}",
-            name=name,
-            expected=expected,
-            line=bad[0].message,
-        )
+        message = "{name} contains nothing that can be read; expected {expected}, in UTF-8. {line}"
+        raise DataError(message, name=name, expected=expected, line=bad[0].message)
     return tuple(rows), bad
 
 
@@ -151,8 +132,7 @@ def reading(sentences: tuple[CorpusSentence, ...] | None, aligned: tuple[Aligned
 def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ...], list[BadLine]]":
     """Return the sentences of a text file, one per line or `English TAB German`, and the rejected lines.
 
-    Raises:
-        DataError: the file holds no sentence, or too many.
+    Raises a DataError if the file holds no sentence, or too many.
     """
 
     def read(line: str, number: int) -> CorpusSentence:
@@ -164,11 +144,8 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
         if not fields[0]:
             raise DataError("a translation without a sentence")
         if (longest := max(map(len, fields))) > MAX_SENTENCE:
-            raise DataError(
-                "{longest:,} characters; a sentence may have {max_sentence:,}",
-                longest=longest,
-                max_sentence=MAX_SENTENCE,
-            )
+            message = "{longest:,} characters; a sentence may have {max_sentence:,}"
+            raise DataError(message, longest=longest, max_sentence=MAX_SENTENCE)
         return CorpusSentence(fields[0], fields[1] if fields[1:] and fields[1] else None)
 
     return read_lines(content, name, read, MAX_SENTENCES, said("one sentence per line"))
@@ -177,8 +154,7 @@ def read_sentences(content: bytes, name: str) -> "tuple[tuple[CorpusSentence, ..
 def read_pairs(content: bytes, name: str) -> "tuple[tuple[AlignedPair, ...], list[BadLine]]":
     """Return the sentence pairs of a JSONL file with `en`, `de` and `sure`, and the rejected lines.
 
-    Raises:
-        DataError: the file holds no pair, or too many.
+    Raises a DataError if the file holds no pair, or too many.
     """
 
     def read(line: str, number: int) -> AlignedPair:
@@ -217,8 +193,7 @@ def find(reading: Reading, choice: ModelChoice) -> StoredAtlas:
 def measuring(reading: Reading, reader: Reader) -> Task[StoredAtlas]:
     """Reads everything and keeps the atlas, here and in the cache; `find` finds it then.
 
-    Raises:
-        HeadlightError: the checkpoint or the device will not do. The task raises one if nothing could be read.
+    Raises a HeadlightError if the checkpoint or the device will not do. The task raises one if nothing could be read.
     """
     folder, known = cache_folder(), _atlases()
 

@@ -61,20 +61,10 @@ def _numbers(view: View, layer: int, head: int) -> str:
         return _("**{name}**: not available", name=name)
     known = view.values[~np.isnan(view.values)]
     if view.key in metric_texts.ERRORS:
-        return _(
-            "**{name} {value}**, rank {rank} of {count} heads (1 is the lowest)",
-            name=name,
-            value=view.shown(value),
-            rank=int((known < value).sum()) + 1,
-            count=known.size,
-        )
-    return _(
-        "**{name} {value}**, rank {rank} of {count} heads (1 is the highest)",
-        name=name,
-        value=view.shown(value),
-        rank=int((known > value).sum()) + 1,
-        count=known.size,
-    )
+        message = "**{name} {value}**, rank {rank} of {count} heads (1 is the lowest)"
+        return _(message, name=name, value=view.shown(value), rank=int((known < value).sum()) + 1, count=known.size)
+    message = "**{name} {value}**, rank {rank} of {count} heads (1 is the highest)"
+    return _(message, name=name, value=view.shown(value), rank=int((known > value).sum()) + 1, count=known.size)
 
 
 def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:

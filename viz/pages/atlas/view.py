@@ -20,21 +20,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class HeadMap:
-    """One metric of all heads.
+    """One metric of all heads."""
 
-    Attributes:
-        key: by which it is chosen.
-        name, unit: as people read them.
-        values: none below 0; NaN where a head has none.
-        decimals: how many are shown.
-        centre: the number that chance gives, of a metric that has one: colours begin there.
-    """
-
-    key: str
+    key: str  #: by which it is chosen
+    #: name, unit: as people read them.
     name: Text
     unit: Text
-    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]
-    decimals: Annotated[int, LOCAL]
+    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]  #: none below 0; NaN where a head has none
+    decimals: Annotated[int, LOCAL]  #: how many are shown
+    #: the number that chance gives, of a metric that has one: colours begin there.
     centre: Annotated[float | None, LOCAL] = None
 
     def derived(self) -> dict[str, object]:
@@ -60,22 +54,15 @@ class HeadMap:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """One metric of every head of a site.
+    """One metric of every head of a site."""
 
-    Attributes:
-        site, index: which attention, and its index in the tables of an atlas.
-        shape: its layers, and the most heads that one has.
-        key: the metric, of `viz.selection.atlas.CORPUS_METRICS`.
-        read_off: "weights" or "norms".
-        maps: all metrics that heads of this site have; the one in question may not be among them.
-    """
-
+    #: site, index: which attention, and its index in the tables of an atlas.
     site: str
     index: int
-    shape: tuple[int, int]
-    key: str
-    read_off: str
-    maps: tuple[HeadMap, ...]
+    shape: tuple[int, int]  #: its layers, and the most heads that one has
+    key: str  #: the metric, of `viz.selection.atlas.CORPUS_METRICS`
+    read_off: str  #: "weights" or "norms"
+    maps: tuple[HeadMap, ...]  #: all metrics that heads of this site have; the one in question may not be among them
 
     @property
     def name(self) -> str:
@@ -86,8 +73,7 @@ class View:
     def map(self) -> HeadMap:
         """The metric in question.
 
-        Raises:
-            DataError: no head has it, for in none of the sentences a token could look at another.
+        Raises a DataError if no head has it, for in none of the sentences a token could look at another.
         """
         for head_map in self.maps:
             if head_map.key == self.key:

@@ -20,17 +20,13 @@ MAX_SHOWN: Final = 600
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """How what plays a part is called and marked.
+    """How what plays a part is called and marked."""
 
-    Attributes:
-        name, title: within a sentence, and as a label begins.
-        colour: of the mark.
-        line, dash: under the word, for CSS, and the same for plotly.
-    """
-
+    #: name, title: within a sentence, and as a label begins.
     name: Message
     title: Message
-    colour: str
+    colour: str  #: of the mark
+    #: line, dash: under the word, for CSS, and the same for plotly.
     line: str
     dash: str
 

@@ -252,10 +252,8 @@ def _or_notice(step: int) -> "Trace | None":
 
 def _begin(choice: Choice, made: Sequence[Choice]) -> None:
     if len(made) >= branch_codes.MAX_BRANCHES:
-        raise SessionError(
-            "At most {max_branches} branches are possible. Remove one of them first.",
-            max_branches=branch_codes.MAX_BRANCHES,
-        )
+        message = "At most {max_branches} branches are possible. Remove one of them first."
+        raise SessionError(message, max_branches=branch_codes.MAX_BRANCHES)
     if len(".".join(codes_of((*made, choice)))) > MAX_TEXT_IN_URL:
         raise SessionError("The URL has no room for more branches. Remove one of them first.")
     branches.begin(*source(), (*path_of(made, choice.parent), (choice.step, choice.action)))

@@ -24,19 +24,14 @@ COMPONENT = Component("pictures/matrix_picture/matrix_picture.js", "pictures/mat
 
 @dataclass(frozen=True, slots=True)
 class ColourScale:
-    """How a number becomes a colour: the point at ((number - low) / (high - low)) ^ exponent along `stops`.
+    """How a number becomes a colour: the point at ((number - low) / (high - low)) ^ exponent along `stops`."""
 
-    Attributes:
-        number: what one number is called.
-        marks: what the colour bar says, as (position from 0 to 1, label).
-    """
-
-    number: Text
+    number: Text  #: what one number is called
     stops: tuple[str, ...]
     low: float
     high: float
     exponent: float
-    marks: tuple[tuple[float, Text], ...]
+    marks: tuple[tuple[float, Text], ...]  #: what the colour bar says, as (position from 0 to 1, label)
 
     @classmethod
     def root(cls, number: str, top: float) -> Self:
@@ -64,52 +59,37 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Where the picture may take what comes next from, before Python sends it.
+    """Where the picture may take what comes next from, before Python sends it."""
 
-    Attributes:
-        shows: what is shown: the address of its tiles, layer, head.
-        addresses: of all tiles whose heads have the numbers, rows and columns that Python would send.
-    """
-
-    shows: tuple[str, int, int]
-    addresses: tuple[str, ...]
+    shows: tuple[str, int, int]  #: what is shown: the address of its tiles, layer, head
+    addresses: tuple[str, ...]  #: of all tiles whose heads have the numbers, rows and columns that Python would send
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MatrixData:
-    """What there is to draw.
+    """What there is to draw."""
 
-    Attributes:
-        values: exact; NaN where there is no number. Of a matrix that is pooled, the largest number of every block.
-        row_tokens, column_tokens: one for each row and each column.
-        scale: the colours.
-        title: above the picture and on hover.
-        label: what the picture is, read aloud.
-        note: what to know of the numbers, on hover.
-        caption: what is shown, over the title of a saved picture, where no page says it.
-        row_name, column_name: what rows and columns are, in a saved picture.
-        file_name: of saved pictures, without their ending.
-        block: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
-        row_roles, column_roles: runs of rows, and of columns, that are of one role of a chat, named beside them.
-        address: under which `tile_server` offers tiles of a matrix that is pooled.
-        focus: what the head is called, and by which tokens the page's other pictures know its rows and columns.
-    """
-
+    #: exact; NaN where there is no number. Of a matrix that is pooled, the largest number of every block.
     values: Annotated[Float[np.ndarray, "row column"], LOCAL]
+    #: row_tokens, column_tokens: one for each row and each column.
     row_tokens: Tokens
     column_tokens: Tokens
-    scale: Annotated[ColourScale, FLAT]
-    title: Text
-    label: Text
-    note: Text = ""
-    caption: Text = ""
+    scale: Annotated[ColourScale, FLAT]  #: the colours
+    title: Text  #: above the picture and on hover
+    label: Text  #: what the picture is, read aloud
+    note: Text = ""  #: what to know of the numbers, on hover
+    caption: Text = ""  #: what is shown, over the title of a saved picture, where no page says it
+    #: row_name, column_name: what rows and columns are, in a saved picture.
     row_name: Annotated[str, LOCAL] = ""
     column_name: Annotated[str, LOCAL] = ""
-    file_name: str = "matrix"
+    file_name: str = "matrix"  #: of saved pictures, without their ending
+    #: the rows and columns of a block; those at the ends may be smaller. No number is then below 0.
     block: Annotated[tuple[int, int], LOCAL] = (1, 1)
-    address: Annotated[str, LOCAL] = ""
+    address: Annotated[str, LOCAL] = ""  #: under which `tile_server` offers tiles of a matrix that is pooled
+    #: row_roles, column_roles: runs of rows, and of columns, that are of one role of a chat, named beside them.
     row_roles: Roles = ()
     column_roles: Roles = ()
+    #: what the head is called, and by which tokens the page's other pictures know its rows and columns.
     focus: FocusHead | None = None
 
     def __post_init__(self) -> None:

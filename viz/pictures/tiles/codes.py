@@ -98,18 +98,13 @@ class GridSpec:
 
 @dataclass(frozen=True)
 class Tiles:
-    """All tiles, ready to be sent.
+    """All tiles, ready to be sent."""
 
-    Attributes:
-        spec: their sizes.
-        deflated: zlib of planes of bytes, each [layer, head, row, column]: the low and the high bytes of the weights'
-            cells, and, where tiles are pooled, of the offsets.
-        digest: fingerprint of both.
-    """
-
-    spec: GridSpec
+    spec: GridSpec  #: their sizes
+    #: zlib of planes of bytes, each [layer, head, row, column]: the low and the high bytes of the weights' cells, and,
+    #: where tiles are pooled, of the offsets.
     deflated: bytes
-    digest: str
+    digest: str  #: fingerprint of both
 
     @classmethod
     def of(cls, shape: tuple[int, int, int, int], layers: Iterable[Float[np.ndarray, "head query key"]]) -> Self:
@@ -135,17 +130,11 @@ class Tiles:
 
 @dataclass(frozen=True)
 class LayerTiles:
-    """The tiles of one layer, ready to be sent before those of the others are computed.
+    """The tiles of one layer, ready to be sent before those of the others are computed."""
 
-    Attributes:
-        spec: the sizes of all tiles.
-        layer: from 0.
-        deflated: as that of `Tiles`, of one layer alone.
-    """
-
-    spec: GridSpec
-    layer: int
-    deflated: bytes
+    spec: GridSpec  #: the sizes of all tiles
+    layer: int  #: from 0
+    deflated: bytes  #: as that of `Tiles`, of one layer alone
 
     @classmethod
     def of(
@@ -239,16 +228,9 @@ Pooled = Callable[[slice, slice, tuple[int, int]], Float[np.ndarray, "row column
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What tiles are cut from.
+    """What tiles are cut from."""
 
-    Attributes:
-        address: names this very matrix.
-        shape: its rows and columns.
-        decimals: as many as are sent.
-        pooled: gives the numbers.
-    """
-
-    address: str
-    shape: tuple[int, int]
-    decimals: int
-    pooled: Pooled
+    address: str  #: names this very matrix
+    shape: tuple[int, int]  #: its rows and columns
+    decimals: int  #: as many as are sent
+    pooled: Pooled  #: gives the numbers

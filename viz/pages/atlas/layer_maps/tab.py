@@ -27,21 +27,13 @@ _COMPONENT: Final = Component("pages/atlas/layer_maps/head_maps.js", "pages/atla
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HeadMaps:
-    """What is drawn.
+    """What is drawn."""
 
-    Attributes:
-        site: whose heads they are.
-        maps: at least one, all of the same shape.
-        chosen: key of the one that is large.
-        selected: the head that is marked.
-        name: of the saved picture, without its ending.
-    """
-
-    site: str
-    maps: Sequence[HeadMap]
-    chosen: Annotated[str, CHOSEN]
-    selected: Annotated[Pair, CHOSEN]
-    name: Annotated[str, CHOSEN]
+    site: str  #: whose heads they are
+    maps: Sequence[HeadMap]  #: at least one, all of the same shape
+    chosen: Annotated[str, CHOSEN]  #: key of the one that is large
+    selected: Annotated[Pair, CHOSEN]  #: the head that is marked
+    name: Annotated[str, CHOSEN]  #: of the saved picture, without its ending
     scale: Inks = SEQUENTIAL_INKS
     centred: Inks = DIVERGING_INKS
 

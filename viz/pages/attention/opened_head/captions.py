@@ -75,17 +75,13 @@ def of_overview(opened: long_texts.LongHead, measure: Measure) -> str:
     """Describe the overview of a long text's head, drawn until a person zooms in."""
     tall, wide = opened.block
     if measure.is_share:
-        return _(
-            "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values.",
-            tall=tall,
-            wide=wide,
-        )
-    return _(
+        message = "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values."
+        return _(message, tall=tall, wide=wide)
+    message = (
         "Zoomed out, each spot is the maximum of {tall} × {wide} values; zoom in to see the exact values. The colour "
-        "scale ends at the largest value of this head.",
-        tall=tall,
-        wide=wide,
+        "scale ends at the largest value of this head."
     )
+    return _(message, tall=tall, wide=wide)
 
 
 def of_window(opened: attention.OpenedLayer, site: str, start: int, count: int) -> str:

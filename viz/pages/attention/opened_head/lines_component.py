@@ -34,31 +34,21 @@ class LinesView:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LinesData:
-    """What there is to draw.
+    """What there is to draw."""
 
-    Attributes:
-        values: none below 0 or above `top`.
-        top: the value of the strongest line there can be; the threshold counts in percent of it.
-        query_tokens, key_tokens: one for each row and each column.
-        query_roles, key_roles: runs of them that are of one role of a chat, named beside them.
-        head_names: how each head is called; a single one is not offered as a choice.
-        number: what one value is called.
-        title: stands over hover boxes and saved pictures.
-        file_name: of saved pictures, without heads and ending.
-        focus: by which tokens the page's other pictures know rows and columns.
-    """
-
-    values: Annotated[Float[np.ndarray, "head query key"], LOCAL]
-    top: float
+    values: Annotated[Float[np.ndarray, "head query key"], LOCAL]  #: none below 0 or above `top`
+    top: float  #: the value of the strongest line there can be; the threshold counts in percent of it
+    #: query_tokens, key_tokens: one for each row and each column.
     query_tokens: Tokens
     key_tokens: Tokens
-    head_names: tuple[str, ...]
-    number: str
-    title: str
-    file_name: str
+    head_names: tuple[str, ...]  #: how each head is called; a single one is not offered as a choice
+    number: str  #: what one value is called
+    title: str  #: stands over hover boxes and saved pictures
+    file_name: str  #: of saved pictures, without heads and ending
+    #: query_roles, key_roles: runs of them that are of one role of a chat, named beside them.
     query_roles: Roles = ()
     key_roles: Roles = ()
-    focus: FocusHead | None = None
+    focus: FocusHead | None = None  #: by which tokens the page's other pictures know rows and columns
     colours: tuple[str, ...] = HEAD_COLOURS
 
     def __post_init__(self) -> None:

@@ -52,18 +52,13 @@ class CaseSet:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A minimal pair: one of the curated set, or a person's own, which has no name.
+    """A minimal pair: one of the curated set, or a person's own, which has no name."""
 
-    Attributes:
-        name, group: "" of one's own sentences.
-        cases: a case for each of its two sentences.
-        is_control: whether its pronouns stand for neither candidate, or there are none.
-    """
-
+    #: name, group: "" of one's own sentences.
     name: str
     group: str
-    cases: tuple[PronounCase, PronounCase]
-    is_control: bool = False
+    cases: tuple[PronounCase, PronounCase]  #: a case for each of its two sentences
+    is_control: bool = False  #: whether its pronouns stand for neither candidate, or there are none
 
     @property
     def is_own(self) -> bool:
@@ -87,14 +82,10 @@ class Side:
 
 @dataclass(frozen=True, eq=False)
 class Movement:
-    """How far every head moves toward the right antecedent; rollout has one "head".
+    """How far every head moves toward the right antecedent; rollout has one "head"."""
 
-    Attributes:
-        values: (antecedent − distractor) in the first sentence + the same in the second.
-        parts: what is given to antecedent and distractor in each sentence.
-    """
-
-    values: Float[np.ndarray, "layer head"]
+    values: Float[np.ndarray, "layer head"]  #: (antecedent − distractor) in the first sentence + the same in the second
+    #: what is given to antecedent and distractor in each sentence.
     parts: Float[np.ndarray, "layer head sentence candidate"]
 
     @property
@@ -106,18 +97,12 @@ class Movement:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """The mean of some query rows in every head of a layer; a rollout has one "head".
+    """The mean of some query rows in every head of a layer; a rollout has one "head"."""
 
-    Attributes:
-        values: read-only.
-        labels: of the columns.
-        groups: the tokens of each.
-        marked: role → the columns that hold it; empty where no column is a source token of the case.
-    """
-
-    values: Float[np.ndarray, "head column"]
-    labels: tuple[str, ...]
-    groups: tuple[Positions, ...]
+    values: Float[np.ndarray, "head column"]  #: read-only
+    labels: tuple[str, ...]  #: of the columns
+    groups: tuple[Positions, ...]  #: the tokens of each
+    #: role → the columns that hold it; empty where no column is a source token of the case.
     marked: Mapping[str, Positions]
 
     def at(self, columns: Positions) -> "Row":
@@ -154,8 +139,7 @@ def curated(language: str = "en") -> CaseSet:
 def read_cases(content: bytes, name: str) -> CaseSet:
     """The cases of a file that someone chose.
 
-    Raises:
-        DataError: it is of no form that can be read, too large, or none of its lines can be used.
+    Raises a DataError if it is of no form that can be read, too large, or none of its lines can be used.
     """
     digest = hashlib.sha256(content).hexdigest()
     return CaseSet(name, parse_pronoun_cases(content, name), f"{digest}/{name.rpartition('.')[2].lower()}")

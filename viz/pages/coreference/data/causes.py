@@ -92,18 +92,13 @@ def patching(reader: "Chooser", asked: Sequence[Question], path: Literal["all", 
 
 @dataclass(frozen=True, eq=False)
 class Removal:
-    """What heads switched off together change.
+    """What heads switched off together change."""
 
-    Attributes:
-        effect: on the choices.
-        written: of one question of a translator of ours, what it writes in each text with every head and without these,
-            word by word.
-        likeliest: of one question, the likeliest tokens in each text with every head and without these, with their
-            probabilities.
-    """
-
-    effect: "RemovalEffect"
+    effect: "RemovalEffect"  #: on the choices
+    #: of one question of a translator of ours, what it writes in each text with every head and without these, word by
+    #: word.
     written: "tuple[tuple[WordSpan, ...], ...]" = ()
+    #: of one question, the likeliest tokens in each text with every head and without these, with their probabilities.
     likeliest: tuple[tuple[tuple[tuple[str, float], ...], tuple[tuple[str, float], ...]], ...] = ()
 
 
@@ -184,8 +179,7 @@ def rank_correlation(first: Float[np.ndarray, "*shape"], second: Float[np.ndarra
 def uploaded_pairs(content: bytes) -> "tuple[SentencePair, ...]":
     """The first `MOST_PAIRS` pairs of a text file, English TAB German.
 
-    Raises:
-        DataError: it is not UTF-8, or a line is not two texts with a tab between them.
+    Raises a DataError if it is not UTF-8, or a line is not two texts with a tab between them.
     """
     try:
         lines = content.decode("utf-8-sig").split("\n")

@@ -48,24 +48,18 @@ class _Grown:
 
 @dataclass(eq=False)
 class Sessions:
-    """State of one viewer: the branch begun last, until it is finished.
+    """State of one viewer: the branch begun last, until it is finished."""
 
-    Attributes:
-        viewer: who looks at the branches.
-        begun: the branch and its session.
-        lock: a file is made in another thread than the page, and two must not write on in one session.
-    """
-
-    viewer: str = field(default_factory=viewers.current)
-    begun: "tuple[Key, Session] | None" = None
+    viewer: str = field(default_factory=viewers.current)  #: who looks at the branches
+    begun: "tuple[Key, Session] | None" = None  #: the branch and its session
+    #: a file is made in another thread than the page, and two must not write on in one session.
     lock: RLock = field(default_factory=RLock)
 
 
 def begin(sessions: Sessions, writer: Writer, text: str, path: Path) -> None:
     """Grow a branch as far as the change that makes it, so that `grow` cannot fail any more.
 
-    Raises:
-        HeadlightError: there is no such step, token, head or key, or nothing can follow there.
+    Raises a HeadlightError if there is no such step, token, head or key, or nothing can follow there.
     """
     with sessions.lock:
         if _kept().get((text, writer.key, path), sessions.viewer) is None:
@@ -103,10 +97,8 @@ def check_probabilities(trace: Trace) -> None:
 def spell(word: str, writer: Writer) -> tuple[int, ...]:
     """The tokens that write a word, or several, as a new word; a mark such as "." clings to the word before it.
 
-    A piece as candidates show it ("▁sie"), and a token that ends a text ("</s>"), are taken as they are.
-
-    Raises:
-        TokenError: there is nothing to write, too much, or something that the vocabulary cannot spell.
+    A piece as candidates show it ("▁sie"), and a token that ends a text ("</s>"), are taken as they are. Raises a
+    TokenError if there is nothing to write, too much, or something that the vocabulary cannot spell.
     """
     vocabulary = writer.vocabulary
     ends, reserved = (vocabulary.tokens(sorted(ids)) for ids in (writer.end_ids, writer.reserved_ids))
@@ -117,18 +109,11 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
     if word in reserved:
         if not ends:
             raise TokenError("{word} is a special token of the model. Type a word instead.", word=shown)
-        raise TokenError(
-            "{word} is a special token of the model. Of these only {ends}, the end, can be written.",
-            word=shown,
-            ends=_(" and ").join(ends),
-        )
+        message = "{word} is a special token of the model. Of these only {ends}, the end, can be written."
+        raise TokenError(message, word=shown, ends=_(" and ").join(ends))
     if len(word) > MAX_WORD:
-        raise TokenError(
-            "{word} has {count:,} characters; at most {most} can be written at once.",
-            word=shown,
-            count=len(word),
-            most=MAX_WORD,
-        )
+        message = "{word} has {count:,} characters; at most {most} can be written at once."
+        raise TokenError(message, word=shown, count=len(word), most=MAX_WORD)
     if word in ends or word.startswith("▁") or category(word[0]) in _CLINGING:
         try:
             return (int(vocabulary.token_id(word)),)
@@ -144,22 +129,15 @@ def spell(word: str, writer: Writer) -> tuple[int, ...]:
     if not token_ids:
         raise TokenError("{word} contains only invisible characters. Type a word, for example “sie”.", word=shown)
     if len(token_ids) > MAX_PIECES:
-        raise TokenError(
-            "{word} has {count} tokens; at most {most} can be written at once.",
-            word=shown,
-            count=len(token_ids),
-            most=MAX_PIECES,
-        )
+        message = "{word} has {count} tokens; at most {most} can be written at once."
+        raise TokenError(message, word=shown, count=len(token_ids), most=MAX_PIECES)
     return tuple(token_ids)
 
 
 def finished_before(step: int, count: int) -> Message:
     """Why nothing can be changed at a step of a translation of `count` tokens, and what to do."""
-    return said(
-        "There is no token {number} to change: the translation ends after {count}. Choose an earlier step.",
-        number=step + 1,
-        count=count,
-    )
+    message = "There is no token {number} to change: the translation ends after {count}. Choose an earlier step."
+    return said(message, number=step + 1, count=count)
 
 
 def finished(
@@ -206,20 +184,18 @@ def _left(writer: Writer, text: str, origin: Session, path: Path) -> Session:
     if isinstance(action, Write):
         for written, token_id in enumerate(action.token_ids):
             if session.finished:
-                raise SessionError(
+                message = (
                     "Of the {count} tokens only {written} can be written before the translation ends. Start at an "
-                    "earlier step, or write less.",
-                    count=len(action.token_ids),
-                    written=written,
+                    "earlier step, or write less."
                 )
+                raise SessionError(message, count=len(action.token_ids), written=written)
             forced = session.force(token_id)
             if forced.log_prob == -inf:
-                raise SessionError(
+                message = (
                     "The model's own settings forbid “{token}” at step {step}: its probability there is 0. Write "
-                    "another token, or choose another step.",
-                    token=display_token(forced.token),
-                    step=step + written + 1,
+                    "another token, or choose another step."
                 )
+                raise SessionError(message, token=display_token(forced.token), step=step + written + 1)
     return session
 
 

@@ -37,19 +37,15 @@ HeadNames = tuple[tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True)
 class PlayerState:
-    """What the player shows. Step, layer and heads count from 0.
-
-    Attributes:
-        layer, head, also: the open head, and further heads of its layer that are drawn with it.
-        candidates: how many are listed.
-        temperature, top_k, top_p: the filter that is tried; hundredths, and 0 for no top k.
-    """
+    """What the player shows. Step, layer and heads count from 0."""
 
     step: int
+    #: layer, head, also: the open head, and further heads of its layer that are drawn with it.
     layer: int = 0
     head: int = 0
     also: tuple[int, ...] = ()
-    candidates: Annotated[int, CANDIDATES] = 10
+    candidates: Annotated[int, CANDIDATES] = 10  #: how many are listed
+    #: temperature, top_k, top_p: the filter that is tried; hundredths, and 0 for no top k.
     temperature: Annotated[int, TEMPERATURES] = 100
     top_k: int = 0
     top_p: Annotated[int, TOP_P] = 100
@@ -141,14 +137,7 @@ class PlayerStep:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PlayerData(CellCode):
-    """A finished decoding, ready to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`.
-
-    Attributes:
-        num_best, num_bins: of each distribution, its best log-probabilities and the bins of the others.
-        titles: of both attentions.
-        axes: what rows stand for, and the keys of both attentions.
-        cross, own, numbers: the weights of the cross- and of the self-attention, and the distributions, compressed.
-    """
+    """A finished decoding, to be sent. Row t of both attentions reads `target_tokens[t]` and writes `steps[t]`."""
 
     source_tokens: Tokens
     target_tokens: Tokens
@@ -156,10 +145,12 @@ class PlayerData(CellCode):
     layers: int
     heads: int
     vocab_size: int
+    #: num_best, num_bins: of each distribution, its best log-probabilities and the bins of the others.
     num_best: int
     num_bins: int
-    titles: tuple[Text, Text]
-    axes: tuple[FocusAxis, FocusAxis, FocusAxis]
+    titles: tuple[Text, Text]  #: of both attentions
+    axes: tuple[FocusAxis, FocusAxis, FocusAxis]  #: what rows stand for, and the keys of both attentions
+    #: cross, own, numbers: the weights of the cross- and of the self-attention, and the distributions, compressed.
     cross: NDArray[np.uint8]
     own: NDArray[np.uint8]
     numbers: NDArray[np.uint8]

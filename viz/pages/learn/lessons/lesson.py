@@ -30,69 +30,43 @@ class LessonFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a person predicts before the picture is drawn.
+    """What a person predicts before the picture is drawn."""
 
-    Attributes:
-        ask: the question.
-        options: what can be chosen; `{name}` as in a text.
-        wrong: for each option, what would have to be true for it; empty for the one that is right.
-        answer: the name of what the view has found that is the answer, one of the options.
-        because: said with the verdict.
-    """
-
-    ask: str
-    options: tuple[str, ...]
-    wrong: tuple[str, ...]
-    answer: str
-    because: str
+    ask: str  #: the question
+    options: tuple[str, ...]  #: what can be chosen; `{name}` as in a text
+    wrong: tuple[str, ...]  #: for each option, what would have to be true for it; empty for the one that is right
+    answer: str  #: the name of what the view has found that is the answer, one of the options
+    because: str  #: said with the verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One picture with its text.
+    """One picture with its text."""
 
-    Attributes:
-        title: in a few words.
-        text: two or three sentences, Markdown.
-        view: the name of a function in `data`, and what it is given.
-        given: the arguments of the view.
-        question: to be answered before the picture is seen; None for none.
-        claims: comparisons that the text rests on, "weight > 0.5".
-        walk: where in the picture of the Transformer the step is shown, by names of the selection; empty where the view
-            draws a picture of its own.
-        shown: where the story “Start here” shows it: the `page`, the `choices` there, and the `ring`, a selector of the
-            parts that are ringed; empty in lessons.
-    """
-
-    title: str
-    text: str
-    view: str
-    given: Mapping[str, Any]
-    question: Question | None
-    claims: tuple[str, ...]
+    title: str  #: in a few words
+    text: str  #: two or three sentences, Markdown
+    view: str  #: the name of a function in `data`, and what it is given
+    given: Mapping[str, Any]  #: the arguments of the view
+    question: Question | None  #: to be answered before the picture is seen; None for none
+    claims: tuple[str, ...]  #: comparisons that the text rests on, "weight > 0.5"
+    #: where in the picture of the Transformer the step is shown, by names of the selection; empty where the view draws
+    #: a picture of its own.
     walk: Mapping[str, Any]
+    #: where the story “Start here” shows it: the `page`, the `choices` there, and the `ring`, a selector of the parts
+    #: that are ringed; empty in lessons.
     shown: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A lesson, by the name of its file.
+    """A lesson, by the name of its file."""
 
-    Attributes:
-        name: in addresses.
-        title: as listed.
-        section: of the paper, "§3.2.1".
-        steps: in order.
-        summary: what to remember, three lines; the story has none.
-        exercise: one thing to try next.
-    """
-
-    name: str
-    title: str
-    section: str
-    steps: tuple[Step, ...]
-    summary: tuple[str, ...] = ()
-    exercise: str = ""
+    name: str  #: in addresses
+    title: str  #: as listed
+    section: str  #: of the paper, "§3.2.1"
+    steps: tuple[Step, ...]  #: in order
+    summary: tuple[str, ...] = ()  #: what to remember, three lines; the story has none
+    exercise: str = ""  #: one thing to try next
 
 
 @cache
@@ -105,8 +79,7 @@ def lessons() -> Mapping[str, Lesson]:
 def read(path: Path) -> Lesson:
     """The lesson of a file NN_NAME.toml.
 
-    Raises:
-        LessonFileError: a key is lacking or unknown, or a value of the wrong kind.
+    Raises a LessonFileError if a key is lacking or unknown, or a value of the wrong kind.
     """
     with path.open("rb") as file:
         content = tomllib.load(file)
@@ -147,8 +120,7 @@ def _made(kind: type[Made], where: str, content: Mapping[str, Any]) -> Made:
 def holds(claim: str, found: Found) -> bool:
     """Whether what a view has found bears out a claim; a number that is compared with nothing does not.
 
-    Raises:
-        LessonFileError: it names what the view does not find.
+    Raises a LessonFileError if it names what the view does not find.
     """
     match = _CLAIM.fullmatch(claim)
     assert match is not None, "claims are checked where the file is read"
@@ -170,8 +142,7 @@ def filled(text: str, found: Found) -> str:
 def filled_plainly(text: str, found: Found) -> str:
     """Fill a text that is shown as plain text, not Markdown.
 
-    Raises:
-        LessonFileError: the text names what the view does not find, or writes it as what it is not.
+    Raises a LessonFileError if the text names what the view does not find, or writes it as what it is not.
     """
     try:
         return _(text).format_map({name: _in_words(value) for name, value in found.items()})

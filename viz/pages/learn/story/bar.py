@@ -41,25 +41,15 @@ _ENDS: Final = ("learn", "explore", "model")
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What the bar is drawn from.
+    """What the bar is drawn from."""
 
-    Attributes:
-        step: counted from 1.
-        titles: of all steps.
-        parts: the sentence, by turns plain words and words that stand out.
-        is_seen: whether the page shows what the sentence speaks of.
-        ring: a selector of what is ringed.
-        model: the name of the model that the story is about; "" where it is open.
-        ends: where the last step leads.
-    """
-
-    step: int
-    titles: Annotated[tuple[str, ...], ANYTHING]
-    parts: Annotated[tuple[str, ...], ANYTHING]
-    is_seen: bool
-    ring: str
-    model: str
-    ends: tuple[str, ...]
+    step: int  #: counted from 1
+    titles: Annotated[tuple[str, ...], ANYTHING]  #: of all steps
+    parts: Annotated[tuple[str, ...], ANYTHING]  #: the sentence, by turns plain words and words that stand out
+    is_seen: bool  #: whether the page shows what the sentence speaks of
+    ring: str  #: a selector of what is ringed
+    model: str  #: the name of the model that the story is about; "" where it is open
+    ends: tuple[str, ...]  #: where the last step leads
 
 
 @cache

@@ -111,27 +111,24 @@ def _neighbours(trace: "Trace", space: "EmbeddingSpace", stack: "Stack", positio
 def _matrix(count: int, width: int, *, is_shared: bool, has_languages: bool) -> str:
     """How large the embedding matrix is, and how the table of neighbours is read."""
     if not has_languages:
-        return _(
+        message = (
             "The matrix has {count:,} rows of {width} numbers. The cosine is 1 for the same direction and 0 for "
-            "orthogonal ones.",
-            count=count,
-            width=width,
+            "orthogonal ones."
         )
+        return _(message, count=count, width=width)
     if not is_shared:
-        return _(
+        message = (
             "The matrix has {count:,} rows of {width} numbers. The cosine is 1 for the same direction and 0 for "
             "orthogonal ones. “Found in”: the language in which the token occurs in 6,000 pairs of our training "
-            "sentences; – for none.",
-            count=count,
-            width=width,
+            "sentences; – for none."
         )
-    return _(
+        return _(message, count=count, width=width)
+    message = (
         "One matrix serves both languages and the output (§3.4): {count:,} rows of {width} numbers. The cosine is 1 "
-        "for the same direction and 0 for orthogonal ones. “Found in”: the language in which the token occurs in "
-        "6,000 pairs of our training sentences; – for none.",
-        count=count,
-        width=width,
+        "for the same direction and 0 for orthogonal ones. “Found in”: the language in which the token occurs in 6,000 "
+        "pairs of our training sentences; – for none."
     )
+    return _(message, count=count, width=width)
 
 
 def _languages() -> tuple[str, ...]:
@@ -186,21 +183,17 @@ def verdict(answer: "SumAnswer", words: tuple[str, str, str, str], vocab_size: i
     if answer.rank == 1:
         return _("**True:** nothing is nearer to {asked} than **{expected}**.", asked=asked, expected=expected)
     if answer.rank_without == 1:
-        return _(
-            "**True only without the input words:** {expected} is nearest to {asked} if the three words of the sum "
-            "are excluded, as is usual; otherwise it has rank {rank}.",
-            expected=expected,
-            asked=asked,
-            rank=answer.rank,
+        message = (
+            "**True only without the input words:** {expected} is nearest to {asked} if the three words of the sum are "
+            "excluded, as is usual; otherwise it has rank {rank}."
         )
+        return _(message, expected=expected, asked=asked, rank=answer.rank)
+    message = (
+        "**False:** {expected} has rank **{rank_without:,}** of {count:,} by distance to {asked} if the three words of "
+        "the sum are excluded (rank {rank:,} with them)."
+    )
     return _(
-        "**False:** {expected} has rank **{rank_without:,}** of {count:,} by distance to {asked} if the three words "
-        "of the sum are excluded (rank {rank:,} with them).",
-        expected=expected,
-        rank_without=answer.rank_without,
-        count=vocab_size,
-        asked=asked,
-        rank=answer.rank,
+        message, expected=expected, rank_without=answer.rank_without, count=vocab_size, asked=asked, rank=answer.rank
     )
 
 

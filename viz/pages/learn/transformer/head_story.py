@@ -65,34 +65,21 @@ MAX_COLUMNS: Final = 24
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Origin:
-    """What the story tells.
+    """What the story tells."""
 
-    Attributes:
-        row_name, key_tokens: of the row, and one a key.
-        real: what the model did.
-        other: what it would have done with a switch thrown; None where both are on.
-        followed: the key whose dot product is shown by hand.
-        site: encoder.self, decoder.self or decoder.cross.
-        head: from 0.
-        parts: what each head adds to the output, as the model computed it.
-        other_part: what this head would add; None as `other`.
-        added: what else the model does to a score, in words.
-        score: the model's score function, by the name that it has in files.
-        has_projection: whether Wᴼ follows; else the head's output is read as it is, and is its part.
-    """
-
+    #: row_name, key_tokens: of the row, and one a key.
     row_name: str
     key_tokens: Sequence[str]
-    real: "DerivedRow"
-    other: "DerivedRow | None"
-    followed: int
-    site: str
-    head: int
-    parts: Float[np.ndarray, "head d_model"]
-    other_part: Float[np.ndarray, "d_model"] | None
-    added: str = ""
-    score: str = "dot"
-    has_projection: bool = True
+    real: "DerivedRow"  #: what the model did
+    other: "DerivedRow | None"  #: what it would have done with a switch thrown; None where both are on
+    followed: int  #: the key whose dot product is shown by hand
+    site: str  #: encoder.self, decoder.self or decoder.cross
+    head: int  #: from 0
+    parts: Float[np.ndarray, "head d_model"]  #: what each head adds to the output, as the model computed it
+    other_part: Float[np.ndarray, "d_model"] | None  #: what this head would add; None as `other`
+    added: str = ""  #: what else the model does to a score, in words
+    score: str = "dot"  #: the model's score function, by the name that it has in files
+    has_projection: bool = True  #: whether Wᴼ follows; else the head's output is read as it is, and is its part
 
     @property
     def shown(self) -> "DerivedRow":
@@ -213,14 +200,12 @@ def summary(origin: Origin) -> list[dict[str, Any]]:
 def _note(drawn: int, left_out: int) -> str:
     if not left_out:
         return ""
-    return _(
+    message = (
         "The {drawn} strongest of {count} keys are shown, in reading order; a dotted line marks where keys are "
         "omitted. The last column summarises the other {left_out}: the range of their scores and the sum of their "
-        "weights. To see one of them, choose it as key.",
-        drawn=drawn,
-        count=drawn + left_out,
-        left_out=left_out,
+        "weights. To see one of them, choose it as key."
     )
+    return _(message, drawn=drawn, count=drawn + left_out, left_out=left_out)
 
 
 def _path(row: "DerivedRow", keys: list[int], rest: list[int]) -> dict[str, object]:
@@ -304,10 +289,8 @@ def _scaling_sentence(origin: Origin) -> str:
         return origin.added
     if origin.is_scaled:
         return _("On the same scale as above; the outline shows the scores before the division.")
-    return _(
-        "The scores stay {times:.3g} times as large as the model's, which are outlined in blue.",
-        times=1 / origin.real.scale,
-    )
+    message = "The scores stay {times:.3g} times as large as the model's, which are outlined in blue."
+    return _(message, times=1 / origin.real.scale)
 
 
 def _mask_sentence(origin: Origin) -> str:
@@ -350,12 +333,11 @@ def _softmax_sentence(origin: Origin) -> str:
             "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α "
             "below, which sum to 1."
         )
-    return _(
+    message = (
         "Above: exp of each score minus the largest score, m. Divided by their sum, these are the weights α below, "
-        "which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits.",
-        before=abs(origin.real.entropy),
-        after=abs(origin.other.entropy),
+        "which sum to 1. Blue is the model, orange the variant: entropy {before:.2f} → {after:.2f} bits."
     )
+    return _(message, before=abs(origin.real.entropy), after=abs(origin.other.entropy))
 
 
 def output_step(d_v: int, heads: int, d_model: int, *, has_projection: bool) -> tuple[str, str, str]:

@@ -37,22 +37,14 @@ KINDS: Final = ("embedding", "position", "self", "cross", "feed_forward", "norm"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What is added to the stream of the token that is followed.
+    """What is added to the stream of the token that is followed."""
 
-    Attributes:
-        stage: at which it is: 0 for the input, then the layers.
-        kind: what it is coloured as.
-        length: its norm.
-        share: of the sum; None without a residual connection.
-        stream: the norm of the stream after it.
-    """
-
-    stage: int
-    kind: str
+    stage: int  #: at which it is: 0 for the input, then the layers
+    kind: str  #: what it is coloured as
     label: Text
-    length: Annotated[float, rounded(3)]
-    share: Annotated[float, rounded(4)] | None
-    stream: Annotated[float, rounded(3)]
+    length: Annotated[float, rounded(3)]  #: its norm
+    share: Annotated[float, rounded(4)] | None  #: of the sum; None without a residual connection
+    stream: Annotated[float, rounded(3)]  #: the norm of the stream after it
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,23 +57,16 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One step of a stage.
+    """One step of a stage."""
 
-    Attributes:
-        kind: what it is coloured as; "stream" for the residual stream itself.
-        formula, text: what it computes, and what there is to see.
-        values: the vector, if it is one.
-        group: values of each head, where heads lie side by side in it; 0 else.
-        bars: named numbers, largest first where nothing else orders them.
-    """
-
-    kind: str
+    kind: str  #: what it is coloured as; "stream" for the residual stream itself
     title: str
+    #: formula, text: what it computes, and what there is to see.
     formula: str
     text: str
-    values: Annotated[Float[np.ndarray, "value"] | None, LOCAL] = None
-    group: int = 0
-    bars: tuple[Bar, ...] = ()
+    values: Annotated[Float[np.ndarray, "value"] | None, LOCAL] = None  #: the vector, if it is one
+    group: int = 0  #: values of each head, where heads lie side by side in it; 0 else
+    bars: tuple[Bar, ...] = ()  #: named numbers, largest first where nothing else orders them
 
     def derived(self) -> dict[str, object]:
         """How many numbers the vector has, its norm, and the size of the largest."""

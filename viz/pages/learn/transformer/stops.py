@@ -24,21 +24,16 @@ DOTS, SCALED, MASK, SOFTMAX, VALUES, PART = range(1, 7)
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A stop.
+    """A stop."""
 
-    Attributes:
-        depth, end: where it is.
-        at: the step of the head's row that is ringed; -1 for none.
-        title, text: what it says, in two or three sentences.
-        dimension: the component that it is about; None for none.
-    """
-
+    #: depth, end: where it is.
     depth: Depth
     end: PathEnd
-    at: int
+    at: int  #: the step of the head's row that is ringed; -1 for none
+    #: title, text: what it says, in two or three sentences.
     title: str
     text: str
-    dimension: int | None = None
+    dimension: int | None = None  #: the component that it is about; None for none
 
 
 def of(trace: "Trace", site: str, path: "TokenPath | None", origin: "Origin | None") -> list[Stop]:

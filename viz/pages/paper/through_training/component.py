@@ -89,35 +89,29 @@ def _set_name(text: str) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FilmView(CellCode):
-    """One attention on one sentence, ready to be sent; words in the language of the page run that sends it.
-
-    Attributes:
-        row_tokens, column_tokens: the names of rows and keys.
-        source, target, translations: of the sentence; what the model made of it at each frame.
-        steps, losses, scores: of each frame; the scores of some dev sets, by name.
-        weights, numbers: compressed; the numbers are the metric of each frame and head.
-        site: the attention.
-        metric_name: of the metric of the heads; "" for none.
-        surest: the surest job of each head that has one, at each frame that is sent.
-        frames: the frames of the film that are sent.
-    """
+    """One attention on one sentence, ready to be sent; words in the language of the page run that sends it."""
 
     layers: int
     heads: int
+    #: row_tokens, column_tokens: the names of rows and keys.
     row_tokens: Sequence[str]
     column_tokens: Sequence[str]
+    #: source, target, translations: of the sentence; what the model made of it at each frame.
     source: Annotated[str, _text]
     target: Annotated[str, _text]
     translations: Sequence[Annotated[str, _text]]
+    #: steps, losses, scores: of each frame; the scores of some dev sets, by name.
     steps: Sequence[int]
     losses: Sequence[Annotated[float, payload.finite]]
     scores: Sequence[tuple[Annotated[str, _set_name], Sequence[float]]]
+    #: weights, numbers: compressed; the numbers are the metric of each frame and head.
     weights: NDArray[np.uint8]
     numbers: NDArray[np.uint8]
-    site: Annotated[str, LOCAL]
-    metric_name: Annotated[str, LOCAL]
+    site: Annotated[str, LOCAL]  #: the attention
+    metric_name: Annotated[str, LOCAL]  #: of the metric of the heads; "" for none
+    #: the surest job of each head that has one, at each frame that is sent.
     surest: Annotated[Sequence[Sequence[FilmJob]], LOCAL]
-    frames: Annotated[tuple[int, ...], LOCAL]
+    frames: Annotated[tuple[int, ...], LOCAL]  #: the frames of the film that are sent
     stops: Sequence[str] = theme.SEQUENTIAL
     ticks: Sequence[float] = theme.SQRT_TICKS
     marks: Sequence[tuple[float, str]] = ColourScale.root("", 1.0).marks
