@@ -7,7 +7,7 @@ sentence leaves behind is handed on and forgotten.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -198,27 +198,12 @@ def _is_plain(layer: AttentionInputs) -> bool:
     return all(one is None for one in added) and not layer.edits and len(layer.key) == len(layer.query)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SentenceRun:
-    """One sentence as the model read it."""
-
-    number: int  #: its position among the sentences that were read, from 0
-    text: str
-    translation: str
-    source_ids: tuple[int, ...]  #: what the encoder read, with the token that ends it last; nothing of a decoder alone
-    #: what the decoder read, with the token that begins it first; nothing of an encoder alone.
-    target_ids: tuple[int, ...]
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    end_token: str  #: how the token is spelled that ends a sentence; "" where none does
-    sites: Mapping[str, SiteRun]  #: of the attention sites that the model has
-
-
 @dataclass(frozen=True, eq=False)
 class CorpusReading:
     """A corpus that is being read."""
 
-    runs: Iterator[SentenceRun]  #: each sentence once, those of like length together; can be gone through once
+    #: each sentence's number among those that were read, from 0, and its trace: those of like length together, once.
+    traces: Iterator[tuple[int, Trace]]
     skipped: Counter[str]  #: reason → sentences left out so far
 
 
@@ -259,13 +244,13 @@ def read_corpus(reader: Reader, sentences: Iterable[CorpusSentence], progress: P
         progress: called with the number of sentences done since the last call.
     """
     skipped: Counter[str] = Counter()
-    return CorpusReading(_runs(reader, iter(sentences), skipped, progress), skipped)
+    return CorpusReading(_traces(reader, iter(sentences), skipped, progress), skipped)
 
 
 @torch.inference_mode()
-def _runs(
+def _traces(
     reader: Reader, sentences: Iterator[CorpusSentence], skipped: Counter[str], progress: Progress
-) -> Iterator[SentenceRun]:
+) -> Iterator[tuple[int, Trace]]:
     read = 0
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
         if read + skipped.total() + len(chunk) > MOST_SENTENCES:
@@ -278,7 +263,7 @@ def _runs(
                 refused.append(number)
                 skipped[said("too long or blank for this model")] += 1
             else:
-                yield _run(reader, trace, read + number - sum(before < number for before in refused))
+                yield read + number - sum(before < number for before in refused), trace
             progress(1)
         read += len(chunk) - len(refused)
     if not read:
@@ -296,19 +281,3 @@ def trace_all(reader: Reader, sentences: Sequence[CorpusSentence]) -> Iterator[t
             yield number, reader.trace(sentence.text, sentence.target if has_both else None)
         except InputTextError as error:
             yield number, error
-
-
-def _run(reader: Reader, trace: Trace, number: int) -> SentenceRun:
-    with_values = "norms" not in reader.abilities.lacks
-    last = (trace.source_tokens or trace.target_tokens)[-1]
-    return SentenceRun(
-        number=number,
-        text=trace.text,
-        translation=trace.translation,
-        source_ids=tuple(trace.source_ids),
-        target_ids=tuple(trace.target_ids),
-        source_tokens=tuple(trace.source_tokens),
-        target_tokens=tuple(trace.target_tokens),
-        end_token=last if last in trace.special_tokens else "",
-        sites={site: SiteRun.of(trace, site, with_values=with_values) for site in reader.abilities.heads},
-    )

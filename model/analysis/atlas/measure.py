@@ -24,7 +24,7 @@ from torch.nn.functional import pad
 from model.analysis.atlas.head_distance import RatioInterval, divergence_sums, head_map
 from model.analysis.coreference.cases import PronounCases
 from model.analysis.coreference.measure import measure_coreference
-from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SentenceRun, corpus_digest, read_corpus
+from model.analysis.corpus import MOST_SENTENCES, CorpusSentence, SiteRun, corpus_digest, read_corpus
 from model.analysis.metrics.alignment import AlignedPair, score_alignment
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from model.analysis.metrics.head_metrics import METRICS, NORM, AttentionRows, RowMetric, has_choice, row_metrics
@@ -157,8 +157,8 @@ def build_atlas(
     given = list(islice(sentences, MOST_SENTENCES + 1))
     survey = _Survey(reader.abilities.heads, _projections(reader))
     reading = read_corpus(reader, given, progress)
-    for run in reading.runs:
-        survey.add(run)
+    for number, trace in reading.traces:
+        survey.add(number, trace)
     metrics, intervals, rows = survey.tables()
     if aligned and isinstance(reader, Translator):
         error_rates, links = _error_rates(reader, aligned, progress)
@@ -237,23 +237,24 @@ class _Survey:
         self._compared = dict.fromkeys(heads, 0)
 
     @torch.inference_mode()
-    def add(self, run: SentenceRun) -> None:
+    def add(self, number: int, trace: Trace) -> None:
         """Take in one sentence."""
-        self.texts[run.number] = (run.text, run.translation)
-        for site, computed in run.sites.items():
+        self.texts[number] = (trace.text, trace.translation)
+        last = (trace.source_tokens or trace.target_tokens)[-1]
+        end_token = last if last in trace.special_tokens else ""
+        for site in self.heads:
+            computed = SiteRun.of(trace, site, with_values=site in self._projections)
             weights, value = computed.weights, computed.value
             matrices = {"": weights}
-            if value is not None and site in self._projections:
+            if value is not None:
                 matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))
                 self.outputs.add(site, weights @ value)
-            stack, kind = site.split(".")
-            queries = run.source_tokens if stack == "encoder" else run.target_tokens
-            keys = run.source_tokens if kind == "cross" else queries
+            queries, keys = trace.axis_tokens(site)
             for prefix, matrix in matrices.items():
                 for heads, mask in computed.masks:
-                    rows = AttentionRows(matrix[heads], mask, site, keys, queries, run.end_token)
+                    rows = AttentionRows(matrix[heads], mask, site, keys, queries, end_token)
                     for name, metric in row_metrics(rows, METRICS).items():
-                        self._add_metric(prefix + name, site, run.number, metric, heads)
+                        self._add_metric(prefix + name, site, number, metric, heads)
             chosen = torch.stack([has_choice(mask) for _, mask in computed.masks]).any(0)
             self._divergences[site] += divergence_sums(weights, chosen)
             self._compared[site] += int(chosen.sum())

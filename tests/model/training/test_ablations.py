@@ -11,7 +11,7 @@ import torch
 from model import Translator
 from model.__main__ import main
 from model.analysis.ablations.results import load_results
-from model.analysis.corpus import CorpusSentence, read_corpus
+from model.analysis.corpus import CorpusSentence, SiteRun, read_corpus
 from model.analysis.metrics.derived_row import derive_row, dot_product_spread
 from model.checkpoint import save_checkpoint
 from model.config import Norm, TransformerConfig
@@ -98,11 +98,11 @@ def test_one_row_is_derived_as_the_model_computed_it(models: dict[str, Translato
 
 @every
 def test_a_corpus_is_read_with_the_weights_of_a_trace(models: dict[str, Translator], name: str) -> None:
-    (run,) = read_corpus(models[name], [CorpusSentence(SENTENCES[0], SENTENCES[1])]).runs
+    ((_, read),) = read_corpus(models[name], [CorpusSentence(SENTENCES[0], SENTENCES[1])]).traces
     trace = models[name].trace(SENTENCES[0], SENTENCES[1])
     for site in SITES:
         expected = torch.cat([trace.weights(site, layer) for layer in range(2)])
-        torch.testing.assert_close(run.sites[site].weights, expected, atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(SiteRun.of(read, site, with_values=False).weights, expected, atol=1e-5, rtol=1e-4)
 
 
 @pytest.mark.parametrize("name", SHAPES)
