@@ -20,6 +20,7 @@ import transformers
 from torch import Tensor, nn
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
+from transformers.pytorch_utils import Conv1D
 from transformers.utils import logging as _transformers_logging
 
 from model.adapters.config_limits import check_token_ids
@@ -66,6 +67,8 @@ class ModelClass:
         return "decoder_input_ids" in inspect.signature(self.made.forward).parameters
 
 
+#: Classes of modules that multiply by a matrix; the second, of GPT-2 and its kin, holds it transposed.
+LINEAR: Final = (nn.Linear, Conv1D)
 TOKEN_SETTINGS: Final = (
     "bos_token_id",
     "eos_token_id",
@@ -146,9 +149,14 @@ def has_words(model: Any) -> bool:
     return isinstance(head, nn.Module)
 
 
-def says_labels(model: Any) -> bool:
-    """Whether a model's class is one of those of the library that say labels."""
-    return any(type(model) in _classes(auto, type(model.config)) for auto in _MAPS["labels"])
+def is_for(model: Any, role: Role) -> bool:
+    """Whether a model's class is one of those that the library's own maps have for this."""
+    return any(type(model) in _classes(auto, type(model.config)) for auto in _MAPS[role])
+
+
+def has_class_for(config: Any, role: Role) -> bool:
+    """Whether the library has a class for this, of this kind of model."""
+    return any(_classes(auto, type(config)) for auto in _MAPS[role])
 
 
 def end_by_no_padding(model: Any) -> None:

@@ -12,7 +12,7 @@ from torch import nn
 from model.abilities import Abilities, View
 from model.adapters import capture, library
 from model.adapters.config_limits import check_picture_sizes, check_token_ids, check_values
-from model.adapters.decoder_lens import final_norm
+from model.adapters.decoder_lens import UNKNOWN, final_norm
 from model.adapters.folder_check import CONFIG, Folder, check_tokenizer_files
 from model.adapters.generation import PROVEN_STEPS, wrong_with_writing
 from model.adapters.kept_verdicts import keep_verdict, load_verdict
@@ -102,7 +102,7 @@ def _proven(folder: Folder, model: Any, pieces: LibraryTokenizer | None, digest:
         return looking
     source = pieces.encode(PROBE_TEXT).ids
     layout, abilities = explore(model, Probe.of_text(model, source), digest)
-    if library.says_labels(model) and abilities.has("word choice"):
+    if library.is_for(model, "labels") and abilities.has("word choice"):
         from model.adapters.label_reader import LabelReader
 
         library.end_by_no_padding(model)
@@ -247,13 +247,15 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         "batch masks": said("Masks of a padded batch are available only for Headlight's own models."),
     }
     says_words = library.has_words(model)
-    says_labels = library.says_labels(model) and kind in ("encoder", "decoder")
+    says_labels = library.is_for(model, "labels") and kind in ("encoder", "decoder")
     if kind != "decoder" or not found.proof.is_exact or not says_words or final_norm(model) is None:
         lacks["logit lens"] = said(
             "The logit lens reads the layers of Headlight's own models and of most decoder-only ones."
         )
     if (why_none := _no_circuits(name, found)) is not None:
         lacks["circuits"] = why_none
+    elif says_words and final_norm(model) is None:
+        lacks["circuits"] = UNKNOWN
     if kind == "decoder" and not says_words:
         no_head = said("This model ({name}) was saved without its output layer, so it only reads.", name=name)
         if says_labels:
@@ -266,11 +268,17 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         lacks["word choice"] = said("This model ({name}) is a vision model: it has no text output.", name=name)
     elif not says_words and kind == "decoder" and not says_labels:
         lacks["word choice"] = lacks["decoding"]
-    elif not says_words and not says_labels:
+    elif not says_words and not says_labels and library.has_class_for(model.config, "masked"):
         lacks["word choice"] = said(
             "This model ({name}) was saved without the layer that predicts masked words, so there is no word whose "
             "probability a head could change. Save the original with that layer: "
             "`AutoModelForMaskedLM.from_pretrained(original).save_pretrained(folder)`.",
+            name=name,
+        )
+    elif kind == "encoder" and not says_labels and not library.is_for(model, "masked"):
+        lacks["word choice"] = said(
+            "This model ({name}) reads in both directions and does not predict masked words, so there is no word whose "
+            "probability a head could change.",
             name=name,
         )
     if not found.proof.is_exact:
@@ -292,6 +300,7 @@ def _lacks(model: nn.Module, name: str, found: Explored, length: int | None) -> 
         }
     elif any((site, layer) not in layout.projections for site in heads for layer in range(len(heads[site]))):
         lacks["norms"] = said("The output projection of this model ({name}) was not found.", name=name)
+        lacks.setdefault("circuits", lacks["norms"])
     return lacks
 
 
@@ -299,12 +308,6 @@ def _no_circuits(name: str, found: Explored) -> str | None:
     """Why QK and OV of this model's heads are not read; None if they are."""
     if found.kind != "decoder":
         return said("QK and OV are available for Headlight's own models, MarianMT and decoder-only models.")
-    if found.positions == "rotary":
-        return said(
-            "This model ({name}) rotates queries and keys by their positions (rotary), so the score of two tokens "
-            "always depends on the distance between them.",
-            name=name,
-        )
     if found.positions == "unknown":
         return said(
             "It is unknown how this model ({name}) encodes positions, and so whether the score of two tokens "

@@ -45,6 +45,18 @@ class LayerCall:
     put_out: Float[Tensor, "*rows d_model"] | None = None
     calls: list[ModuleCall] = field(default_factory=list)
 
+    @property
+    def hidden(self) -> Tensor | None:
+        """The vectors that it was called with, as the library gave them."""
+        value = self.args[0] if self.args else self.kwargs.get("hidden_states")
+        return value if isinstance(value, Tensor) else None
+
+    def again(self, hidden: Float[Tensor, "batch position d_model"]) -> Any:
+        """What the layer returns for other vectors, called as it was in all else."""
+        if self.args:
+            return self.module(hidden, *self.args[1:], **self.kwargs)
+        return self.module(**{**self.kwargs, "hidden_states": hidden})
+
 
 @dataclass(eq=False)
 class Taps:
@@ -114,9 +126,9 @@ def _opener(stack: Stack) -> Any:
         taps = _TAPS.get()
         if taps is None or stack not in taps.rows:
             return
-        kwargs = kwargs or {}
-        given = args[0] if args else kwargs.get("hidden_states")
-        taps.layers.append(LayerCall(module, stack, args, kwargs, _row(given, taps.rows[stack])))
+        call = LayerCall(module, stack, args, kwargs or {})
+        call.given = _row(call.hidden, taps.rows[stack])
+        taps.layers.append(call)
         taps.is_open = True
 
     return begin

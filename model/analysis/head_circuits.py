@@ -26,8 +26,9 @@ from model.nn.score_functions import DotProduct
 from model.nn.transformer import Transformer
 from model.trace.trace import Trace
 
-#: Scores that are held at once.
-SCORES_AT_ONCE: Final = 1 << 22
+#: Scores that are held at once: few enough for a core's own cache.
+QUERIES_AT_ONCE: Final = 256
+KEYS_AT_ONCE: Final = 1024
 
 
 class Written(NamedTuple):
@@ -59,23 +60,48 @@ class HeadCircuits:
     #: likeness with its embedding.
     written: Float[Tensor, "d_k token"]
     scale: float  #: 1/√d_k in the paper
+    softcap: float | None = None  #: of the scores, as of `attention_weights`
+    sink: Float[Tensor, "1 1"] | None = None  #: beside them, as there
 
     def scores(self, queries: Int[Tensor, "query"], keys: Int[Tensor, "key"]) -> Float[Tensor, "query key"]:
         """The score of each of these tokens, as it looks, with each of those that it may look at."""
-        return self.queries[queries] @ self.keys[keys].T * self.scale
+        return self._scores(self.queries[queries], self.keys[keys])
 
-    def best_pairs(self, count: int) -> list[TokenPair]:
-        """The pairs of the whole vocabulary with the highest scores, the highest first."""
+    def _scores(
+        self, queries: Float[Tensor, "query d_k"], keys: Float[Tensor, "key d_k"]
+    ) -> Float[Tensor, "query key"]:
+        scores = (queries * self.scale) @ keys.T
+        return scores if self.softcap is None else self.softcap * (scores / self.softcap).tanh()
+
+    def best_pairs(self, count: int, progress: Progress = no_progress) -> list[TokenPair]:
+        """The pairs of the whole vocabulary with the highest scores, the highest first.
+
+        No score is larger than the product of two lengths, so tokens are compared from the longest to the shortest, and
+        those too short for a score as high as the pairs found are left out.
+
+        Args:
+            count: of pairs.
+            progress: called with the number of queries done since the last call; it may raise an error to end.
+        """
+        queries, keys = (vectors.norm(dim=1).sort(descending=True) for vectors in (self.queries, self.keys))
+        blocks = list(zip(*(torch.split(each, KEYS_AT_ONCE) for each in (*keys, self.keys[keys.indices])), strict=True))
         found: list[TokenPair] = []
-        every = torch.arange(len(self.keys))
-        for some in torch.split(every, max(1, SCORES_AT_ONCE // len(self.keys))):
-            scores = self.scores(some, every).flatten()
-            best = scores.topk(min(count, len(scores)))
-            found += [
-                TokenPair(int(some[at // len(every)]), at % len(every), score)
-                for at, score in zip(best.indices.tolist(), best.values.tolist(), strict=True)
-            ]
-        return sorted(found, key=lambda pair: -pair.score)[:count]
+        least = -torch.inf
+        for lengths, rows in zip(*(torch.split(each, QUERIES_AT_ONCE) for each in queries), strict=True):
+            of_rows = self.queries[rows]
+            for of_keys, columns, vectors in blocks:
+                if float(lengths[0] * of_keys[0]) * self.scale < least:
+                    break
+                scores = self._scores(of_rows, vectors)
+                if float(scores.max()) > least:
+                    best = scores.flatten().topk(min(count, scores.numel()))
+                    for at, score in zip(best.indices.tolist(), best.values.tolist(), strict=True):
+                        row, column = divmod(at, len(columns))
+                        found.append(TokenPair(int(rows[row]), int(columns[column]), score))
+                    found = sorted(found, key=lambda pair: -pair.score)[:count]
+                    least = found[-1].score if len(found) == count else least
+            progress(len(rows))
+        return found
 
     def writes(self, tokens: Int[Tensor, "looked_at"]) -> Float[Tensor, "looked_at token"]:
         """How much the head adds to every token's score for each of these that it looks at with all its weight."""
@@ -95,7 +121,7 @@ class HeadCircuits:
         queries = trace.source_ids if site == "encoder.self" else trace.target_ids
         keys = trace.target_ids if site == "decoder.self" else trace.source_ids
         scores = self.scores(torch.tensor(queries[: mask.size(0)]), torch.tensor(keys[: mask.size(1)]))
-        return softmax_over_keys(scores.masked_fill(~mask, -torch.inf))
+        return softmax_over_keys(scores.masked_fill(~mask, -torch.inf), self.sink)
 
     @property
     def copying(self) -> float:

@@ -1,27 +1,41 @@
-"""QK and OV of the heads of a decoder of `transformers` whose positions are added to its tokens, not turned into them.
+"""QK and OV of the heads of a decoder of `transformers`.
 
 As `head_circuits` for Headlight's own models. No name of a library's module is asked for: every token is given to a
-layer as it is embedded, and what its attention is then called with are its queries, keys and values.
+layer as it is embedded, and what its attention is then called with are its queries, keys and values. Where positions
+are added to tokens they are left out; where queries and keys are rotated by them (Su et al. 2021), a score depends on
+how far key and query are apart, and this distance is chosen.
 """
 
-from collections.abc import Iterator
-from typing import Any, NoReturn
+import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final, NoReturn
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from model.abilities import Abilities
 from model.adapters.capture import Call, layers_counted
 from model.adapters.decoder_lens import UNKNOWN, final_norm, norm_of
 from model.adapters.placement import weight_of
+from model.adapters.stream_taps import LayerCall
 from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import HeadCircuits, copying_score
 from model.errors import DataError
 from model.interruption import Progress, no_progress
+from model.messages import said
 from model.nn.hooks import CALL, listen
+from model.trace.trace import Recorded
 
 #: Tokens that a layer is given at once.
 TOKENS_AT_ONCE = 256
+#: How positions are known that are added to the embeddings.
+ADDED: Final = ("learned", "sinusoidal")
+NO_LAYER: Final = said("The layers of this model cannot be run alone, so their queries and keys are unknown.")
+#: The largest distance in a model that reads texts of any length.
+LONGEST_DISTANCE = 4_095
 
 
 class _Called(Exception):
@@ -29,23 +43,45 @@ class _Called(Exception):
 
 
 @torch.no_grad()
-def library_circuits(reader: TextReader, layer: int, head: int) -> HeadCircuits:
+def library_circuits(
+    reader: TextReader, layer: int, head: int, *, distance: int = 0, progress: Progress = no_progress
+) -> HeadCircuits:
     """QK and OV of a head of the decoder's self-attention, from 0.
 
-    Raises a DataError if there is no such head, or the model's parts are not known; it says which.
+    Args:
+        reader: a decoder.
+        distance: how many tokens before its query each key stands; only rotary positions have one.
+        progress: called with the number of tokens done since the last call.
+
+    Raises a DataError if there is no such head or distance, or the model's parts are not known; it says which.
     """
     heads = _heads(reader)
     if not (0 <= layer < len(heads) and 0 <= head < heads[layer]):
         message = "decoder.self has {num_heads} layers; there is no layer {layer}, head {head} (from 0)."
         raise DataError(message, num_heads=len(heads), layer=layer, head=head)
+    if not 0 <= distance <= (most := largest_distance(reader.abilities)):
+        raise DataError("Expected a distance from 0 to {most:,}, got {distance:,}.", most=most, distance=distance)
+    run = _Run.of(reader, distance)
     of_head: list[tuple[Tensor, ...]] = []
-    for call in _calls(reader, layer):
+    for call in run.calls(layer):
+        if isinstance(call.bias, Tensor):
+            raise DataError("This model adds more to its scores than products of queries and keys.")
         of_head.append(tuple(_of_head(part, head, heads[layer]) for part in (call.query, call.key, call.value)))
-        scale = call.scale
+        progress(call.key.size(2))
     query, key, value = (torch.cat(parts) for parts in zip(*of_head, strict=True))
-    common = _of_head(_common_value(reader, layer), head, heads[layer])
+    common = _of_head(run.common_value(layer), head, heads[layer])
     output = reader.output_projection("decoder.self", layer)[head]
-    return HeadCircuits(query, key, value - common, output @ _read_off(reader).T, scale)
+    sink = None if call.sinks is None else call.sinks[head].float().cpu()[None, None]
+    return HeadCircuits(
+        query, key, value - common, output @ _read_off(reader).T, call.scale, softcap=call.softcap, sink=sink
+    )
+
+
+def largest_distance(abilities: Abilities) -> int:
+    """How far a key may stand before its query; 0 where no score depends on this alone."""
+    if abilities.positions != "rotary":
+        return 0
+    return (abilities.max_length or LONGEST_DISTANCE + 1) - 1
 
 
 @torch.no_grad()
@@ -58,13 +94,13 @@ def library_copying(reader: TextReader, progress: Progress = no_progress) -> Flo
         reader: a decoder.
         progress: called with the number of layers done since the last call.
     """
-    heads, read_off = _heads(reader), _read_off(reader)
+    heads, read_off, run = _heads(reader), _read_off(reader), _Run.of(reader, 0)
     scores = torch.full((len(heads), max(heads)), torch.nan)
     for layer, count in enumerate(heads):
         # Σ over tokens of what is read off and of values, so that nothing as long as the vocabulary is held.
-        common, output = _common_value(reader, layer), reader.output_projection("decoder.self", layer)
+        common, output = run.common_value(layer), reader.output_projection("decoder.self", layer)
         between = torch.zeros(count, output.size(2), output.size(1))
-        for call, some in zip(_calls(reader, layer), torch.split(read_off, TOKENS_AT_ONCE), strict=True):
+        for call, some in zip(run.calls(layer), torch.split(read_off, run.tokens_at_once), strict=True):
             value = torch.stack([_of_head(call.value - common, head, count) for head in range(count)])
             between += torch.einsum("td,htv->hdv", some, value)
         for head in range(count):
@@ -84,33 +120,83 @@ def _of_head(tensor: Float[Tensor, "1 kv_head token d_k"], head: int, heads: int
     return tensor[0, head // (heads // tensor.size(1))].float().cpu()
 
 
-def _calls(reader: TextReader, layer: int) -> Iterator[Call]:
-    """What the attention of a layer is called with for every token, some at a time."""
-    table, (_, around) = _embedding(reader), reader.attention_of("decoder.self", layer)
-    for some in torch.split(torch.arange(reader.vocab_size, device=reader.device), TOKENS_AT_ONCE):
-        yield _call(around, table(some)[None])
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A run of the whole model, whose layers can be called again with other tokens at the same positions.
+
+    Attributes:
+        layers: as they were called.
+        tokens_at_once: how many a layer is given.
+        distance: at which they stand once more, as queries, behind themselves at position 0; 0 where they stand once.
+    """
+
+    reader: TextReader
+    layers: Sequence[LayerCall]
+    tokens_at_once: int
+    distance: int
+
+    @classmethod
+    def of(cls, reader: TextReader, distance: int) -> "_Run":
+        """Run the model over any tokens."""
+        length = min(TOKENS_AT_ONCE, reader.abilities.max_length or TOKENS_AT_ONCE) // 2 * 2
+        given = reader.arguments((), [row % reader.vocab_size for row in range(length)])
+        model: Any = reader.model.base_model
+        if "position_ids" in inspect.signature(model.forward).parameters:
+            given["position_ids"] = torch.zeros_like(given["input_ids"])
+            given["position_ids"][:, length // 2 :] = distance
+        elif distance:
+            raise DataError("This model cannot be told where a token stands, so no distance can be chosen.")
+        with reader.tapped({"decoder": 0}) as layers:
+            model(**given)
+        if any(call.hidden is None or call.hidden.dim() != 3 for call in layers):
+            raise DataError(NO_LAYER)
+        return cls(reader, layers, length // 2 if distance else length, distance)
+
+    def calls(self, layer: int) -> Iterator[Call]:
+        """What the attention of a layer is called with for every token, some at a time."""
+        for some in torch.split(torch.arange(self.reader.vocab_size, device=self.reader.device), self.tokens_at_once):
+            yield self._called(layer, self._embedded(some))
+
+    def common_value(self, layer: int) -> Float[Tensor, "1 kv_head 1 d_k"]:
+        """The values of an embedding of zeros: what biases, of W_V and of a norm before it, add to every token's."""
+        return self._called(layer, torch.zeros_like(_embedding(self.reader).weight[:1])).value
+
+    def _embedded(self, tokens: Int[Tensor, "token"]) -> Float[Tensor, "token d_model"]:
+        """What the first layer is given of tokens, or what their table has where positions are added to that."""
+        table = _embedding(self.reader)
+        if self.reader.abilities.positions in ADDED:
+            vectors: Tensor = table(tokens)
+            return vectors
+        with self.reader.tapped({"decoder": None}) as layers, _until_attending():
+            self.reader.model.base_model(**self.reader.arguments((), tokens.tolist()))  # type: ignore[operator]
+        if not layers or layers[0].given is None or layers[0].given.shape != (len(tokens), table.weight.size(1)):
+            raise DataError(NO_LAYER)
+        return layers[0].given.to(table.weight)
+
+    def _called(self, layer: int, vectors: Float[Tensor, "token d_model"]) -> Call:
+        """What the attention of a layer is called with for these; the layer goes no further."""
+        count, copies = len(vectors), 2 if self.distance else 1
+        rows = vectors.new_zeros(copies, self.tokens_at_once, vectors.size(1))
+        rows[:, :count] = vectors
+        _, around = self.reader.attention_of("decoder.self", layer)
+        with _until_attending() as recorded:
+            next(call for call in self.layers if call.module is around).again(rows.reshape(1, -1, vectors.size(1)))
+        if not recorded:
+            raise DataError(NO_LAYER)
+        ((call, *_),) = recorded.values()
+        last = slice((copies - 1) * self.tokens_at_once, (copies - 1) * self.tokens_at_once + count)
+        return replace(call, query=call.query[:, :, last], key=call.key[:, :, :count], value=call.value[:, :, :count])
 
 
-def _common_value(reader: TextReader, layer: int) -> Float[Tensor, "1 kv_head 1 d_k"]:
-    """The values of an embedding of zeros: what biases, of W_V and of a norm before it, add to those of every token."""
-    table, (_, around) = _embedding(reader), reader.attention_of("decoder.self", layer)
-    return _call(around, torch.zeros_like(table.weight[:1])[None]).value
-
-
-def _call(module: nn.Module, hidden: Float[Tensor, "1 token d_model"]) -> Call:
-    """What the attention in a module is called with; the module goes no further."""
+@contextmanager
+def _until_attending() -> Iterator[Recorded]:
+    """What the first attention in the block is called with; the block ends there."""
 
     def stop(done: int, total: int) -> NoReturn:
         raise _Called
 
-    with listen(record={CALL}) as recorded, layers_counted(stop):
-        try:
-            module(hidden)
-        except _Called:
-            (calls,) = recorded.values()
-            call: Call = calls[0]
-            return call
-    raise DataError("A layer of this model called no attention, so its queries and keys are unknown.")
+    with listen(record={CALL}) as recorded, layers_counted(stop), suppress(_Called):
+        yield recorded
 
 
 def _embedding(reader: TextReader) -> nn.Embedding:

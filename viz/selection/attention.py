@@ -35,6 +35,7 @@ class AttentionChoices:
         threshold: lines of fewer percent are left out.
         window_start: the first query of a long text that is drawn as lines; None leaves that to the page.
         scaled, masked: whether scores are divided by √d_k and masked, where a weight is computed step by step.
+        distance: how many tokens before its query each key stands, where QK of rotary positions is shown.
         bertviz_view: which of bertviz's views.
         from_words, to_words: the words whose heads are looked for, those that look and those looked at, as
             `viz.access.word_links` counts them; none leave that to the cell that is kept.
@@ -50,6 +51,7 @@ class AttentionChoices:
     window_start: Annotated[int | None, Param("window"), ResetBy("text", "site", "checkpoint", "chat")] = None
     scaled: bool = True
     masked: bool = True
+    distance: int = 1
     bertviz_view: Annotated[BertvizView, Param("bertviz")] = "Head view"
     from_words: Annotated[tuple[int, ...], Param("from"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()
     to_words: Annotated[tuple[int, ...], Param("to"), ResetBy("text", "picture_digest", "checkpoint", "chat")] = ()

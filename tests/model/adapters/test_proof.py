@@ -171,6 +171,23 @@ def test_an_encoder_out_of_an_encoder_decoder_opens(tmp_path: Path) -> None:
     assert (reader.abilities.kind, reader.abilities.sites) == ("encoder", ("encoder.self",))
 
 
+@pytest.mark.parametrize("made", [transformers.Gemma3TextModel, transformers.Gemma3ForCausalLM])
+def test_a_decoder_that_looks_both_ways_is_offered_nothing_it_was_not_trained_for(tmp_path: Path, made: Any) -> None:
+    config = config_of("gemma3_text", zoo.CONFIGS["gemma3_text"] | {"use_bidirectional_attention": True})
+    reader = open_reader(save(tmp_path / "embedder", made, config))
+    abilities = reader.abilities
+    assert (abilities.kind, abilities.generates) == ("encoder", False)
+    assert {"decoding", "beam", "logit lens", "word choice", "circuits"} <= set(abilities.lacks)
+    assert "AutoModelForMaskedLM" not in abilities.lacks["word choice"]
+    trace = reader.trace(TEXT)
+    reader.model.set_attn_implementation("eager")  # type: ignore[attr-defined]
+    with torch.inference_mode():
+        eager = reader.model(torch.tensor([trace.source_ids]), output_attentions=True).attentions  # type: ignore[attr-defined]
+    for layer, weights in enumerate(eager):
+        assert bool(weights.triu(1).any())
+        torch.testing.assert_close(trace.weights("encoder.self", layer), weights[0], atol=1e-5, rtol=0)
+
+
 def test_a_classifier_opens_with_its_labels(tmp_path: Path) -> None:
     config = config_of("bert", zoo.CONFIGS["bert"] | {"id2label": {0: "good", 1: "bad", 2: "neither"}})
     made = transformers.BertForSequenceClassification

@@ -94,8 +94,12 @@ def test_the_best_pairs_are_those_of_all_scores(without_positions: Translator, m
     circuits = head_circuits(without_positions.model, "decoder.cross", 1, 1)
     every = torch.arange(len(circuits.keys))
     scores = circuits.scores(every, every)
-    monkeypatch.setattr("model.analysis.head_circuits.SCORES_AT_ONCE", 1_000)
-    best = circuits.best_pairs(7)
+    monkeypatch.setattr("model.analysis.head_circuits.QUERIES_AT_ONCE", 7)
+    monkeypatch.setattr("model.analysis.head_circuits.KEYS_AT_ONCE", 50)
+    told: list[int] = []
+    best = circuits.best_pairs(7, told.append)
+    assert sum(told) == len(every)
+    assert max(told) == 7
     assert [pair.score for pair in best] == pytest.approx(scores.flatten().topk(7).values.tolist(), abs=1e-5)
     for pair in best:
         assert float(scores[pair.query, pair.key]) == pytest.approx(pair.score, abs=1e-5)

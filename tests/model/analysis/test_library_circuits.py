@@ -113,11 +113,47 @@ def test_what_biases_add_whatever_is_looked_at_is_no_part_of_what_a_head_writes_
     torch.testing.assert_close(after[1], before[1], atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize(("name", "tokenizer", "why"), [("llama", "bytes", "rotary"), ("bert", "wordpiece", "decoder")])
-def test_models_of_other_kinds_say_why_not(tmp_path: Path, name: str, tokenizer: str, why: str) -> None:
-    reader = open_reader(save_model(tmp_path, name, tokenizer), device="cpu")
+@pytest.mark.parametrize("name", ["llama", "gemma3_text", "qwen3", "gpt_neox", "granite"])
+def test_scores_of_rotary_models_are_those_of_two_places_at_the_distance(tmp_path: Path, name: str) -> None:
+    model = tiny(name, changes={"embedding_multiplier": 7.0} if name == "granite" else None)
+    with torch.no_grad():
+        for path, parameter in model.named_parameters():
+            # What the first layer adds is nothing, so the second one reads tokens as they are embedded, too.
+            if ".0." in path and path.rpartition(".")[0].endswith(("o_proj", "down_proj", "dense", "4h_to_h")):
+                parameter.zero_()
+            elif parameter.dim() == 1:
+                parameter.add_(torch.randn_like(parameter) * 0.2)
+    model.save_pretrained(tmp_path)
+    save_tokenizer(tmp_path, "bytes")
+    reader = open_reader(tmp_path, device="cpu")
     assert isinstance(reader, TextReader)
-    with pytest.raises(DataError, match=why):
+    trace = reader.trace(f"{TEXT} {TEXT}")
+    ids = torch.tensor(trace.target_ids)
+    for layer, head, distance in ((0, 1, 0), (0, 3, 1), (1, 2, 4), (1, 0, 3)):
+        found = library_circuits(reader, layer, head, distance=distance).scores(ids, ids).diagonal(-distance)
+        real = trace.scores("decoder.self", layer, [head])[0].diagonal(-distance)
+        assert bool(real.isfinite().all())
+        torch.testing.assert_close(found, real, atol=1e-4, rtol=1e-4)
+
+
+def test_distances_are_those_that_a_text_can_have(tmp_path: Path) -> None:
+    reader = open_reader(save_model(tmp_path, "llama", "bytes"), device="cpu")
+    assert isinstance(reader, TextReader)
+    assert reader.abilities.max_length == 96
+    library_circuits(reader, 0, 0, distance=95)
+    with pytest.raises(DataError, match="from 0 to 95, got 96"):
+        library_circuits(reader, 0, 0, distance=96)
+
+
+def test_where_positions_are_added_there_is_no_distance(reader: TextReader) -> None:
+    with pytest.raises(DataError, match="from 0 to 0, got 1"):
+        library_circuits(reader, 0, 0, distance=1)
+
+
+def test_models_of_other_kinds_say_why_not(tmp_path: Path) -> None:
+    reader = open_reader(save_model(tmp_path, "bert", "wordpiece"), device="cpu")
+    assert isinstance(reader, TextReader)
+    with pytest.raises(DataError, match="decoder"):
         library_circuits(reader, 0, 0)
 
 

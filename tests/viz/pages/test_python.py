@@ -186,7 +186,7 @@ def all_heads(names: dict[str, Any], trace: Trace) -> Pairs:
 
 def circuits(names: dict[str, Any], trace: Trace) -> Pairs:
     site, layer, head = at()
-    of_head = attention_data.circuits(reader(), site, layer, head)
+    of_head = in_this_thread(attention_data.circuits(reader(), attention_data.OpenHead(site, layer, head, 0)))
     copying = in_this_thread(attention_data.copying(reader(), site))
     return [(names["weights"], of_head.weights(trace, site, layer)), (names["copying"], copying)]
 

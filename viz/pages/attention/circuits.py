@@ -1,5 +1,6 @@
 """The tab QK and OV: what the weights of the open head make it attend to and write, for any text."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,12 +16,12 @@ from viz.text import html, sites
 from viz.text.messages import _, said
 from viz.text.sites import file_name
 from viz.text.token_text import display_token
-from viz.ui import controls, finding, frame, long_work, tools
+from viz.ui import controls, finding, frame, long_work, number_controls, tools
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
     from model import Trace
-    from model.analysis.head_circuits import HeadCircuits
+    from model.analysis.head_circuits import HeadCircuits, TokenPair
 
 #: So many tokens are named as what a head writes, and so many pairs as those that it links.
 WRITTEN, PAIRS = 5, 10
@@ -39,6 +40,15 @@ _OV_OF_DECODER: Final = said(
     "OV: the value of each token times W_O, ranked by logits, in any sentence. Own rank: the rank of the token "
     "itself among {num_vocabulary:,}; 1 if the head copies it."
 )
+_WITHOUT_POSITIONS: Final = said(
+    "The weights for embeddings alone, without positions and without what earlier layers add. Where the head's map in "
+    "“All heads” differs, it depends on context from earlier layers."
+)
+_AT_A_DISTANCE: Final = said(
+    "The weights for embeddings alone, without what earlier layers add, as if every key stood at distance {distance:,} "
+    "before its query. Where the head's map in “All heads” differs, it depends on the distances there or on context "
+    "from earlier layers."
+)
 _LINKS: Final = (html.Column(said("Query")), html.Column(said("Key")), html.Column("q·k ÷ √dₖ", is_number=True))
 
 
@@ -53,9 +63,11 @@ def show(trace: "Trace") -> None:
         site = controls.site(trace.sites)
         layers, heads = trace.shapes[site]
         layer, head = controls.layer(layers), controls.head(heads)
+        distance = _distance(data.largest_distance(abilities))
     writer = models.writer(state.current().model)
+    opened = data.OpenHead(site, layer, head, distance)
     with frame.loading(_("Reading the weights of the head …")):
-        circuits = data.circuits(writer, site, layer, head)
+        circuits = long_work.awaited(data.circuits(writer, opened), key="circuits")
     vocabulary, label = models.vocabulary(writer), sites.head_label(layer, head, site)
     name = file_name("qk-ov", label, sentence=trace.text)
     with st.grid(2, min_column_width=430, gap="medium"):
@@ -65,7 +77,32 @@ def show(trace: "Trace") -> None:
             copying = long_work.outcome(data.copying(writer, site), _("Measure every head"), key="copying", start=True)
             if copying is not None:
                 _copying(copying, site, layer, head, label, name)
-            _links(trace, circuits, vocabulary, site, layer, label, name)
+            _by_tokens(trace, circuits, opened, label, name)
+            title = _("The {pairs} pairs of tokens with the highest score", pairs=PAIRS)
+            with st.expander(title, on_change="rerun", key="qk-pairs") as unfolded:
+                if unfolded.open:
+                    task = data.best_pairs(writer, opened, circuits, PAIRS)
+                    found = long_work.outcome(task, _("Find the pairs"), key="qk-pairs-found", start=True)
+                    if found is not None:
+                        _pairs(found, vocabulary)
+
+
+def _distance(most: int) -> int:
+    """How many tokens before its query each key stands; no choice, and 0, where scores do not depend on it."""
+    if most < 1:
+        return 0
+    number_controls.settle("distance", 0, most, _("Distance"))
+    number_controls.number(
+        "distance",
+        _("Distance"),
+        0,
+        most,
+        help_text=_(
+            "How many tokens before its query each key stands. This model rotates queries and keys by their positions, "
+            "so the score of two tokens depends on how far they are apart."
+        ),
+    )
+    return state.current().attention.distance
 
 
 def _writes(trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...], site: str, label: str) -> None:
@@ -104,14 +141,12 @@ def _copying(copying: np.ndarray, site: str, layer: int, head: int, label: str, 
     )
 
 
-def _links(
-    trace: "Trace", circuits: "HeadCircuits", vocabulary: tuple[str, ...], site: str, layer: int, label: str, name: str
-) -> None:
-    """QK: the weights by tokens alone, and the best pairs of the vocabulary."""
+def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, label: str, name: str) -> None:
+    """QK: the weights by tokens alone."""
     st.markdown(_("**QK: what {label} would attend to by tokens alone**", label=label))
-    rows, columns = trace.row_names(site), trace.axis_names(site)[1]
+    rows, columns = trace.row_names(opened.site), trace.axis_names(opened.site)[1]
     if max(len(rows), len(columns)) <= MOST_TOKENS:
-        weights = circuits.weights(trace, site, layer).numpy()
+        weights = circuits.weights(trace, opened.site, opened.layer).numpy()
         figure = matrix(
             weights,
             np.sqrt(weights),
@@ -123,14 +158,14 @@ def _links(
         frame.chart(
             figure, "weights-by-tokens", f"{name}-weights", _("Weights of {label} by tokens alone", label=label)
         )
-    frame.small_print(
-        "The weights for embeddings alone, without positions and without what earlier layers add. Where the "
-        "head's map in “All heads” differs, it depends on context from earlier layers."
-    )
-    with st.expander(_("The {pairs} pairs of tokens with the highest score", pairs=PAIRS), key="qk-pairs"):
-        pairs = [
-            (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
-            for pair in circuits.best_pairs(PAIRS)
-        ]
-        st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most strongly")))
-        tools.why_divided("qk")
+    frame.small_print(_AT_A_DISTANCE if opened.distance else _WITHOUT_POSITIONS, distance=opened.distance)
+
+
+def _pairs(found: Sequence["TokenPair"], vocabulary: tuple[str, ...]) -> None:
+    """The pairs of tokens with the highest score."""
+    pairs = [
+        (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
+        for pair in found
+    ]
+    st.html(html.table(_LINKS, pairs, label=_("Pairs of tokens that the head links most strongly")))
+    tools.why_divided("qk")

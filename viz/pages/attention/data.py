@@ -1,30 +1,63 @@
 """QK and OV of the heads of a model, computed once for all viewers."""
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from model import later
 from viz.server.background_jobs import Progress, Task
-from viz.server.caches import cached
+from viz.server.caches import BoundedCache
 from viz.text.messages import said
 
 if TYPE_CHECKING:
-    from model.analysis.head_circuits import HeadCircuits
+    from model.abilities import Abilities
+    from model.analysis.head_circuits import HeadCircuits, TokenPair
     from model.reader import Reader
+
+
+class OpenHead(NamedTuple):
+    """A head, from 0, and how many tokens before its query each key stands, where that counts."""
+
+    site: str
+    layer: int
+    head: int
+    distance: int
+
 
 #: A head's are four matrices as long as the vocabulary.
 MAX_HEADS: Final = 2
+_CIRCUITS: "Final[BoundedCache[tuple[str, OpenHead], HeadCircuits]]" = BoundedCache(MAX_HEADS)
 
 
-@cached(max_entries=MAX_HEADS)
-def circuits(reader: "Reader", site: str, layer: int, head: int) -> "HeadCircuits":
-    """QK and OV of a head, from 0."""
-    if isinstance(reader, later.translator.Translator):
-        return later.head_circuits.head_circuits(reader.model, site, layer, head)
-    assert isinstance(reader, later.text_reader.TextReader)
-    return later.library_circuits.library_circuits(reader, layer, head)
+def largest_distance(abilities: "Abilities") -> int:
+    """How far a key may stand before its query; 0 where scores by tokens alone have no distance."""
+    return 0 if abilities.is_headlight else later.library_circuits.largest_distance(abilities)
+
+
+def circuits(reader: "Reader", head: OpenHead) -> Task["HeadCircuits"]:
+    """QK and OV of a head."""
+    site, layer, number, distance = head
+
+    def read(progress: Progress) -> "HeadCircuits":
+        if isinstance(reader, later.translator.Translator):
+            return later.head_circuits.head_circuits(reader.model, site, layer, number)
+        assert isinstance(reader, later.text_reader.TextReader)
+        return later.library_circuits.library_circuits(reader, layer, number, distance=distance, progress=progress)
+
+    def compute(progress: Progress) -> "HeadCircuits":
+        found = _CIRCUITS.get_or_make((reader.key, head), lambda: read(progress), lambda found: 0)
+        progress.reached(progress.total, progress.total)
+        return found
+
+    return Task(("circuits", reader.key, head), reader.vocab_size, said("tokens"), compute)
+
+
+def best_pairs(reader: "Reader", head: OpenHead, circuits: "HeadCircuits", count: int) -> Task[list["TokenPair"]]:
+    """The pairs of tokens of the vocabulary that a head links most strongly."""
+    compute = partial(circuits.best_pairs, count)
+    return Task(("best pairs", reader.key, head, count), len(circuits.queries), said("tokens"), compute)
 
 
 def copying(reader: "Reader", site: str) -> Task[Float[np.ndarray, "layer head"]]:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from viz.access import attention, long_texts, models, traces
 from viz.access.attention import MatrixView
+from viz.pages.attention import data
 from viz.pages.attention.view_page import OpenView, page_bytes, view_page
 from viz.selection import state
 from viz.selection.attention import ALL_HEADS
@@ -257,7 +258,8 @@ def _circuits(trace: "Trace") -> Snippet:
         opened = line("circuits = head_circuits(reader.model, {}, {}, {})", site, layer, head)
         copying = line("copying = copying_scores(reader.model, {})  # [layer, head]", site)
         return of_text(trace, {"analysis.head_circuits": "copying_scores, head_circuits"}, opened, weights, copying)
-    opened = line("circuits = library_circuits(reader, {}, {})", layer, head)
+    distance = min(state.current().attention.distance, data.largest_distance(abilities))
+    opened = line("circuits = library_circuits(reader, {}, {}, distance={})", layer, head, distance)
     copying = "copying = library_copying(reader)  # [layer, head]"
     imports = {"analysis.library_circuits": "library_circuits, library_copying"}
     return of_text(trace, imports, opened, weights, copying)

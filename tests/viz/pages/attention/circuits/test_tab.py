@@ -8,7 +8,10 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import Trace
+from model.adapters.text_reader import TextReader
 from model.analysis.head_circuits import copying_scores, head_circuits
+from model.analysis.library_circuits import library_circuits
+from model.opening import open_reader
 from tests.model.adapters.zoo import save_model
 from tests.viz.page_run import app_of
 from tests.viz.reading import traced
@@ -63,14 +66,57 @@ def test_a_sentence_that_is_long_has_the_table_and_no_map(app: AppTest, monkeypa
     assert len(charts(app)) == 1
 
 
-@pytest.mark.parametrize(("name", "charts_shown", "said"), [("gpt2", 2, ""), ("llama", 0, "rotary")])
-def test_a_decoder_of_the_library_is_read_unless_it_turns_by_positions(
-    name: str, charts_shown: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_best_pairs_of_the_vocabulary_are_found_where_they_are_asked_for(
+    app: AppTest, chosen: Selection, trace: Trace
 ) -> None:
-    monkeypatch.setenv(ROOT_VARIABLE, str(tmp_path))
-    save_model(tmp_path / name, name, "bytes")
-    app = app_of(view="QK and OV", text=TEXT, checkpoint=name, layer="1").run()
+    app.session_state["qk-pairs"] = True
+    app.run()
+    assert not app.exception
+    translator = models.translator(chosen.model)
+    (best, *_) = head_circuits(translator.model, "decoder.cross", 1, 2).best_pairs(1)
+    tokens = translator.all_tokens()
+    table = next(element.value for element in app.html if "Pairs of tokens" in element.value)
+    assert f"{best.score:.2f}" in table
+    for token in (best.query, best.key):
+        assert display_token(tokens[token]).replace("<", "&lt;").replace(">", "&gt;") in table
+
+
+def decoder(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv(ROOT_VARIABLE, str(root))
+    save_model(root / name, name, "bytes")
+    return app_of(view="QK and OV", text=TEXT, checkpoint=name, layer="1", head="0")
+
+
+def test_a_decoder_that_adds_positions_is_read_without_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = decoder("gpt2", tmp_path, monkeypatch).run()
     assert not app.exception
     assert not app.error
-    assert len(charts(app)) == charts_shown
-    assert said in " ".join(one.value for one in app.info)
+    assert len(charts(app)) == 2
+    assert not [one for one in app.number_input if one.key == "distance"]
+
+
+def test_scores_of_rotary_positions_are_those_at_the_distance_that_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = decoder("llama", tmp_path, monkeypatch).run()
+    reader = open_reader(tmp_path / "llama", device="cpu")
+    assert isinstance(reader, TextReader)
+    trace = reader.trace(TEXT)
+    for distance in (1, 3):
+        app.number_input(key="distance").set_value(distance).run()
+        assert not app.exception
+        assert not app.error
+        expected = library_circuits(reader, 1, 0, distance=distance).weights(trace, "decoder.self", 1)
+        _copying, weights = charts(app)
+        np.testing.assert_allclose(numbers_of(weights["data"][0]) ** 2, expected.numpy(), atol=1e-5)
+
+
+def test_a_distance_beyond_the_longest_text_becomes_the_largest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = decoder("llama", tmp_path, monkeypatch)
+    app.query_params["distance"] = "5000"
+    app.run()
+    assert not app.exception
+    assert app.number_input(key="distance").value == 95
+    assert any("Distance 5000 is out of range (0 to 95)" in one.value for one in app.info)
