@@ -1,6 +1,7 @@
 """Describe a loaded model in words and numbers: kind, layers, heads, parameters, settings, what it lacks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -8,6 +9,7 @@ from torch import nn
 
 from model.abilities import Kind, PositionScheme
 from model.messages import said
+from model.nn.attention import AttentionSite
 from model.reader import Reader
 
 KINDS: Final[Mapping[Kind, str]] = {
@@ -30,14 +32,9 @@ POSITIONS: Final[Mapping[PositionScheme, str]] = {
     "none": said("none"),
     "unknown": said("unknown"),
 }
-#: Parts of names of parameters → the part of a model that they belong to; the first that fits.
-_PARTS: Final = (
-    (said("Embeddings"), ("embed", "wte", "wpe", "shared", "lm_head", "cls_token", "position")),
-    (said("Norm layers"), ("norm", "ln_", "layer_norm")),
-    (said("Attention"), ("attn", "attention", "relative")),
-    (said("Recurrence"), ("gru", ".cell.", "first_state")),
-    (said("Convolutions"), ("convolution",)),
-)
+#: The parts of a model that its parameters are counted by.
+_EMBEDDINGS, _NORMS, _ATTENTION = said("Embeddings"), said("Norms and scales"), said("Attention")
+_RECURRENCE, _CONVOLUTIONS = said("Recurrence"), said("Convolutions")
 _REST: Final = said("Feed-forward and the rest")
 #: Settings that say more of the library than of the model.
 _UNSAID: Final = frozenset({"transformers_version", "return_dict", "output_hidden_states", "output_attentions"})
@@ -59,7 +56,7 @@ def describe(reader: Reader) -> Description:
     model: Any = getattr(reader, "model")  # noqa: B009 – what a reader reads with is no part of its interface
     abilities = reader.abilities
     config: Any = getattr(model, "config", None)
-    parts = _parameters(model)
+    parts = _parameters(reader, model)
     most = said("limited only by RAM")
     if abilities.max_length is not None:
         most = said("{count:,} tokens", count=abilities.max_length)
@@ -134,13 +131,56 @@ def _where(reader: Reader, model: nn.Module) -> str:
     return said(message, device=reader.device, share=1 - reader.num_bytes / whole)
 
 
-def _parameters(model: nn.Module) -> dict[str, int]:
-    counts = dict.fromkeys((*(name for name, _ in _PARTS), _REST), 0)
-    for name, parameter in model.named_parameters():
-        lowered = name.lower()
-        part = next((part for part, signs in _PARTS if any(sign in lowered for sign in signs)), None)
-        counts[part or _REST] += parameter.numel()
-    return {name: count for name, count in counts.items() if count}
+def _parameters(reader: Reader, model: nn.Module) -> dict[str, int]:
+    """Part of the model → its parameters, by the modules that hold them; of one that is shared, the first."""
+    attending = _around_attention(reader, model)
+    tables = [module for module in model.modules() if isinstance(module, nn.Embedding)]
+    for name in ("get_input_embeddings", "get_output_embeddings"):
+        with suppress(AttributeError, NotImplementedError):
+            tables += filter(None, [getattr(model, name)()])
+    in_lists = {each for some in model.modules() if isinstance(some, nn.ModuleList) for each in some.modules()}
+    counts = dict.fromkeys((_EMBEDDINGS, _NORMS, _ATTENTION, _RECURRENCE, _CONVOLUTIONS, _REST), 0)
+    known: set[nn.Parameter] = set()
+
+    def count(part: str, parameters: Iterable[nn.Parameter]) -> None:
+        new = set(parameters) - known
+        known.update(new)
+        counts[part] += sum(parameter.numel() for parameter in new)
+
+    for module in model.modules():
+        is_leaf = next(module.children(), None) is None
+        if is_leaf and all(parameter.dim() == 1 for parameter in module.parameters()):
+            count(_NORMS, module.parameters())
+    for part, modules in (
+        (_ATTENTION, attending),
+        (_EMBEDDINGS, tables),
+        (_RECURRENCE, [each for each in model.modules() if isinstance(each, nn.RNNBase | nn.RNNCellBase)]),
+        (_CONVOLUTIONS, [each for each in model.modules() if isinstance(each, nn.Conv1d)]),
+    ):
+        count(part, (parameter for module in modules for parameter in module.parameters()))
+    for module in set(model.modules()) - in_lists:
+        # Of positions and of tokens that stand before a picture's, which are in no table.
+        if next(module.children(), None) is not None:
+            count(_EMBEDDINGS, module.parameters(recurse=False))
+    count(_REST, model.parameters())
+    return {name: number for name, number in counts.items() if number}
+
+
+def _around_attention(reader: Reader, model: nn.Module) -> list[nn.Module]:
+    """The part of each layer that holds an attention and no other sub-layer."""
+    layout: Any = getattr(reader, "layout", None)
+    attending = [module for module in model.modules() if isinstance(module, AttentionSite)]
+    attending += [] if layout is None else layout.sites
+    paths = {module: path for path, module in model.named_modules()}
+    if layout is not None and not attending:
+        # Of a model that gives weights only nothing but names tells where it attends.
+        return [module for module, path in paths.items() if "attention" in path.lower() or "attn" in path.lower()]
+    parts = []
+    for module in attending:
+        path = paths[module].split(".")
+        ends = [end for end in range(len(path)) if isinstance(model.get_submodule(".".join(path[:end])), nn.ModuleList)]
+        parts.append(model.get_submodule(".".join(path[: ends[-1] + 2])) if ends else module)
+    return parts
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

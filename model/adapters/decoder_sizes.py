@@ -9,6 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
+from model.adapters.library import LINEAR
 from model.adapters.text_reader import TextReader
 from model.decoding.cost import DecoderSizes
 from model.errors import TraceError
@@ -90,7 +91,7 @@ def _of_heads(trace: Trace, kind: str, layer: int) -> Counter[str]:
 
 
 def _matrices(module: nn.Module) -> set[nn.Module]:
-    return {each for each in module.modules() if type(each).__name__ in ("Linear", "Conv1D")}
+    return {each for each in module.modules() if isinstance(each, LINEAR)}
 
 
 def _numbers(matrices: Iterable[nn.Module]) -> int:

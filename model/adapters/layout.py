@@ -20,6 +20,7 @@ from torch import Tensor, nn
 
 from model.abilities import Abilities
 from model.adapters.capture import Call, name_attentions
+from model.adapters.library import LINEAR
 from model.adapters.placement import weight_of
 from model.errors import CheckpointError, TraceError
 from model.nn.attention import WeightsOnly
@@ -107,9 +108,7 @@ def find_layout(
             if given[0].data_ptr() == wrote.data_ptr() and given[0].numel() == wrote.numel():
                 readers.setdefault(len(outputs) - 1, module)
 
-    linear = [
-        module for module in model.modules() if isinstance(module, nn.Linear) or type(module).__name__ == "Conv1D"
-    ]
+    linear = (module for module in model.modules() if isinstance(module, LINEAR))
     hooks = [module.register_forward_pre_hook(note) for module in linear]
     try:
         with torch.inference_mode(), listen(record={CALL, OUTPUTS}) as recorded:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from model import later
 from model.config import PositionLayout
+from model.nn.earlier import ConvolutionalTranslator
 from model.nn.layers import angular_frequencies, encode_positions, sinusoidal_encoding
 from model.nn.score_functions import DistanceBias
 from model.nn.transformer import Transformer
@@ -88,9 +89,8 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
         if trace.picture is not None:
             table: Tensor | None = later.proof.picture_table(model, len(trace.source_tokens))
             return table
-        # Our own convolutional model: the parameter alone tells.
-        named = (value for name, value in model.named_parameters() if "position" in name and value.dim() >= 2)
-        return next((value.detach().reshape(-1, value.size(-1)) for value in named), None)
+        is_convolutional = isinstance(model, ConvolutionalTranslator)
+        return model.encoder.embedding.embed_positions.weight.detach() if is_convolutional else None
     source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))
     with later.proof.PositionTables(_FEWEST) as tables:
         model.base_model(**reader.arguments(source, target))
