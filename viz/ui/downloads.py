@@ -1,9 +1,9 @@
 """Offer files and links to take along."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final
+from pathlib import PurePath
+from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -15,19 +15,18 @@ from viz.selection.selection import Selection
 from viz.text.messages import _, language, said, shown, speaking
 from viz.text.numbers import byte_count
 
+_MIMES: Final = {".csv": "text/csv", ".html": "text/html", ".json": "application/json"}
 _TOO_LONG: Final = said("The sentence is too long for the URL and is not part of it: send it separately.")
 _OWN_PICTURE: Final = said("Your picture is not part of the URL: send it separately.")
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A file: what the button says, what is in it, how it is made, its name and about its size in bytes."""
 
     label: str
     inside: str
     make: Callable[[], bytes]
     name: str
-    mime: str
     size: int
 
 
@@ -35,21 +34,20 @@ def show_offers(offers: Iterable[Offer]) -> None:
     """The buttons of several files, next to one another."""
     with st.container(horizontal=True, gap="small"):
         for offer in offers:
-            show_offer(offer)
+            show_offer(*offer)
 
 
-def show_offer(offer: Offer) -> None:
-    """The button that makes and saves a file, with about its size; nothing is made before it is pressed."""
-    # Who makes it, once the button is pressed, is no page run.
-    offer = replace(offer, make=partial(_made_in, language(), offer.make))
+def show_offer(label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> None:
+    """The button of an `Offer`; nothing is made before it is pressed."""
     st.download_button(
-        _("{label} ({size})", label=shown(offer.label), size=byte_count(offer.size)),
-        offer.make,
-        offer.name,
-        offer.mime,
-        key=f"take-{offer.name}",
+        _("{label} ({size})", label=shown(label), size=byte_count(size)),
+        # Who makes it, once the button is pressed, is no page run.
+        partial(_made_in, language(), make),
+        name,
+        _MIMES.get(PurePath(name).suffix, "application/octet-stream"),
+        key=f"take-{name}",
         icon=":material/download:",
-        help=offer.inside,
+        help=inside,
         on_click="ignore",
         wrap=True,
     )

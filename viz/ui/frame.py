@@ -175,6 +175,15 @@ def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None
                 show(*arguments)
 
 
+def unfolding(
+    label: str, key: str, draw: Callable[Given, object], *arguments: Given.args, **named: Given.kwargs
+) -> None:
+    """What is drawn only while a person has unfolded it; `key` is that of the widget."""
+    with st.expander(label, on_change="rerun", key=key) as part:
+        if part.open:
+            draw(*arguments, **named)
+
+
 def in_line_of_tabs() -> "DeltaGenerator":
     """Room at the end of the line of tabs, above them where it is too narrow; to be filled before `tabs`."""
     return st.container(key="in-line-of-tabs", horizontal=True, vertical_alignment="center", gap="medium")

@@ -18,9 +18,8 @@ def test_a_file_is_made_in_the_language_of_the_page_that_offers_it(monkeypatch: 
         offered.append(data)
 
     monkeypatch.setattr(st, "download_button", button)
-    offer = downloads.Offer("Page", "all of it", lambda: language().encode(), "page.html", "text/html", 2)
     with speaking("zh"):
-        downloads.show_offer(offer)
+        downloads.show_offer("Page", "all of it", lambda: language().encode(), "page.html", 2)
     assert language() == "en"
     assert offered[0]() == b"zh"
 

@@ -70,7 +70,7 @@ def _tables_of_weights(trace: "Trace", site: str, layer: int, head: int) -> list
         make = partial(trace_tables.open_head_array, trace, site, layer, head)
         name = f"{file_name(head_name(site, layer, head), sentence=trace.text)}.npy"
         inside = _("{queries:,} × {keys:,} weights for numpy.load: too many for a table", queries=queries, keys=keys)
-        offer = Offer(label, inside, make, name, "application/octet-stream", 4 * queries * keys)
+        offer = Offer(label, inside, make, name, 4 * queries * keys)
     downloads = [offer, *_as_shown(trace, site, layer, head)]
     if models.abilities(state.current().model).has("scores"):
         downloads.append(_row(trace, site, layer, head))
@@ -159,7 +159,7 @@ def _tables_of_sentence(trace: "Trace") -> list[Offer]:
 
 
 def _csv(trace: "Trace", label: str, inside: str, make: Callable[[], bytes], name: str, size: int) -> Offer:
-    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", "text/csv", size)
+    return Offer(label, inside, make, f"{file_name(name, sentence=trace.text)}.csv", size)
 
 
 def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
@@ -178,7 +178,7 @@ def _offer_page(trace: "Trace", site: str, layer: int, head: int) -> None:
     inside = _("sentence, open head, all heads, decoding: one file that opens anywhere, offline")
     queries, keys = map(len, trace.axis_tokens(site))
     size = page_bytes(sum(inputs.num_heads for inputs in trace.inputs[site]), queries, keys)
-    show_offer(Offer(_("HTML page"), inside, make, name, "text/html", size))
+    show_offer(_("HTML page"), inside, make, name, size)
 
 
 def _page(
@@ -204,7 +204,7 @@ def _offer_arrays(trace: "Trace") -> None:
     if has_weights:
         inside = _("every weight, query, key and value of all attentions, tokens and steps")
     make = partial(traces.content, trace)
-    show_offer(Offer(_("NumPy arrays"), inside, make, name, "application/octet-stream", size))
+    show_offer(_("NumPy arrays"), inside, make, name, size)
     if has_weights:
         frame.small_print(
             "`numpy.load(file)` reads it without Headlight and without pickle. `{site}/weights` is "

@@ -20,7 +20,7 @@ from viz.selection.selection import Selection
 from viz.text.messages import _, plural
 from viz.text.sites import CROSS, DECODER, file_name
 from viz.ui import long_work, trace_tables
-from viz.ui.downloads import Offer, show_offer
+from viz.ui.downloads import show_offer
 from viz.ui.snippets import Imports, Snippet, Views, line, of_model, of_reader, of_written
 from viz.ui.trace_tables import Row, cell, digits, table
 
@@ -35,26 +35,20 @@ def files(trace: "Trace") -> None:
     of_branch = f"branch{selection.decoding.branch}" if selection.decoding.branch else ""
     st.markdown(_("**The translation shown**"))
     show_offer(
-        Offer(
-            _("Steps and candidates"),
-            _("CSV: each step’s token, its probability, entropy and 20 candidates"),
-            partial(trace_tables.steps, trace),
-            f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
-            "text/csv",
-            620 * len(trace.steps),
-        )
+        _("Steps and candidates"),
+        _("CSV: each step’s token, its probability, entropy and 20 candidates"),
+        partial(trace_tables.steps, trace),
+        f"{file_name('decoding', of_branch, sentence=trace.text)}.csv",
+        620 * len(trace.steps),
     )
     show_offer(
-        Offer(
-            _("NumPy arrays"),
-            _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
-            if traces.has_weights(trace)
-            else _("queries, keys and values of all attentions, tokens and steps; `numpy.load` reads it"),
-            partial(traces.content, trace),
-            f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
-            "application/octet-stream",
-            traces.size(trace),
-        )
+        _("NumPy arrays"),
+        _("every weight, query, key and value of all attentions, tokens and steps; `numpy.load` reads it")
+        if traces.has_weights(trace)
+        else _("queries, keys and values of all attentions, tokens and steps; `numpy.load` reads it"),
+        partial(traces.content, trace),
+        f"{file_name('trace', of_branch, sentence=trace.text)}.npz",
+        traces.size(trace),
     )
     _offer_trees(trace, selection)
 
@@ -65,36 +59,30 @@ def _offer_trees(trace: "Trace", selection: Selection) -> None:
     written = partial(translations.written, *translations.source(), made)
     checkpoint, digest = models.identity(selection.model)
     show_offer(
-        Offer(
-            _("Branches"),
-            plural(
-                "JSON: the model’s own translation and {count} branch: what was done and where, text, tokens, "
-                "log-probabilities",
-                "JSON: the model’s own translation and {count} branches: what was done and where, text, tokens, "
-                "log-probabilities",
-                len(made),
-            ),
-            lambda: branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
-            f"{file_name('branches', sentence=trace.text)}.json",
-            "application/json",
-            150 * (1 + len(made)) * len(trace.steps),
-        )
+        _("Branches"),
+        plural(
+            "JSON: the model’s own translation and {count} branch: what was done and where, text, tokens, "
+            "log-probabilities",
+            "JSON: the model’s own translation and {count} branches: what was done and where, text, tokens, "
+            "log-probabilities",
+            len(made),
+        ),
+        lambda: branches(made, written(), text=trace.text, checkpoint=checkpoint, digest=digest),
+        f"{file_name('branches', sentence=trace.text)}.json",
+        150 * (1 + len(made)) * len(trace.steps),
     )
     width, penalty = searches.beam_settings(selection.decoding)
     show_offer(
-        Offer(
-            _("Beam search"),
-            _(
-                "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with "
-                "its score and its outcome",
-                width=width,
-                penalty=penalty,
-            ),
-            partial(_beam, selection, checkpoint, digest),
-            f"{file_name(f'beam{width}', sentence=trace.text)}.json",
-            "application/json",
-            2 * width * 320 * len(trace.steps),
-        )
+        _("Beam search"),
+        _(
+            "JSON: every hypothesis that a beam of {width} with a length penalty of {penalty:g} compared, with "
+            "its score and its outcome",
+            width=width,
+            penalty=penalty,
+        ),
+        partial(_beam, selection, checkpoint, digest),
+        f"{file_name(f'beam{width}', sentence=trace.text)}.json",
+        2 * width * 320 * len(trace.steps),
     )
 
 

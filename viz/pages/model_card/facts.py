@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from viz.text.html import Column
-from viz.text.messages import Message, _, said, shown
+from viz.text.messages import _, said, shown
 from viz.text.sites import head_label
 from viz.text.token_text import display_token
 from viz.ui import trace_tables
@@ -17,50 +17,15 @@ if TYPE_CHECKING:
 
 #: What stands between the parts of a name.
 BETWEEN: Final = " · "
-_PARTS: Final[tuple[Message, ...]] = (
-    said("accuracy"),
-    said("aer"),
-    said("babbling"),
-    said("baselines"),
-    said("best head"),
-    said("best known"),
-    said("both right"),
-    said("cases"),
-    said("chance"),
-    said("chosen on first half"),
-    said("chosen on second half"),
-    said("combinations"),
-    said("copied"),
-    said("cross selected"),
-    said("diagonal"),
-    said("drawn frames"),
-    said("first"),
-    said("frames"),
-    said("head"),
-    said("head averaged"),
-    said("heads"),
-    said("kinds"),
-    said("layer"),
-    said("links"),
-    said("names"),
-    said("nearest"),
-    said("nouns"),
-    said("numbers"),
-    said("pairs"),
-    said("part"),
-    said("predicted"),
-    said("right"),
-    said("rows"),
-    said("sentences"),
-    said("set"),
-    said("skipped"),
-    said("skipped because"),
-    said("sure"),
-    said("token read"),
-    said("token predicted"),
-    said("words"),
-)
-_KNOWN: Final = frozenset(_PARTS)
+_KNOWN: Final[frozenset[str]] = frozenset((
+    said("accuracy"), said("aer"), said("babbling"), said("baselines"), said("best head"), said("best known"),
+    said("both right"), said("cases"), said("chance"), said("chosen on first half"), said("chosen on second half"),
+    said("combinations"), said("copied"), said("cross selected"), said("diagonal"), said("drawn frames"),
+    said("first"), said("frames"), said("head"), said("head averaged"), said("heads"), said("kinds"), said("layer"),
+    said("links"), said("names"), said("nearest"), said("nouns"), said("numbers"), said("pairs"), said("part"),
+    said("predicted"), said("right"), said("rows"), said("sentences"), said("set"), said("skipped"),
+    said("skipped because"), said("sure"), said("token read"), said("token predicted"), said("words"),
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

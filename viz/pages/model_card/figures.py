@@ -18,25 +18,16 @@ if TYPE_CHECKING:
     from model.decoding.cost import ParameterCounts
     from model.training_record import Curve, TrainingLog
 
-#: In the order in which they are stacked: as data pass through them.
-PART_LABELS: Final = {
-    "embedding": said("Embedding"),
-    "encoder_self_attention": sites.NAMES[sites.ENCODER].label,
-    "encoder_feed_forward": said("Encoder feed-forward"),
-    "decoder_self_attention": sites.NAMES[sites.DECODER].label,
-    "cross_attention": said("Cross-attention"),
-    "decoder_feed_forward": said("Decoder feed-forward"),
-    "norms": said("Norm layers"),
-}
-#: Grey for what turns pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
-PART_COLOURS: Final = {
-    "embedding": theme.HEAD_COLOURS[7],
-    "encoder_self_attention": theme.HEAD_COLOURS[0],
-    "encoder_feed_forward": theme.HEAD_COLOURS[4],
-    "decoder_self_attention": theme.HEAD_COLOURS[3],
-    "cross_attention": theme.HEAD_COLOURS[2],
-    "decoder_feed_forward": theme.HEAD_COLOURS[1],
-    "norms": theme.HEAD_COLOURS[5],
+#: Part → its label and colour, in the order in which they are stacked: as data pass through them. Grey for what turns
+#: pieces into vectors and back, blue for the encoder, green for the bridge, warm for the decoder.
+PARTS: Final = {
+    "embedding": (said("Embedding"), theme.HEAD_COLOURS[7]),
+    "encoder_self_attention": (sites.NAMES[sites.ENCODER].label, theme.HEAD_COLOURS[0]),
+    "encoder_feed_forward": (said("Encoder feed-forward"), theme.HEAD_COLOURS[4]),
+    "decoder_self_attention": (sites.NAMES[sites.DECODER].label, theme.HEAD_COLOURS[3]),
+    "cross_attention": (said("Cross-attention"), theme.HEAD_COLOURS[2]),
+    "decoder_feed_forward": (said("Decoder feed-forward"), theme.HEAD_COLOURS[1]),
+    "norms": (said("Norm layers"), theme.HEAD_COLOURS[5]),
 }
 #: A share is written into its segment if it is at least this large.
 SMALLEST_LABEL: Final = 0.07
@@ -63,7 +54,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
     figure = make_subplots(rows=2, cols=1, vertical_spacing=0.24)
     figure.update_layout(theme.figure_layout(HEIGHT))
     positions = list(range(len(names)))
-    for part, label in PART_LABELS.items():
+    for part, (label, colour) in PARTS.items():
         numbers = [asdict(count)[part] for count in counts]
         shares = [number / count.total for number, count in zip(numbers, counts, strict=True)]
         numbers_shown = _("{count} parameters, {share}", count="%{customdata[0]:,}", share="%{customdata[1]:.1%}")
@@ -77,7 +68,7 @@ def parameter_bars(names: Sequence[str], counts: Sequence["ParameterCounts"]) ->
                     name=shown(label),
                     legendgroup=part,
                     showlegend=row == 1,
-                    marker={"color": PART_COLOURS[part], "line": {"width": 0}},
+                    marker={"color": colour, "line": {"width": 0}},
                     customdata=list(zip(numbers, shares, strict=True)),
                     hovertemplate=hover,
                     text=[f"{share:.0%}" if row == 2 and share >= SMALLEST_LABEL else "" for share in shares],

@@ -177,9 +177,7 @@ def scores(selection: Selection) -> None:
                 _measurement(measurement)
         if models.is_english_german(selection.model):
             label = _("Twenty sentences, translated now by this model")
-            with st.expander(label, on_change="rerun", key="card-twenty") as opened:
-                if opened.open:
-                    _translations(selection)
+            frame.unfolding(label, "card-twenty", _translations, selection)
     with st.expander(_("Published results of other models"), key="card-published"):
         _published()
 
@@ -268,9 +266,7 @@ def overview(selection: Selection) -> None:
     _architecture(selection)
     if models.kind(selection.model) in (None, "image"):
         return
-    with st.expander(_("Vocabulary: all tokens, with a search"), on_change="rerun", key="card-vocabulary") as opened:
-        if opened.open:
-            _vocabulary(selection)
+    frame.unfolding(_("Vocabulary: all tokens, with a search"), "card-vocabulary", _vocabulary, selection)
 
 
 def _architecture(selection: Selection) -> None:

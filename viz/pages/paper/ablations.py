@@ -288,9 +288,7 @@ def _table(results: "AblationResults") -> None:
     st.caption(_worth_in_words(results, rows, sets))
     tools.why_divided("ablations")
     label = _("Every seed as a point: BLEU minus that of the full model, with the common claim and Table 3")
-    with st.expander(label, on_change="rerun", key="ablations-seeds") as opened:
-        if opened.open:
-            _points(rows, sets)
+    frame.unfolding(label, "ablations-seeds", _points, rows, sets)
     number_controls.table_button(_("Every run (CSV)"), partial(_csv, results), file_name("ablations", "runs"))
 
 

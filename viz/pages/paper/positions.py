@@ -133,9 +133,8 @@ def show(trace: "Trace") -> None:
         )
     _show_curves(shown)
     label = _("How similar are two positions? Their dot product by distance, without and with the embeddings")
-    with st.expander(label, on_change="rerun", key="positions-likeness") as opened:
-        if opened.open:
-            _show_likeness(shown, (trace.embedding[side] + trace.positional[side]).numpy(), recorded, is_own)
+    sums = (trace.embedding[side] + trace.positional[side]).numpy()
+    frame.unfolding(label, "positions-likeness", _show_likeness, shown, sums, recorded, is_own)
 
 
 def _chart(figure: "Figure", key: str, alt: str) -> None:
@@ -214,10 +213,7 @@ def _show_curves(shown: data.Shown) -> None:
     # A link that names another shift opens on what it does.
     st.session_state.setdefault("positions-rotation", state.current().paper.shift != FIELDS["shift"].default)
     label = _("A shift is a rotation: what turns one position into the one k tokens later, in numbers")
-    with st.expander(label, on_change="rerun", key="positions-rotation") as opened:
-        if opened.open:
-            shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
-            _show_rotation(shown, position, pair, shift, 2 * np.pi * shift / wavelength)
+    frame.unfolding(label, "positions-rotation", _show_rotation, shown, position, pair, wavelength)
 
 
 def _wavelength(power: str, length: float, drawn: int) -> str:
@@ -232,8 +228,10 @@ def _wavelength(power: str, length: float, drawn: int) -> str:
     )
 
 
-def _show_rotation(shown: data.Shown, position: int, pair: int, shift: int, angle: float) -> None:
+def _show_rotation(shown: data.Shown, position: int, pair: int, wavelength: float) -> None:
     """That a shift by k turns a pair of dimensions by an angle which does not depend on the position."""
+    shift = controls.slider("shift", _("Shift k, in tokens"), 1, MIN_POSITIONS - 1)
+    angle = 2 * np.pi * shift / wavelength
     turns, residual = data.shift_rotation(shift, shown.count, shown.d_model, shown.base)
     sine_at, cosine_at = (int(dimension) for dimension in shown.pairs[pair])
     encoding = data.encoding(shown.count + shift, shown.d_model, shown.base, shown.layout)

@@ -15,7 +15,6 @@ from viz.server.widgets import sent
 from viz.text.messages import _, language, said, shown
 from viz.ui import downloads, frame, long_work, tools
 from viz.ui.controls import plain
-from viz.ui.downloads import Offer
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -49,7 +48,7 @@ def show(head: "DeltaGenerator") -> None:
     with export:
         inside = _("all views with their captions: one file that opens anywhere, offline")
         make, size = partial(page_file, cards, language()), page_bytes(cards)
-        downloads.show_offer(Offer(_("HTML page"), inside, make, "headlight-collection.html", "text/html", size))
+        downloads.show_offer(_("HTML page"), inside, make, "headlight-collection.html", size)
 
 
 def _card(number: int, pin: "Pin", kept: tuple["Pin", ...]) -> Card:

@@ -26,7 +26,7 @@ from viz.pictures.offline import Drawing, Part, text_page
 from viz.text.html import literal
 from viz.text.messages import _, said, shown
 from viz.text.sites import file_name
-from viz.ui.downloads import Offer, show_offer
+from viz.ui.downloads import show_offer
 
 if TYPE_CHECKING:
     from model import Reader, Trace
@@ -66,7 +66,7 @@ def offer(trace: "Trace", reader: "Reader", place: WalkState) -> None:
     name = file_name("transformer", sentence=trace.text)
     inside = _("all five depths, for every token, layer and head: one file that opens anywhere, offline")
     make = partial(page, trace, reader, place, name)
-    show_offer(Offer(_("HTML page"), inside, make, f"{name}.html", "text/html", page_bytes(trace)))
+    show_offer(_("HTML page"), inside, make, f"{name}.html", page_bytes(trace))
 
 
 def why_not(trace: "Trace", reader: "Reader") -> str:
