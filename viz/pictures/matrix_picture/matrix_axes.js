@@ -90,10 +90,7 @@ export class MatrixAxes {
     const right = `calc(100% - ${left - BETWEEN}px)`;
     this.update("rows", spans.row, height, kept[0], "row-label", (at) => ({ top: `${above + at - 8}px`, right }));
     const top = `${above - BETWEEN - 8}px`;
-    this.update("columns", spans.column, width, kept[1], "column-label", (at) => ({
-      left: `${left + at}px`,
-      top,
-    }));
+    this.update("columns", spans.column, width, kept[1], "column-label", (at) => ({ left: `${left + at}px`, top }));
   }
 
   /**

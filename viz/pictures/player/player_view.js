@@ -3,15 +3,18 @@
 // for the server. Python hears of it a moment after the last change, as the state `view`, and can send it elsewhere by a
 // command (exchange.py).
 import { isCombination, STEP_KEYS, usesArrowKeys } from "../shared/items.js";
-import { View } from "../shared/mount.js";
+import { onResize, View } from "../shared/mount.js";
 import { inflate } from "../shared/payload.js";
-import { clamp, isPresented } from "../shared/picture.js";
+import { clamp, element, isPresented, Tooltip } from "../shared/picture.js";
+import { pictureButton } from "../shared/save_picture.js";
+import { Transport } from "./transport.js";
 
-/** @import { Transport } from "./transport.js" */
 /** @typedef {{ step: number }} Stepped what every player's state says */
 /** @template State @typedef {State & { number: number }} Command */
 
 const REPORT_AFTER_MS = 300;
+/** @type {Record<string, number>} */
+const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
 
 /**
  * Where each player stood, and the command it had then, by what it showed: one that is mounted again goes on from there.
@@ -28,6 +31,7 @@ export class PlayerView extends View {
   /** The command that was carried out last, and of which film it was. */ carriedOut = "";
   /** @type {unknown} */ unreported = null;
   /** @type {ReturnType<typeof setTimeout> | undefined} */ reportTimer;
+  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
 
   start() {
     this.root.classList.add("player");
@@ -53,6 +57,17 @@ export class PlayerView extends View {
   build(_unpacked) {}
 
   draw() {}
+
+  /** The bar that moves the film, and saves it: where a step is, and the file's name. @param {(step: number) => string} nameOf @param {() => string} fileName */
+  buildTransport(nameOf, fileName) {
+    this.transport = new Transport(this.count, {
+      goTo: (step) => this.goTo(step),
+      moveBy: (count) => this.goTo(this.state.step + count),
+      onPause: () => this.report(),
+      nameOf,
+    });
+    this.transport.element.append(pictureButton(this.root, fileName));
+  }
 
   /** What a key does within the film, beside those that step and play. @param {string} _key @returns {(() => void) | undefined} */
   actOf(_key) {
@@ -139,5 +154,47 @@ export class PlayerView extends View {
     if (isPlay) this.transport.toggle();
     else if (isStep) this.goTo(STEP_KEYS[event.key](this.state.step));
     else act?.();
+  }
+}
+
+/**
+ * A film of heads, of which one is open: up and down change its layer. It is laid out for its width.
+ * @template {Stepped & { layer: number }} State
+ * @template {{ digest: string, command: Command<State>, steps: unknown[], layers: number }} Header
+ * @extends {PlayerView<State, Header>}
+ */
+export class HeadFilm extends PlayerView {
+  /** 0 in a closed tab: once that opens, the rest is drawn. */ width = 0;
+  tooltip = new Tooltip(this.root);
+
+  start() {
+    super.start();
+    this.tooltip.box.dataset.notInPicture = "";
+    onResize(this, () => {
+      if (this.measure()) this.draw();
+    });
+  }
+
+  get count() {
+    return this.header.steps.length;
+  }
+
+  /** Lay the parts out anew for another width. @param {number} _width */
+  layOut(_width) {}
+
+  /** Whether there is another width; then the parts are laid out for it. */
+  measure() {
+    const width = this.root.clientWidth;
+    if (!this.transport || !width || width === this.width) return false;
+    this.width = width;
+    this.layOut(width);
+    return true;
+  }
+
+  /** @param {string} key */
+  actOf(key) {
+    if (!(key in LAYER_KEYS)) return undefined;
+    const layer = clamp(0, this.state.layer + LAYER_KEYS[key], this.header.layers - 1);
+    return () => this.change(/** @type {Partial<State>} */ ({ layer }));
   }
 }

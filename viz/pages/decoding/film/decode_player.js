@@ -1,15 +1,13 @@
 // @ts-check
 // The film of a finished decoding. Python hears at once of what a person wishes written instead.
 // Data: the payload of component.py. Sends back the state `view` and the trigger `wish`.
-import { PlayerView } from "../../../pictures/player/player_view.js";
-import { Transport } from "../../../pictures/player/transport.js";
+import { HeadFilm } from "../../../pictures/player/player_view.js";
 import { closeHead, indicesOf, onTold, openHead, placeOf, pointAt, pointed } from "../../../pictures/shared/focus.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { mount, onResize } from "../../../pictures/shared/mount.js";
-import { clamp, element, roomFor, Tooltip } from "../../../pictures/shared/picture.js";
-import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import { mount } from "../../../pictures/shared/mount.js";
+import { element, roomFor } from "../../../pictures/shared/picture.js";
 import { FilmCandidates, formatProbability } from "./film_candidates.js";
 import { distributionAt, filmCurve, filterDistribution } from "./film_distribution.js";
 import { FilmFilters, isFilter } from "./film_filters.js";
@@ -38,48 +36,35 @@ import { FilmSentence } from "./film_sentence.js";
  */
 
 const STACKED_BELOW = 860;
-/** @type {Record<string, number>} */
-const LAYER_KEYS = { ArrowUp: -1, ArrowDown: 1 };
 
 const PLAYER_LABEL = said(
   "Film of the translation. Left and right arrow keys step, Space plays, up and down change the layer.",
 );
 
-/** @extends {PlayerView<PlayerState, PlayerHeader>} */
-class DecodePlayer extends PlayerView {
+/** @extends {HeadFilm<PlayerState, PlayerHeader>} */
+class DecodePlayer extends HeadFilm {
   /** @type {Float32Array} */ numbers;
   /** @type {FilmSentence} */ sentence;
   /** @type {StepChart} */ curve;
   /** @type {FilmCandidates} */ candidates;
   /** @type {FilmFilters} */ filters;
   /** @type {FilmHeads} */ heads;
-  width = 0;
   isFilled = false;
   /** Which head the page was told of, and as what. */ offeredName = "";
   /** @type {OpenHead | null} */ offered = null;
 
-  tooltip = new Tooltip(this.root);
-  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
   panels = element("div", "panels");
 
   start() {
     super.start();
-    this.tooltip.box.dataset.notInPicture = "";
     this.root.ariaLabel = _(PLAYER_LABEL);
     onTold("pointed", (focus) => this.markPointed(focus), this.ended.signal);
     onTold("picked", (place) => this.goToWord(place), this.ended.signal);
-    onResize(this, () => {
-      if (this.measure()) this.draw();
-    });
   }
 
   dispose() {
     super.dispose();
     closeHead(this.offered);
-  }
-
-  get count() {
-    return this.header.steps.length;
   }
 
   // ---- building, once for each decoding ----
@@ -95,12 +80,10 @@ class DecodePlayer extends PlayerView {
       new Tiles({ ...sizes, columns: keyTokens.length, queryTokens: targetTokens, keyTokens }, planes);
     const goTo = (/** @type {number} */ step) => this.goTo(step);
     this.numbers = new Float32Array(numbers.buffer);
-    this.transport = new Transport(steps.length, {
-      goTo,
-      moveBy: (count) => this.goTo(this.state.step + count),
-      onPause: () => this.report(),
-      nameOf: (step) => _("Step {step} of {count}", { step: step + 1, count: steps.length }),
-    });
+    this.buildTransport(
+      (step) => _("Step {step} of {count}", { step: step + 1, count: steps.length }),
+      () => `${this.header.name}-step${this.state.step}`,
+    );
     const overSource = tilesOver(sourceTokens, cross);
     this.sentence = new FilmSentence(header, overSource, {
       goTo,
@@ -128,7 +111,6 @@ class DecodePlayer extends PlayerView {
     this.offeredName = "";
     const choices = element("div", "choices", this.candidates.element, this.filters.element);
     this.panels.replaceChildren(choices, this.heads.element);
-    this.transport.element.append(pictureButton(this.root, () => `${this.header.name}-step${this.state.step}`));
     const parts = [this.transport, this.sentence, this.curve].map((part) => part.element);
     this.root.replaceChildren(...parts, this.panels, this.announcement, tooltip.box);
     this.width = 0;
@@ -220,25 +202,15 @@ class DecodePlayer extends PlayerView {
     this.python.trigger("wish", { ...wish, step: this.state.step, digest: this.header.digest });
   }
 
-  /** @param {string} key */
-  actOf(key) {
-    if (!(key in LAYER_KEYS)) return undefined;
-    return () => this.change({ layer: clamp(0, this.state.layer + LAYER_KEYS[key], this.header.layers - 1) });
-  }
-
   // ---- drawing ----
 
-  /** Lay the parts out anew if there is another width; says whether there is. */
-  measure() {
-    const width = this.root.clientWidth;
-    if (!this.transport || !width || width === this.width) return false;
-    this.width = width;
+  /** @param {number} width */
+  layOut(width) {
     this.panels.classList.toggle("stacked", width < STACKED_BELOW);
     this.curve.resize(width - 6);
     this.sentence.resize();
     this.heads.resize(this.heads.element.clientWidth);
     this.isFilled = false;
-    return true;
   }
 
   /** What the filter leaves at this step; null without one. */
@@ -258,7 +230,6 @@ class DecodePlayer extends PlayerView {
     this.candidates.draw(steps[step], candidates, filtered);
     this.filters.draw(this.state, filtered);
     this.tooltip.hide();
-    // Without a width it lies in a closed tab; once that opens, the rest is drawn.
     if (this.width) {
       this.curve.draw(step);
       this.heads.draw(this.state);

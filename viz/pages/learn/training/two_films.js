@@ -2,12 +2,10 @@
 // Two films of one decoder that stand at the same position: over a reference (teacher forcing), and over its own words.
 // Data: the payload of tab.py. Sends back the state `view`: { step, digest, command }.
 import { PlayerView } from "../../../pictures/player/player_view.js";
-import { Transport } from "../../../pictures/player/transport.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount } from "../../../pictures/shared/mount.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
 import { percent } from "../../../pictures/shared/probability.js";
-import { pictureButton } from "../../../pictures/shared/save_picture.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
 /**
@@ -24,7 +22,6 @@ import { pictureButton } from "../../../pictures/shared/save_picture.js";
 /** @extends {PlayerView<FilmsState, FilmsHeader>} */
 class TwoFilms extends PlayerView {
   /** The cells of every position. @type {HTMLElement[][]} */ columns = [];
-  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
 
   start() {
     super.start();
@@ -38,13 +35,9 @@ class TwoFilms extends PlayerView {
   build() {
     const { forced, free, name, apart } = this.header;
     this.root.style.setProperty("--apart", apart);
-    this.transport = new Transport(this.count, {
-      goTo: (step) => this.goTo(step),
-      moveBy: (count) => this.goTo(this.state.step + count),
-      onPause: () => this.report(),
-      nameOf: (step) => _("Position {number} of {count}", { number: step + 1, count: this.count }),
-    });
-    this.transport.element.append(pictureButton(this.root, () => `${name}-position${this.state.step}`));
+    const nameOf = (/** @type {number} */ step) =>
+      _("Position {number} of {count}", { number: step + 1, count: this.count });
+    this.buildTransport(nameOf, () => `${name}-position${this.state.step}`);
     this.columns = Array.from({ length: this.count }, () => []);
     this.root.replaceChildren(
       this.transport.element,

@@ -393,10 +393,7 @@ export class ModelScene {
   point({ stack, column }) {
     this.pointed = `${stack.name} ${column}`;
     this.over(stack, column);
-    const place = {
-      side: stack.name === "encoder" ? "source" : "target",
-      tokens: [stack.first + column],
-    };
+    const place = { side: stack.name === "encoder" ? "source" : "target", tokens: [stack.first + column] };
     pointAt({ query: place, key: null });
   }
 

@@ -89,15 +89,7 @@ export class StepPictures {
       const note = _("component {number}: {value}", { number: i + 1, value: product });
       const look = { style: `fill:${realColour}`, "data-note": note };
       picture.add("rect", { ...corner, ...size, ...look });
-      const whole = {
-        x: corner.x,
-        y: 84,
-        width,
-        height: 98,
-        class: "product",
-        "data-dimension": i,
-        "data-note": note,
-      };
+      const whole = { x: corner.x, y: 84, width, height: 98, class: "product", "data-dimension": i, "data-note": note };
       picture.add("rect", whole);
     });
     picture.line("zero", [GUTTER, stripEnd], [zero, zero]);

@@ -4,15 +4,13 @@
 // Data: the payload of component.py. Sends back the state `view`: { step, layer, head, digest, command }.
 import { HeadGrid } from "../../../pictures/head_grid/grid.js";
 import { MatrixPicture } from "../../../pictures/matrix_picture/matrix.js";
-import { PlayerView } from "../../../pictures/player/player_view.js";
+import { HeadFilm } from "../../../pictures/player/player_view.js";
 import { StepChart } from "../../../pictures/player/step_chart.js";
-import { Transport } from "../../../pictures/player/transport.js";
 import { headLabel } from "../../../pictures/shared/head_label.js";
 import { Tiles } from "../../../pictures/shared/head_tiles.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { mount, onResize } from "../../../pictures/shared/mount.js";
-import { clamp, element, Tooltip } from "../../../pictures/shared/picture.js";
-import { pictureButton } from "../../../pictures/shared/save_picture.js";
+import { mount } from "../../../pictures/shared/mount.js";
+import { element } from "../../../pictures/shared/picture.js";
 import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trainingLanes } from "./training_lanes.js";
 
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -34,8 +32,6 @@ import { MetricNumbers, metricLanes, stepTicks, TrainingTexts, toldOfFrame, trai
 
 const STACKED_BELOW = 760;
 const LANE_NAMES = 150;
-/** @type {Record<string, number>} */
-const LAYER_STEPS = { ArrowUp: -1, ArrowDown: 1 };
 const FILM_LABEL = said(
   "Film of a training run. Left and right arrow keys step, Space plays, up and down change the layer.",
 );
@@ -43,43 +39,32 @@ const FILM_LABEL = said(
 /** A step with its thousands apart. @param {number} step */
 const written = (step) => step.toLocaleString("en");
 
-/** @extends {PlayerView<FilmState, FilmHeader>} */
-class TrainingFilm extends PlayerView {
+/** @extends {HeadFilm<FilmState, FilmHeader>} */
+class TrainingFilm extends HeadFilm {
   /** The tiles of each frame. @type {Tiles[]} */ frames = [];
   /** Of the metric, if there is one. @type {MetricNumbers | null} */ numbers = null;
   /** @type {TrainingTexts} */ texts;
   /** @type {StepChart | null} */ curves = null;
   /** @type {StepChart | null} */ lines = null;
-  width = 0;
   /** Which head the lines mark. */ marked = "";
 
-  tooltip = new Tooltip(this.root);
-  announcement = element("p", { className: "announcement", role: "status", dataset: { notInPicture: "" } });
   grid = new HeadGrid(element("div", "head-grid"));
   matrix = new MatrixPicture(element("div", "matrix-picture"));
 
   start() {
     super.start();
-    this.tooltip.box.dataset.notInPicture = "";
     this.root.ariaLabel = _(FILM_LABEL);
     const choose = (/** @type {string} */ _name, /** @type {any} */ { layer, head }) => this.change({ layer, head });
     this.grid.python = { trigger: choose, state() {} };
     this.matrix.python = { trigger() {}, state() {} };
     this.grid.start();
     this.matrix.start();
-    onResize(this, () => {
-      if (this.measure()) this.draw();
-    });
   }
 
   dispose() {
     super.dispose();
     this.grid.dispose();
     this.matrix.dispose();
-  }
-
-  get count() {
-    return this.header.steps.length;
   }
 
   // ---- building, once for each film ----
@@ -96,13 +81,11 @@ class TrainingFilm extends PlayerView {
     const ofHeads =
       metric && new MetricNumbers(new Float32Array(numbers.buffer), layers * heads, { ...header, metric });
     this.numbers = ofHeads;
-    this.transport = new Transport(steps.length, {
-      goTo: (step) => this.goTo(step),
-      moveBy: (count) => this.goTo(this.state.step + count),
-      onPause: () => this.report(),
-      nameOf: (step) =>
-        _("Step {number} of {last}", { number: written(steps[step]), last: written(steps[steps.length - 1]) }),
-    });
+    const last = written(steps[steps.length - 1]);
+    this.buildTransport(
+      (step) => _("Step {number} of {last}", { number: written(steps[step]), last }),
+      () => `${header.name}-step${steps[this.state.step]}`,
+    );
     this.texts = new TrainingTexts(header);
     const lanes = trainingLanes(header);
     this.curves = null;
@@ -119,7 +102,6 @@ class TrainingFilm extends PlayerView {
         (frame) => ofHeads.ofHeads(frame, this.state),
       );
     this.marked = "";
-    this.transport.element.append(pictureButton(this.root, () => `${header.name}-step${steps[this.state.step]}`));
     this.root.replaceChildren(
       element("p", "finding", header.finding),
       this.transport.element,
@@ -157,25 +139,13 @@ class TrainingFilm extends PlayerView {
     this.tooltip.showContent(point, _("Step {number}", { number: written(this.header.steps[frame]) }), ...parts);
   }
 
-  // ---- what a person does ----
-
-  /** @param {string} key */
-  actOf(key) {
-    if (!(key in LAYER_STEPS)) return undefined;
-    return () => this.change({ layer: clamp(0, this.state.layer + LAYER_STEPS[key], this.header.layers - 1) });
-  }
-
   // ---- drawing ----
 
-  /** Lay the parts out anew if there is another width; says whether there is. */
-  measure() {
-    const width = this.root.clientWidth;
-    if (!this.transport || !width || width === this.width) return false;
-    this.width = width;
+  /** @param {number} width */
+  layOut(width) {
     this.root.classList.toggle("stacked", width < STACKED_BELOW);
     this.curves?.resize(width - 6);
     this.marked = "";
-    return true;
   }
 
   draw() {
@@ -184,7 +154,6 @@ class TrainingFilm extends PlayerView {
     this.transport.draw(step);
     this.texts.draw(step);
     this.tooltip.hide();
-    // Without a width it lies in a closed tab; once that opens, the rest is drawn.
     if (this.width) {
       this.curves?.draw(step);
       this.drawLines();
@@ -257,11 +226,7 @@ class TrainingFilm extends PlayerView {
         ...{ kept: this.keptCell(), keptColour, rowRoles: [], columnRoles: [] },
         ...{ shows: null, previews: [], deep: null, isPreview: true },
       },
-      {
-        values: this.frames[step].weightsOf([layer, head]),
-        rows: rowTokens.length,
-        columns: columnTokens.length,
-      },
+      { values: this.frames[step].weightsOf([layer, head]), rows: rowTokens.length, columns: columnTokens.length },
     );
   }
 
