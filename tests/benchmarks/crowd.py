@@ -28,7 +28,7 @@ import psutil
 
 from model.opening import open_reader
 from model.reader import Reader
-from tests.benchmarks.wire_session import Seen, open_page
+from tests.benchmarks.wire_viewer import Run, WireViewer
 from tests.browser.conftest import streamlit_server
 from tests.model.adapters.zoo import save_model
 from tests.paths import ROOT
@@ -72,12 +72,12 @@ class Crowd:
         problems: what went wrong.
     """
 
-    first: Seen = field(default_factory=Seen)
-    rounds: list[list[Seen]] = field(default_factory=list)
+    first: Run = field(default_factory=Run)
+    rounds: list[list[Run]] = field(default_factory=list)
     alone: float = 0.0
     passers: list[float] = field(default_factory=list)
     people: list[Person] = field(default_factory=list)
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[Run] = field(default_factory=list)
     memory: list[tuple[float, int]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
@@ -95,13 +95,19 @@ def people_of(models: Sequence[str], count: int, start: int) -> list[Person]:
     return [Person(models[(start + index) % len(models)], sentence(start + index)) for index in range(count)]
 
 
+async def open_page(url: str, params: dict[str, str], *, leave_at_title: bool = False) -> Run:
+    """Begin a session at the first page, as a link does, and stay until its run is over, or its title is there."""
+    async with WireViewer(url) as tab:
+        return await tab.open("", params, leave_at_title=leave_at_title)
+
+
 async def visit(url: str, people: Sequence[Person], rounds: int, server: int) -> Crowd:
     """`rounds` times, all people but the first round's come with a new sentence; all of a round at the same time."""
     crowd, began, over = Crowd(), time.perf_counter(), asyncio.Event()
     watching = asyncio.create_task(_watch(crowd, began, server))
     models = list(dict.fromkeys(person.model for person in people))
     crowd.first = await open_page(url, {"checkpoint": people[0].model})
-    crowd.alone = (await open_page(url, {"checkpoint": people[0].model}, leave_at_title=True)).frame
+    crowd.alone = (await open_page(url, {"checkpoint": people[0].model}, leave_at_title=True)).title
     passing = asyncio.create_task(_pass_by(crowd, url, people[0].model, over))
     for number in range(rounds):
         now = people if number == 0 else people_of(models, len(people), number * len(people))
@@ -123,7 +129,7 @@ async def visit(url: str, people: Sequence[Person], rounds: int, server: int) ->
 async def _pass_by(crowd: Crowd, url: str, model: str, over: asyncio.Event) -> None:
     """One after another, people who only look whether there is a page, while the others compute."""
     while not over.is_set():
-        crowd.passers.append((await open_page(url, {"checkpoint": model}, leave_at_title=True)).frame)
+        crowd.passers.append((await open_page(url, {"checkpoint": model}, leave_at_title=True)).title)
         await asyncio.sleep(INTERVAL)
 
 
@@ -152,12 +158,12 @@ def header_of(payload: bytes) -> dict[str, Any]:
     return header
 
 
-def wrong(person: Person, seen: Seen, reader: Reader) -> str:
+def wrong(person: Person, seen: Run, reader: Reader) -> str:
     """What is wrong with a session's answer; nothing if it is the model's own."""
-    if seen.exceptions or seen.errors:
-        return f"it shows {(seen.exceptions or seen.errors)[0]!r}"
+    if seen.problems:
+        return f"it shows {seen.problems[0]!r}"
     trace = reader.trace(person.text)
-    headers = list(map(header_of, seen.payloads))
+    headers = [header_of(payload) for _, _, payload in seen.components]
     # The sentence is there as words that can be clicked, or of a model without a translation as text.
     lines = [line for header in headers for line in header.get("lines", []) if "pieces" in line]
     clicked = [" ".join(line["words"]) for line in lines]
@@ -189,14 +195,14 @@ def check(crowd: Crowd, root: Path, log: Path) -> None:
 
 def report(crowd: Crowd) -> str:
     """Times, memory and problems, as text."""
-    lines = [f"the very first session: title {crowd.first.frame:.2f} s, all {crowd.first.done:.2f} s"]
+    lines = [f"the very first session: title {crowd.first.title:.2f} s, all {crowd.first.done:.2f} s"]
     lines += [
         f"title of a session that is alone: {crowd.alone:.2f} s",
         f"while others compute: {_spread(crowd.passers)}",
     ]
     for number, seen in enumerate(crowd.rounds):
         lines.append(f"round {number + 1}, {len(seen)} sessions at the same moment")
-        lines.append(f"  title: {_spread([one.frame for one in seen])}")
+        lines.append(f"  title: {_spread([one.title for one in seen])}")
         lines.append(f"  answer: {_spread([one.done for one in seen])}")
     step = max(1, len(crowd.memory) // 10)
     samples = ", ".join(f"{at:.0f} s {held / 1e6:,.0f} MB" for at, held in crowd.memory[::step])
@@ -231,12 +237,11 @@ def main() -> None:
     parser.add_argument("--inputs", type=int, default=500, help="how much bad input")
     parser.add_argument("--students", type=int, help="a class with a film each instead")
     parser.add_argument("--greedy", action="store_true", help="with --students: also beside one who computes all day")
-    parser.add_argument("--unlimited", action="store_true", help="with --students: nobody is limited")
     arguments = parser.parse_args()
     if arguments.students:
         from tests.benchmarks.students import run
 
-        sys.exit(run(arguments))
+        sys.exit(run(arguments.students, beside_greedy=arguments.greedy))
     if arguments.hostile:
         from tests.benchmarks.hostile import main as hostile
 

@@ -29,7 +29,6 @@ from tests.benchmarks.browser import received_bytes
 from tests.browser.conftest import FLAGS, SERVER_OPTIONS, find_executable, free_port
 from tests.paths import ROOT
 
-SPANS = Path(__file__).parent / "spans"
 PATIENCE = 120.0
 # Wall-clock times of what a person sees, each noted in the frame after it is there.
 WATCH = """
@@ -86,13 +85,13 @@ Seconds = dict[str, float]
 def started(checkout: Path, folder: Path) -> Iterator[tuple[str, float, float]]:
     """A server of a checkout: its address, when its process was started, and when it first answered."""
     port = free_port()
-    spans = {"PYTHONPATH": os.pathsep.join((str(SPANS), str(checkout))), "HEADLIGHT_SPANS": str(folder / "spans.txt")}
-    (folder / "spans.txt").unlink(missing_ok=True)
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", *SERVER_OPTIONS]
     url = f"http://127.0.0.1:{port}"
     with (folder / "server.log").open("wb") as log:
         began = time.time()
-        process = subprocess.Popen(command, cwd=checkout, env={**os.environ, **spans}, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command, cwd=checkout, env={**os.environ, "PYTHONPATH": str(checkout)}, stdout=log, stderr=log
+        )
         try:
             while not _answers(url):
                 if process.poll() is not None or time.time() - began > PATIENCE:
@@ -154,23 +153,11 @@ def sizes(messages: Sequence[bytes]) -> Seconds:
     }
 
 
-def spans(file: Path, began: float) -> Seconds:
-    """When spans began and ended that took 20 ms or more, the first of each name."""
-    times: Seconds = {}
-    for line in file.read_text(encoding="utf-8").splitlines():
-        begin, end, name = line.split(" ", 2)
-        if float(end) - float(begin) >= 0.02 and f"{name}, begin" not in times:
-            times[f"{name}, begin"] = float(begin) - began
-            times[f"{name}, end"] = float(end) - began
-    return times
-
-
-def measure(browser: Browser, checkout: Path, folder: Path) -> tuple[Seconds, Seconds, Seconds]:
-    """One round of a checkout: seconds as a person sees them, kilobytes, and the server's spans."""
+def measure(browser: Browser, checkout: Path, folder: Path) -> tuple[Seconds, Seconds]:
+    """One round of a checkout: seconds as a person sees them, and kilobytes."""
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     with started(checkout, folder) as (url, began, answered):
         first, received = visit(context, url, began)
-        within = spans(folder / "spans.txt", began)
         again, received_again = visit(context, url)
         context.close()
         context = browser.new_context(viewport={"width": 1400, "height": 1000})
@@ -182,7 +169,7 @@ def measure(browser: Browser, checkout: Path, folder: Path) -> tuple[Seconds, Se
     seconds |= {f"second visit with an empty cache, {name}": value for name, value in elsewhere.items()}
     kilobytes = {f"first visit, {name}": value for name, value in received.items()}
     kilobytes |= {f"second visit, {name}": value for name, value in received_again.items()}
-    return seconds, kilobytes, within
+    return seconds, kilobytes
 
 
 def main() -> None:
@@ -190,10 +177,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--beside", type=Path, help="another checkout of Headlight")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--spans", action="store_true", help="when the server imports and calls what")
     arguments = parser.parse_args()
     checkouts = [ROOT] if arguments.beside is None else [arguments.beside.resolve(), ROOT]
-    found: dict[Path, list[tuple[Seconds, Seconds, Seconds]]] = defaultdict(list)
+    found: dict[Path, list[tuple[Seconds, Seconds]]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_executable(), args=list(FLAGS))
         for number in range(arguments.rounds):
@@ -201,7 +187,7 @@ def main() -> None:
                 found[checkout].append(measure(browser, checkout, Path(folder)))
                 print(f"  … {number + 1} of {arguments.rounds}", file=sys.stderr, flush=True)
         browser.close()
-    for part, unit in enumerate(("s", "kB", "s") if arguments.spans else ("s", "kB")):
+    for part, unit in enumerate(("s", "kB")):
         print_table([[result[part] for result in found[checkout]] for checkout in checkouts], unit)
 
 

@@ -1,17 +1,16 @@
-"""A class of students with a film each: python -m tests.benchmarks.crowd --students 40 [--greedy] [--unlimited].
+"""A class of students with a film each: python -m tests.benchmarks.crowd --students 40 [--greedy].
 
 All come to Decode at the same moment. Each types a sentence of its own, has its film drawn, steps through it and forces
 another token. Printed are seconds until the title, until the film, until the server has taken a step that the browser
 already shows, and until the film with the forced token; the errors; and the server's peak memory. With --greedy the
-same beside one viewer whose tabs begin the longest computations, first on a server without limits for each viewer,
-then on a shared one, and how many times as long everything took beside that viewer as without. Compare within one run.
+same beside one viewer whose tabs begin the longest computations, and how many times as long everything took beside that
+viewer as without. Compare within one run.
 """
 
 import asyncio
 import os
 import tempfile
 import time
-from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -177,31 +176,25 @@ def ratios(beside: Class, alone: Class) -> str:
     )
 
 
-def _served(count: int, *, is_limited: bool, is_greedy: bool) -> Class:
-    """A class on a fresh server: a shared one, or one without limits for each viewer."""
-    environment = {ROOT_VARIABLE: str(ROOT / "checkpoints"), SHARED_VARIABLE: "1" if is_limited else "0"}
-    os.environ.update(environment)
-    module = "streamlit" if is_limited else "tests.benchmarks.unlimited_server"
+def _served(count: int, *, is_greedy: bool) -> Class:
+    """A class on a fresh shared server."""
+    os.environ.update({ROOT_VARIABLE: str(ROOT / "checkpoints"), SHARED_VARIABLE: "1"})
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "server.log"
-        with streamlit_server(ROOT / "app.py", (), log, module) as url:
+        with streamlit_server(ROOT / "app.py", (), log) as url:
             seen = asyncio.run(visit(url, count, 0, youngest_child(), is_greedy=is_greedy))
         if "Traceback" in (said := log.read_text(errors="replace", encoding="utf-8")):
             seen.problems.append(f"the server's log: {said[said.index('Traceback') :][:2_000]}")
     return seen
 
 
-def run(arguments: Namespace) -> bool:
+def run(count: int, *, beside_greedy: bool) -> bool:
     """Print everything; whether something went wrong."""
-    limits = (False, True) if arguments.greedy else (not arguments.unlimited,)
-    seen: dict[tuple[bool, bool], Class] = {}
-    for is_limited in limits:
-        for is_greedy in (False, True) if arguments.greedy else (False,):
-            one = seen[is_limited, is_greedy] = _served(arguments.students, is_limited=is_limited, is_greedy=is_greedy)
-            server = "a shared server" if is_limited else "a server without limits for each viewer"
-            beside = ", beside a greedy viewer" if is_greedy else ""
-            print(report(f"{arguments.students} students on {server}{beside}", one), flush=True)
-    if arguments.greedy:
-        for is_limited, name in ((False, "without limits"), (True, "shared")):
-            print(f"beside a greedy viewer, {name}: {ratios(seen[is_limited, True], seen[is_limited, False])}")
-    return any(one.problems for one in seen.values())
+    alone = _served(count, is_greedy=False)
+    print(report(f"{count} students", alone), flush=True)
+    if not beside_greedy:
+        return bool(alone.problems)
+    beside = _served(count, is_greedy=True)
+    print(report(f"{count} students beside a greedy viewer", beside), flush=True)
+    print(f"beside a greedy viewer: {ratios(beside, alone)}")
+    return bool(alone.problems or beside.problems)

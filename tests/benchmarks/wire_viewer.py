@@ -19,8 +19,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Origin, Subprotocol
 
-from tests.benchmarks.wire_session import LARGEST
-
+#: A grid of a long text is a message of about a megabyte.
+LARGEST: Final = 100 * 1024**2
 #: How Streamlit names the widget that carries what a component triggers.
 _TRIGGER: Final = "$$STREAMLIT_INTERNAL_KEY_{}__events"
 
@@ -43,12 +43,14 @@ class Run:
     Attributes:
         title, done: seconds; 0 as long as it has not come.
         components: seconds, key and bytes of each component.
+        html: texts that were drawn as HTML.
         problems: errors and tracebacks on the page.
     """
 
     title: float = 0.0
     done: float = 0.0
     components: list[tuple[float, str, bytes]] = field(default_factory=list)
+    html: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
 
@@ -89,12 +91,12 @@ class WireViewer:
     ) -> None:
         await self._socket.close()
 
-    async def open(self, page: str, params: dict[str, str]) -> Run:
-        """Come by a link."""
+    async def open(self, page: str, params: dict[str, str], *, leave_at_title: bool = False) -> Run:
+        """Come by a link, and stay until the run is over, or until the title is there."""
         asked = BackMsg()
         asked.rerun_script.query_string = self._query = urlencode(params)
         asked.rerun_script.page_name = page
-        return await self._run(asked)
+        return await self._run(asked, leave_at_title=leave_at_title)
 
     async def type(self, key: str, text: str) -> Run:
         """Put a text into a field."""
@@ -145,7 +147,7 @@ class WireViewer:
     async def _send(self, place: Place, *states: WidgetState) -> Run:
         return await self._run(self._asked(place.fragment, *states))
 
-    async def _run(self, asked: BackMsg) -> Run:
+    async def _run(self, asked: BackMsg, *, leave_at_title: bool = False) -> Run:
         seen, began = Run(), time.perf_counter()
         await self._socket.send(asked.SerializeToString())
         async for message in self._socket:
@@ -155,6 +157,8 @@ class WireViewer:
             match received.WhichOneof("type"):
                 case "delta" if received.delta.WhichOneof("type") == "new_element":
                     self._take(received.delta.new_element, received.delta.fragment_id, seen, at)
+                    if leave_at_title and seen.title:
+                        return seen
                 case "script_finished" if received.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                     seen.done = at
                     return seen
@@ -177,6 +181,8 @@ class WireViewer:
         match kind:
             case "heading" if element.heading.tag == "h1":
                 seen.title = seen.title or at
+            case "html":
+                seen.html.append(element.html.body)
             case "bidi_component":
                 seen.components.append((at, key, element.bidi_component.bytes))
             case "alert" if element.alert.format == Alert.ERROR:

@@ -124,13 +124,10 @@ def _wait_until_healthy(url: str, process: "subprocess.Popen[bytes]", log: Path)
 
 
 @contextmanager
-def streamlit_server(script: Path, options: tuple[str, ...], log: Path, module: str = "streamlit") -> Iterator[str]:
-    """`streamlit run script` in a process of its own, from the project's root so that its config.toml counts.
-
-    `module` is what runs: Streamlit, or what changes something and then runs it.
-    """
+def streamlit_server(script: Path, options: tuple[str, ...], log: Path) -> Iterator[str]:
+    """`streamlit run script` in a process of its own, from the project's root so that its config.toml counts."""
     port = free_port()
-    command = [sys.executable, "-m", module, "run", str(script), f"--server.port={port}", *SERVER_OPTIONS]
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", *SERVER_OPTIONS]
     with log.open("wb") as output:
         process = subprocess.Popen(
             [*command, *options],

@@ -11,7 +11,7 @@ import pytest
 from model.opening import open_reader
 from tests.benchmarks import crowd, students
 from tests.benchmarks.crowd import Crowd
-from tests.benchmarks.wire_session import Seen
+from tests.benchmarks.wire_viewer import Run
 from tests.browser.conftest import streamlit_server
 from tests.paths import ROOT
 from viz.selection.catalogue import ROOT_VARIABLE
@@ -58,7 +58,7 @@ def test_each_of_four_sessions_gets_the_answer_of_its_own_model_to_its_own_sente
 
 
 def test_a_page_has_its_title_before_its_answer_is_computed(seen: Crowd) -> None:
-    assert all(0 < one.frame < one.done for one in seen.seen)
+    assert all(0 < one.title < one.done for one in seen.seen)
 
 
 def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path) -> None:
@@ -67,9 +67,9 @@ def test_an_answer_to_another_sentence_would_be_noticed(seen: Crowd, root: Path)
     assert crowd.wrong(mine, my_page, reader) == ""
     assert theirs.model == mine.model
     assert crowd.wrong(mine, their_page, reader)
-    mine_but_grid = [payload for payload in my_page.payloads if "queryTokens" not in crowd.header_of(payload)]
-    their_grid = [payload for payload in their_page.payloads if "queryTokens" in crowd.header_of(payload)]
-    mixed = Seen(html=my_page.html, payloads=[*mine_but_grid, *their_grid])
+    mine_but_grid = [drawn for drawn in my_page.components if "queryTokens" not in crowd.header_of(drawn[-1])]
+    their_grid = [drawn for drawn in their_page.components if "queryTokens" in crowd.header_of(drawn[-1])]
+    mixed = Run(html=my_page.html, components=[*mine_but_grid, *their_grid])
     assert crowd.wrong(mine, mixed, reader) == "its grid has other tokens"
 
 

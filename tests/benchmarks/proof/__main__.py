@@ -1,12 +1,10 @@
 """Headlight beside other tools that show attention: python -m tests.benchmarks.proof [--browser] [--rounds 5].
 
-`pip install -r tests/benchmarks/peers.txt` first, best in an environment of its own. attnread 0.1.2 needs torch 2.14
-and transformers 5.19: `python -m venv V && V/bin/pip install attnread==0.1.2`, then `--attnread V/bin/python`. Two
-random models (BERT-base and GPT-2 shape) are saved once; every contender loads the same files and reads the same text,
-each time in a fresh process, round after round in the same order. Prints a Markdown table: seconds of the pass with its
-capture, the most memory above the loaded model, bytes to the browser, seconds to the first picture; medians. A
-contender that fails is told how, and not asked again. Takes an hour or more, and 16 GB of memory for the largest of
-eager's runs.
+`pip install -r tests/benchmarks/peers.txt` first, best in an environment of its own. Two random models (BERT-base and
+GPT-2 shape) are saved once; every contender loads the same files and reads the same text, each time in a fresh process,
+round after round in the same order. Prints a Markdown table: seconds of the pass with its capture, the most memory
+above the loaded model, bytes to the browser, seconds to the first picture; medians. A contender that fails is told how,
+and not asked again. Takes an hour or more, and 16 GB of memory for the largest of eager's runs.
 """
 
 import argparse
@@ -41,8 +39,7 @@ def measure(case: Case, name: str, results: Results, arguments: argparse.Namespa
     """One contender reads one text with one model, in a process of its own."""
     module = "tests.benchmarks.proof.contenders"
     try:
-        python = arguments.attnread if name == "probes" and arguments.attnread else sys.executable
-        command = [python, "-m", module, name, str(case.folder), str(case.text)]
+        command = [sys.executable, "-m", module, name, str(case.folder), str(case.text)]
         figures = figures_of(command, limits(arguments))
         if figures["tokens"] != case.tokens:
             raise RunFailedError(f"read {figures['tokens']:,} tokens instead")
@@ -74,7 +71,6 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=600.0, help="that one process may take")
     parser.add_argument("--memory", type=float, default=16.0, help="GB that one process may take, if so much is free")
     parser.add_argument("--browser", action="store_true", help="time until drawn in Chromium too")
-    parser.add_argument("--attnread", help="the python of an environment with attnread, whose torch is another")
     parser.add_argument("--out", type=Path, help="where to write the table as well, anew after each round")
     arguments = parser.parse_args()
     command = shlex.join(["python", "-m", "tests.benchmarks.proof", *sys.argv[1:]])

@@ -118,39 +118,6 @@ def model_view(folder: Path, text: str) -> Figures:
     return _bertviz(folder, text, "model_view")
 
 
-def atlas(folder: Path, text: str) -> Figures:
-    """attnview's atlas of every layer and head of the attentions that eager attention returns."""
-    if importlib.util.find_spec("attnview") is None:
-        return {"failed": "not installed: pip install -r tests/benchmarks/peers.txt"}
-    attnview = importlib.import_module("attnview")
-    read, given = _eager_model(folder, text)
-    tokens = [f"token{position}" for position in range(given["input_ids"].size(1))]
-
-    def page() -> str:
-        layers = read(given).attentions
-        cache = {f"blocks.{number}.attn.hook_pattern": layer[0] for number, layer in enumerate(layers)}
-        return str(attnview.render_html(attnview.from_cache(cache, tokens=tokens)))
-
-    return _page(page, len(tokens))
-
-
-def probes(folder: Path, text: str) -> Figures:
-    """attnread: the attention of every head by passes with identity values, on the fused kernel."""
-    if importlib.util.find_spec("attnread") is None:
-        return {"failed": "needs an environment of its own: --attnread PYTHON"}
-    extract = importlib.import_module("attnread").extract_attention
-    tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        str(folder), local_files_only=True, attn_implementation="sdpa"
-    )
-    model.eval().requires_grad_(False)
-    given = inputs_of(tokenizer, text)
-    extract(model, shortened(given))
-    seconds, held, kept = measured(lambda: extract(model, given))
-    assert len(kept) == model.config.num_hidden_layers * model.config.num_attention_heads
-    return {"tokens": given["input_ids"].size(1), "seconds": seconds, "memory": held}
-
-
 CONTENDERS: Final[dict[str, Callable[[Path, str], Figures]]] = {
     "ours": ours,
     "eager": eager,
@@ -158,8 +125,6 @@ CONTENDERS: Final[dict[str, Callable[[Path, str], Figures]]] = {
     "lens_patterns": lens_patterns,
     "head_view": head_view,
     "model_view": model_view,
-    "atlas": atlas,
-    "probes": probes,
 }
 
 

@@ -18,10 +18,8 @@ LABELS: Final = {
     "lens_patterns": "TransformerLens, patterns only",
     "head_view": "bertviz, head view",
     "model_view": "bertviz, model view",
-    "atlas": "attnview, all layers",
-    "probes": "attnread, every head",
 }
-PACKAGES: Final = ("torch", "transformers", "transformer-lens", "bertviz", "attnview", "streamlit")
+PACKAGES: Final = ("torch", "transformers", "transformer-lens", "bertviz", "streamlit")
 _HEAD: Final = (
     "| model | tokens | tool | forward + capture | peak memory | to the browser | first picture made | drawn |",
     "|---|--:|---|--:|--:|--:|--:|--:|",
