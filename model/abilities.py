@@ -14,23 +14,9 @@ from model.messages import Message, said
 Kind = Literal["encoder", "decoder", "encoder-decoder", "image"]
 PositionScheme = Literal["sinusoidal", "learned", "rotary", "ALiBi", "relative bias", "none", "unknown"]
 View = Literal[
-    "scores",
-    "head outputs",
-    "norms",
-    "edits",
-    "decoding",
-    "beam",
-    "logit lens",
-    "positional encodings",
-    "embeddings",
-    "batch masks",
-    "self-attention",
-    "rollout",
-    "output projection",
-    "word choice",
-    "circuits",
-    "cost",
-]
+    "scores", "head outputs", "norms", "edits", "decoding", "beam", "logit lens", "positional encodings", "embeddings",
+    "batch masks", "self-attention", "rollout", "output projection", "word choice", "circuits", "cost",
+]  # fmt: skip
 """What a page may want to show: scores and where a weight comes from · real head outputs to check the derived ones
 against · weights times the length of the values · heads switched off or pointed elsewhere · writing step by step · beam
 search · what each layer would say · the encodings as added · the embeddings before them · masks of a padded batch ·

@@ -24,13 +24,8 @@ from model.nn.encoder_decoder import EncoderDecoder
 from model.tokenizer import LARGEST as LARGEST_TOKENIZER
 from model.tokenizer import Tokenizer
 
-CONFIG, WEIGHTS, TOKENIZER, CARD, MANIFEST = (
-    "config.json",
-    "model.safetensors",
-    "tokenizer.model",
-    "README.md",
-    "manifest.json",
-)
+CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.model"
+CARD, MANIFEST = "README.md", "manifest.json"
 REQUIRED = (CONFIG, WEIGHTS, TOKENIZER)
 #: Bytes beyond which a file is refused.
 LARGEST = {CONFIG: 1 << 20, WEIGHTS: 16 << 30, TOKENIZER: LARGEST_TOKENIZER, MANIFEST: 1 << 20}

@@ -28,16 +28,9 @@ LARGEST: Final[Mapping[str, int]] = {
 # Settings in which other people's models, and ablations, differ from the paper. A configuration that follows the paper
 # does not write them, so that it reads, and a model's digest stays, as before there were any.
 BEYOND_THE_PAPER = (
-    "num_decoder_layers",
-    "activation",
-    "position_layout",
-    "scale_embedding",
-    "tie_output",
-    "output_bias",
-    "score",
-    "positions",
-    "residual",
-)
+    "num_decoder_layers", "activation", "position_layout", "scale_embedding", "tie_output", "output_bias", "score",
+    "positions", "residual",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

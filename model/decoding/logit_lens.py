@@ -15,7 +15,7 @@ from torch import Tensor
 from model.errors import TraceError
 from model.nn.encoder_decoder import EncoderDecoder
 from model.nn.transformer import Transformer
-from model.trace.steps import DecodingStep, Spread, Vocabulary, best_and_bins
+from model.trace.steps import DecodingStep, Spread, Vocabulary, spread_of
 from model.trace.trace import Trace
 
 Readout = Callable[[Float[Tensor, "row d_model"]], Float[Tensor, "row vocab"]]
@@ -120,15 +120,11 @@ def spread(trace: Trace, model: EncoderDecoder) -> Spread:
     """
     states = _recorded_rows(trace, model, (model.last_hook,))[0].to(model.device)
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
-    parts = []
+    blocks = zip(*(logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen)), strict=True)
     with torch.inference_mode():
-        blocks = (logit_blocks(rows, model.config.vocab_size) for rows in (states, chosen))
-        for block, written in zip(*blocks, strict=True):
-            log_probs = model.logits_at_last_hook(block).float().log_softmax(-1)
-            ranks = (log_probs > log_probs.gather(1, written[:, None])).sum(-1) + 1
-            parts.append((*best_and_bins(log_probs), ranks))
-    best, counts, centres, ranks = (torch.cat(part).cpu() for part in zip(*parts, strict=True))
-    return Spread(best=best, counts=counts, centres=centres, chosen_ranks=ranks)
+        log_probs = ((model.logits_at_last_hook(block).float().log_softmax(-1), written) for block, written in blocks)
+        parts = [vars(spread_of(of_block, written.tolist())) for of_block, written in log_probs]
+    return Spread(**{name: torch.cat([part[name] for part in parts]) for name in parts[0]})
 
 
 def residual_levels(trace: Trace, model: Transformer) -> list[Float[Tensor, "row d_model"]]:

@@ -11,7 +11,6 @@ takes a half to a third of the time if the matrix is stored by columns; with mor
 (`python -m tests.benchmarks.decoding` measures both).
 """
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -32,13 +31,7 @@ _FILLS: Final = frozenset({"constant_", "fill_", "kaiming_uniform_", "normal_", 
 class Unfilled(TorchFunctionMode):
     """While this is entered, new parameters keep what their memory happens to hold."""
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """What torch calls in place of each of its functions."""
         given = dict(kwargs or {})
         if getattr(func, "__name__", "") in _FILLS:
@@ -51,13 +44,7 @@ class Unfilled(TorchFunctionMode):
 class WithoutMemory(Unfilled):
     """While this is entered, new parameters have names and shapes, and take no memory."""
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """As of `Unfilled`; torch's layers ask for the memory of their parameters by `torch.empty`."""
         given = dict(kwargs or {})
         if func is torch.empty:

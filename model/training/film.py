@@ -7,7 +7,7 @@ model with 8 heads a site take less than a megabyte.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, Final
@@ -118,14 +118,7 @@ def save_film(film: Film, path: Path) -> None:
         "losses": [None if np.isnan(loss) else loss for loss in film.losses],
         "scores": {name: list(values) for name, values in film.scores.items()},
         "sentences": [
-            {
-                "source": sentence.source,
-                "target": sentence.target,
-                "source_tokens": sentence.source_tokens,
-                "target_tokens": sentence.target_tokens,
-                "links": sentence.links,
-                "translations": sentence.translations,
-            }
+            {field.name: getattr(sentence, field.name) for field in fields(sentence) if field.name != "weights"}
             for sentence in film.sentences
         ],
     }

@@ -1,7 +1,6 @@
 """Record the film of a training: at some steps, what a model attends to and how it translates."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,12 +85,15 @@ class FilmRecorder:
             self._losses.clear()
 
     def _take(self, step: int) -> None:
-        with _evaluating(self._model):
+        was_training = self._model.training
+        self._model.eval()
+        with torch.inference_mode():
             own = translate_all(self._model, self._tokenizer, [source for source, _, _ in SENTENCES])
             scores = {name: evaluate(self._model, self._tokenizer, pairs).bleu for name, pairs in self._dev.items()}
             sentences = tuple(
                 self._sentence(*sentence, translation) for sentence, translation in zip(SENTENCES, own, strict=True)
             )
+        self._model.train(was_training)
         frame = Film(
             run=self._run,
             steps=(step,),
@@ -141,15 +143,3 @@ def _weights(recorded: Mapping[str, list[torch.Tensor]], site: str, layers: int)
     rows = [torch.cat(recorded[f"{site_path(site, layer)}.hook_weights"], dim=-2)[0] for layer in range(layers)]
     weights = torch.stack(rows)
     return (weights.float() * 255).round().to(torch.uint8).cpu().numpy()[None]
-
-
-@contextmanager
-def _evaluating(model: EncoderDecoder) -> Iterator[None]:
-    """Without dropout and gradients."""
-    was_training = model.training
-    model.eval()
-    try:
-        with torch.inference_mode():
-            yield
-    finally:
-        model.train(was_training)

@@ -171,7 +171,7 @@ class TrainingRun:
                     if first:
                         self._save()
         wait_for_all(self.processes)
-        self._average()
+        self._set_weights(self.files.averaged_weights(self._weights(), self.device))
         return self.model.eval()
 
     def _take_step(self, objective: nn.Module, batch: Batch) -> float:
@@ -249,9 +249,6 @@ class TrainingRun:
             self.files.forget_log_after(self.step)
             if self._is_averaged() and not self.files.has_snapshot(self.step):
                 self.files.save_snapshot(self.step, state.weights)
-
-    def _average(self) -> None:
-        self._set_weights(self.files.averaged_weights(self._weights(), self.device))
 
     @torch.no_grad()
     def _set_weights(self, weights: Mapping[str, Tensor]) -> None:

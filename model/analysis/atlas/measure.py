@@ -227,7 +227,8 @@ class _Survey:
         self.heads = heads
         self.shape = (len(SITES), max(map(len, heads.values())), max(max(of_layers) for of_layers in heads.values()))
         self.texts: dict[int, tuple[str, str]] = {}
-        self.outputs = _MeanOutputs()
+        #: Site → the sums of the heads' outputs over rows, and how many rows these were.
+        self._outputs: dict[str, tuple[Tensor, int]] = {}
         self._projections = projections
         counts = {site: sum(of_layers) for site, of_layers in heads.items()}
         names = [prefix + name for prefix in (("", NORM) if projections else ("",)) for name in METRICS]
@@ -248,7 +249,8 @@ class _Survey:
             matrices = {"": weights}
             if value is not None:
                 matrices[NORM] = norm_shares(value_weighted_norms(weights, value, self._projections[site]))
-                self.outputs.add(site, weights @ value)
+                total, count = self._outputs.get(site, (torch.zeros(()), 0))
+                self._outputs[site] = total + (weights @ value).double().sum(1), count + weights.size(1)
             queries, keys = trace.axis_tokens(site)
             for prefix, matrix in matrices.items():
                 for heads, mask in computed.masks:
@@ -292,7 +294,7 @@ class _Survey:
 
     def mean_outputs(self) -> Table:
         """The mean of each head's output; NaN where it is not known."""
-        means = self.outputs.means()
+        means = {site: (total / rows).float() for site, (total, rows) in self._outputs.items()}
         if not means:
             return np.full((*self.shape, 1), np.nan, np.float32)
         width = max(of_site.size(1) for of_site in means.values())
@@ -315,24 +317,6 @@ class _Survey:
             total = metric.values[:, metric.counts].double().sum(1)
             self._means[name][site].add(total, rows, heads)
             self._best[name][site].add(sentence, (total / rows).numpy(), heads)
-
-
-class _MeanOutputs:
-    """A running mean of head outputs over rows, for each site."""
-
-    def __init__(self) -> None:
-        self._sums: dict[str, Tensor] = {}
-        self._rows: dict[str, int] = {}
-
-    def add(self, site: str, outputs: Float[Tensor, "layer_and_head row d_v"]) -> None:
-        """Take in the rows of one sentence."""
-        total = outputs.double().sum(1)
-        self._sums[site] = self._sums[site] + total if site in self._sums else total
-        self._rows[site] = self._rows.get(site, 0) + outputs.size(1)
-
-    def means(self) -> dict[str, Float[Tensor, "layer_and_head d_v"]]:
-        """Site → the means so far."""
-        return {site: (total / self._rows[site]).float() for site, total in self._sums.items()}
 
 
 def _antecedents(
