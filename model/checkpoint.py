@@ -91,9 +91,8 @@ def load_checkpoint(folder: Path, device: torch.device, dtype: torch.dtype = tor
     try:
         weights = load(read_file(folder, WEIGHTS, LARGEST[WEIGHTS]))
     except SafetensorError as error:
-        raise CheckpointError(
-            "{name}/{weights} is not a safetensors file: {error}.", name=folder.name, weights=WEIGHTS, error=error
-        ) from error
+        message = "{name}/{weights} is not a safetensors file: {error}."
+        raise CheckpointError(message, name=folder.name, weights=WEIGHTS, error=error) from error
     check_weights(weights, config)
     model = unfilled_model(config)
     model.load_state_dict(weights, strict=False)  # check_weights is strict, and allows for shared matrices

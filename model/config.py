@@ -284,9 +284,8 @@ def changed(config: ModelConfig, changes: Mapping[str, Any]) -> ModelConfig:
     names = {field.name for field in fields(config)}
     if unknown := sorted(changes.keys() - names):
         known = ", ".join(sorted(names))
-        raise ConfigError(
-            "This kind of model has no {unknown}. Its settings are: {known}.", unknown=", ".join(unknown), known=known
-        )
+        message = "This kind of model has no {unknown}. Its settings are: {known}."
+        raise ConfigError(message, unknown=", ".join(unknown), known=known)
     return replace(config, **changes)
 
 

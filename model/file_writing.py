@@ -107,9 +107,8 @@ def check_writable(path: Path) -> None:
         if path.is_dir():
             raise DataError("{path} is a folder. Give the name of a file, for example in that folder.", path=path)
         if not path.parent.is_dir():
-            raise DataError(
-                "There is no folder {parent}, so {name} cannot be written.", parent=path.parent, name=path.name
-            )
+            message = "There is no folder {parent}, so {name} cannot be written."
+            raise DataError(message, parent=path.parent, name=path.name)
         if path.exists() and not os.access(path, os.W_OK):
             raise DataError("{path} cannot be written: permission denied.", path=path)
         if not path.exists() or path.is_file():

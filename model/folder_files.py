@@ -34,18 +34,16 @@ def hub_folder(name: str) -> Path:
     Raises a CheckpointError if the name is none, or the model cannot be fetched.
     """
     if not _NAME.fullmatch(name) or ".." in name:
-        raise CheckpointError(
-            "{name!r} is not a model name; model names look like google-bert/bert-base-uncased.", name=name[:100]
-        )
+        message = "{name!r} is not a model name; model names look like google-bert/bert-base-uncased."
+        raise CheckpointError(message, name=name[:100])
     # Imported here: it opens no connection, but few need it.
     from huggingface_hub import snapshot_download
 
     try:
         return Path(snapshot_download(name, allow_patterns=list(PATTERNS), ignore_patterns=list(NOT_WANTED)))
     except Exception as error:  # The hub's client raises errors of many libraries.
-        raise CheckpointError(
-            "{name} could not be fetched: {error}", name=name, error=" ".join(str(error).split())[:200]
-        ) from error
+        message = "{name} could not be fetched: {error}"
+        raise CheckpointError(message, name=name, error=" ".join(str(error).split())[:200]) from error
 
 
 def is_hub_blob(file: Path, root: Path) -> bool:
@@ -212,9 +210,8 @@ def read_as_model(folder: Path, name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be read: {strerror}.", folder=folder.name, file=name, strerror=error.strerror
-        ) from error
+        message = "{folder}/{file} cannot be read: {strerror}."
+        raise CheckpointError(message, folder=folder.name, file=name, strerror=error.strerror) from error
 
 
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:

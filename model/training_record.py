@@ -146,13 +146,11 @@ def _read(folder: Path, name: str, parse: Callable[[str], Content]) -> Content |
             raise Malformed("it is not the file that manifest.json lists; restore it from its source")
         return parse(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be shown: it is not UTF-8 text.", folder=folder.name, file=name
-        ) from error
+        message = "{folder}/{file} cannot be shown: it is not UTF-8 text."
+        raise CheckpointError(message, folder=folder.name, file=name) from error
     except Malformed as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be shown: {message}.", folder=folder.name, file=name, message=error.message
-        ) from error
+        message = "{folder}/{file} cannot be shown: {message}."
+        raise CheckpointError(message, folder=folder.name, file=name, message=error.message) from error
 
 
 def _training(text: str) -> Training:
@@ -184,9 +182,8 @@ def _log(text: str) -> TrainingLog:
                 shown = checked.text(name, f"line {number}: a name")[:60]
                 values.setdefault(name, {})[step] = checked.number(value, f"line {number}: {shown}")
     if any(len(curve) > MAX_STEPS for curve in values.values()) or len(values) > MAX_DEV_SETS + 2:
-        raise Malformed(
-            "it may contain at most {steps:,} steps and {sets} dev sets", steps=MAX_STEPS, sets=MAX_DEV_SETS
-        )
+        message = "it may contain at most {steps:,} steps and {sets} dev sets"
+        raise Malformed(message, steps=MAX_STEPS, sets=MAX_DEV_SETS)
     if not any(values.values()):
         raise Malformed("it contains no loss, no learning rate and no BLEU")
     curves = {name: _curve(name.removeprefix(BLEU), curve) for name, curve in values.items()}

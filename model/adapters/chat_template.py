@@ -208,9 +208,8 @@ def rendered(template: str, messages: Sequence[Message], variables: Mapping[str,
 
 def _refusal(why: Said) -> InputTextError:
     """The error of a chat that cannot be rendered, by a sentence that says why."""
-    return InputTextError(
-        "{why} Change the messages, or switch “As a chat” off to read the text without the template.", why=why
-    )
+    message = "{why} Change the messages, or switch “As a chat” off to read the text without the template."
+    return InputTextError(message, why=why)
 
 
 def _outcome(asked: bytes) -> Rendered | Said:

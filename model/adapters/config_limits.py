@@ -118,9 +118,8 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     for key, value in settings.items():
         makes_up = key in ("extra_ids", "offset") or key.startswith("num_")
         if makes_up and isinstance(value, int | float) and not 0 <= value <= MAX_MADE_UP:
-            raise Malformed(
-                "{key} is {value:,}; at most {most:,} can be read", key=key[:60], value=value, most=MAX_MADE_UP
-            )
+            message = "{key} is {value:,}; at most {most:,} can be read"
+            raise Malformed(message, key=key[:60], value=value, most=MAX_MADE_UP)
 
 
 def check_pipeline(pipeline: Mapping[str, Any]) -> None:

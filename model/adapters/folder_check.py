@@ -164,9 +164,8 @@ def gguf_file(path: Path) -> Path | None:
             return None
         found = [file for file in entries(path) if _begins(file, _GGUF)]
     if len(found) > 1:
-        raise CheckpointError(
-            "{name} has {count} GGUF files; give a folder with one of them.", name=path.name, count=len(found)
-        )
+        message = "{name} has {count} GGUF files; give a folder with one of them."
+        raise CheckpointError(message, name=path.name, count=len(found))
     return found[0] if found else None
 
 

@@ -196,9 +196,8 @@ def wrong_with_writing(reader: TextReader, source_ids: Sequence[int]) -> str:
             else logits[-1]
         )
     except Exception as error:  # Whatever a class of the library thinks of a cache that is not its own.
-        return said(
-            "Headlight cannot generate text with this model step by step ({reason}).", reason=first_words(error)
-        )
+        message = "Headlight cannot generate text with this model step by step ({reason})."
+        return said(message, reason=first_words(error))
     finite = logits[-1].isfinite()
     if not finite.any():
         # Who writes with it says that no token has a probability.

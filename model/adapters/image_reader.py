@@ -72,9 +72,8 @@ class ImageReader(BaseReader):
             TraceError: an extra is asked for that this model does not record.
         """
         if target is not None:
-            raise InputTextError(
-                "This model ({family}) only reads pictures: it has no decoder.", family=self.abilities.family
-            )
+            message = "This model ({family}) only reads pictures: it has no decoder."
+            raise InputTextError(message, family=self.abilities.family)
         self.checked_extras(extras)
         return self.trace_picture(open_picture(Path(text)), name=Path(text).name, extras=extras, edits=edits)
 
@@ -183,13 +182,11 @@ def open_picture(path: Path) -> Image.Image:
     except FileNotFoundError as error:
         raise InputTextError("There is no file {path}. Give the path of a PNG or JPEG picture.", path=path) from error
     except OSError as error:
-        raise InputTextError(
-            "{name} is not a picture that can be read; give a PNG or JPEG file.", name=path.name
-        ) from error
+        message = "{name} is not a picture that can be read; give a PNG or JPEG file."
+        raise InputTextError(message, name=path.name) from error
     if len(content) > LARGEST_FILE:
-        raise InputTextError(
-            "{name} has more than {most} MB; scale the picture down.", name=path.name, most=LARGEST_FILE >> 20
-        )
+        message = "{name} has more than {most} MB; scale the picture down."
+        raise InputTextError(message, name=path.name, most=LARGEST_FILE >> 20)
     return picture_of(content, path.name)
 
 

@@ -125,9 +125,8 @@ def _folder(typed: str, allowed: Sequence[Path] | None) -> Path:
         raise CheckpointError("Type or paste the path of a folder with a model in it, for example ~/models/bert.")
     shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
     if len(text) > MAX_PATH or not text.isprintable():
-        raise CheckpointError(
-            "“{shown}” is not the path of a folder: it is too long or contains invisible characters.", shown=shown
-        )
+        message = "“{shown}” is not the path of a folder: it is too long or contains invisible characters."
+        raise CheckpointError(message, shown=shown)
     try:
         path = Path(text).expanduser().absolute()
         if allowed is not None and is_elsewhere(path, [folder.absolute() for folder in allowed]):

@@ -103,16 +103,14 @@ class JsonRow:
 
     def _field(self, name: str) -> Any:
         if name not in self.fields:
-            raise self.line_error(
-                "expected a field “{name}”, got {short}.", name=name, short=_short(", ".join(self.fields) or "none")
-            )
+            message = "expected a field “{name}”, got {short}."
+            raise self.line_error(message, name=name, short=_short(", ".join(self.fields) or "none"))
         return self.fields[name]
 
     def _pair(self, value: Any, name: str) -> tuple[int, int]:
         if not isinstance(value, list) or len(value) != 2 or not all(type(number) is int for number in value):
-            raise self.line_error(
-                "expected two whole numbers in “{name}”, got {short}.", name=name, short=_short(value)
-            )
+            message = "expected two whole numbers in “{name}”, got {short}."
+            raise self.line_error(message, name=name, short=_short(value))
         return value[0], value[1]
 
 
@@ -254,9 +252,8 @@ def _traces(
     read = 0
     for chunk in iter(lambda: list(islice(sentences, SENTENCES_AT_ONCE)), []):
         if read + skipped.total() + len(chunk) > MOST_SENTENCES:
-            raise DataError(
-                "At most {most_sentences:,} sentences can be read at once; use fewer.", most_sentences=MOST_SENTENCES
-            )
+            message = "At most {most_sentences:,} sentences can be read at once; use fewer."
+            raise DataError(message, most_sentences=MOST_SENTENCES)
         refused: list[int] = []
         for number, trace in trace_all(reader, chunk):
             if isinstance(trace, InputTextError):

@@ -122,17 +122,12 @@ def _of_head(tensor: Float[Tensor, "1 kv_head token d_k"], head: int, heads: int
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A run of the whole model, whose layers can be called again with other tokens at the same positions.
-
-    Attributes:
-        layers: as they were called.
-        tokens_at_once: how many a layer is given.
-        distance: at which they stand once more, as queries, behind themselves at position 0; 0 where they stand once.
-    """
+    """A run of the whole model, whose layers can be called again with other tokens at the same positions."""
 
     reader: TextReader
-    layers: Sequence[LayerCall]
-    tokens_at_once: int
+    layers: Sequence[LayerCall]  #: as they were called
+    tokens_at_once: int  #: how many a layer is given
+    #: at which they stand once more, as queries, behind themselves at position 0; 0 where they stand once.
     distance: int
 
     @classmethod

@@ -213,9 +213,8 @@ def score_costs(
         DataError: it does not fit into the memory.
     """
     if largest < SMALLEST:
-        raise ConfigError(
-            "Expected at least {smallest} queries and keys, got {largest}.", smallest=SMALLEST, largest=largest
-        )
+        message = "Expected at least {smallest} queries and keys, got {largest}."
+        raise ConfigError(message, smallest=SMALLEST, largest=largest)
     for device in devices:
         needed = max(needed_bytes(name, largest, width) for name in MEASURED)
         what = said("A score of {count:,} queries and {count:,} keys of {width} numbers", count=largest, width=width)

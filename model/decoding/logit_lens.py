@@ -85,9 +85,8 @@ def logit_lens(trace: Trace, model: Transformer, tokenizer: Vocabulary, top: int
     model, or `top` is no number of tokens of its vocabulary.
     """
     if not 1 <= top <= model.config.vocab_size:
-        raise TraceError(
-            "The lens can show 1 to {vocab_size:,} tokens, got {top}.", vocab_size=model.config.vocab_size, top=top
-        )
+        message = "The lens can show 1 to {vocab_size:,} tokens, got {top}."
+        raise TraceError(message, vocab_size=model.config.vocab_size, top=top)
     levels, readout, vocab_size = residual_levels(trace, model), model.logits_at_last_hook, model.config.vocab_size
     chosen = torch.tensor([step.token_id for step in trace.steps], device=model.device)
 

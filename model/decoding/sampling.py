@@ -160,9 +160,8 @@ def draws_of(n: int, sampling: Sampling, seed: int) -> list[Draws]:
     Raises a ConfigError if `n` is not from 1 to `MOST_SAMPLES`, or `seed` is out of range.
     """
     if not 1 <= n <= MOST_SAMPLES:
-        raise ConfigError(
-            "Between 1 and {most_samples} samples can be drawn at once, got {n}.", most_samples=MOST_SAMPLES, n=n
-        )
+        message = "Between 1 and {most_samples} samples can be drawn at once, got {n}."
+        raise ConfigError(message, most_samples=MOST_SAMPLES, n=n)
     return [Draws(sampling=sampling, seed=seed, sample=i) for i in range(n)]
 
 

@@ -108,9 +108,8 @@ class Session(ABC):
         """
         token_id = self._vocabulary.token_id(token) if isinstance(token, str) else token
         if not 0 <= token_id < self._vocab_size:
-            raise TokenError(
-                "Token ids run from 0 to {size}, got {token_id}.", size=self._vocab_size - 1, token_id=token_id
-            )
+            message = "Token ids run from 0 to {size}, got {token_id}."
+            raise TokenError(message, size=self._vocab_size - 1, token_id=token_id)
         self._advance(lambda _: token_id)
         return self.steps[-1]
 

@@ -113,9 +113,8 @@ def json_file(folder: Path, name: str) -> dict[str, Any]:
     try:
         return checked.parsed(file_bytes(folder, name).decode("utf-8"))
     except (Malformed, UnicodeDecodeError) as error:
-        raise CheckpointError(
-            "{folder}/{file} cannot be read: {error}.", folder=folder.name, file=name, error=error
-        ) from error
+        message = "{folder}/{file} cannot be read: {error}."
+        raise CheckpointError(message, folder=folder.name, file=name, error=error) from error
 
 
 def file_bytes(folder: Path, name: str) -> bytes:

@@ -207,9 +207,8 @@ def _tensors(folder: Path, shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tu
                     _check_shape(f"{folder.name}/{file}", name, tuple(opened.get_slice(name).get_shape()), shapes)
                     files[name] = opened
             except SafetensorError as error:
-                raise CheckpointError(
-                    "{name}/{file} is not a safetensors file: {error}.", name=folder.name, file=file, error=error
-                ) from error
+                message = "{name}/{file} is not a safetensors file: {error}."
+                raise CheckpointError(message, name=folder.name, file=file, error=error) from error
         for name, opened in files.items():
             # Sinusoids are computed; the tables of them that some files have are skipped.
             if name in shapes:

@@ -131,9 +131,8 @@ def _processor(serialized: bytes, name: str) -> spm.SentencePieceProcessor:
     except Malformed as error:
         raise CheckpointError("{name} cannot be used: {error}.", name=name, error=error) from error
     except RuntimeError as error:
-        raise CheckpointError(
-            "{name} is not a SentencePiece model; copy it again from its source.", name=name
-        ) from error
+        message = "{name} is not a SentencePiece model; copy it again from its source."
+        raise CheckpointError(message, name=name) from error
     return processor
 
 

@@ -252,9 +252,8 @@ def open_run(arguments: argparse.Namespace, origin: Checkpoint | None, pairs: li
     folder = arguments.run
     if (folder / CONFIG).exists() and (folder / TOKENIZER).exists():
         if read_run(folder)[0] != config:
-            raise ConfigError(
-                "{folder} contains a run with other settings; resume with those, or give another folder.", folder=folder
-            )
+            message = "{folder} contains a run with other settings; resume with those, or give another folder."
+            raise ConfigError(message, folder=folder)
         return
     make_folder(folder)
     # Ablations share a vocabulary, so that their losses can be compared.

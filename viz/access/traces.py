@@ -41,7 +41,7 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
     """What a model did with a text, computed once for all viewers.
 
     An encoder–decoder writes a translation along; a decoder alone only reads. A model of pictures looks at a picture,
-    whatever the text.
+    whatever the text. Raises an InputTextError if the text is blank or too long, or the picture is not kept any more.
 
     Args:
         reader: the model.
@@ -49,9 +49,6 @@ def trace(reader: "Reader", text: str, picture_digest: str = "", progress: Progr
         picture_digest: of the picture that a person gave; "" for the one that we draw.
         progress: called after every token with the number of tokens written and the most there can be; of a model that
             only reads, after every layer.
-
-    Raises:
-        InputTextError: the text is blank or too long, or the picture is not kept any more.
     """
     kind = reader.abilities.kind
     if kind == "encoder-decoder":

@@ -42,16 +42,11 @@ class _Past:
     """What was chosen, in one object that a session keeps: a change of it is never cut in two.
 
     Streamlit may end a run at any use of `st.session_state`.
-
-    Attributes:
-        history: the choices; None before the first run has come to its end.
-        begun: what held when the last run began, if it has not come to its end.
-        wanted: the page that an undo, or a button, leads to.
     """
 
-    history: History | None = None
-    begun: Selection | None = None
-    wanted: str | None = None
+    history: History | None = None  #: the choices; None before the first run has come to its end
+    begun: Selection | None = None  #: what held when the last run began, if it has not come to its end
+    wanted: str | None = None  #: the page that an undo, or a button, leads to
 
 
 def _as_sent(value: object) -> object:
@@ -289,8 +284,7 @@ def want_page(page: str) -> None:
 def page_wanted(page: str) -> str | None:
     """The page to which `want_page`, an undo or an old address leads from the one that is opened; None for none. Once.
 
-    Args:
-        page: its name in addresses, which the history takes for that of the choices that follow.
+    `page`: its name in addresses, which the history takes for that of the choices that follow.
     """
     past = _past()
     asked = st.session_state.pop(_ASKED, None)

@@ -70,9 +70,8 @@ class Progress:
     def check(self) -> None:
         """Raise a CancelledError if the computation is to stop."""
         if self.stopping.is_set():
-            raise CancelledError(
-                "Stopped after {done:,} of {total:,} {unit}.", done=self.done, total=self.total, unit=said(self.unit)
-            )
+            message = "Stopped after {done:,} of {total:,} {unit}."
+            raise CancelledError(message, done=self.done, total=self.total, unit=said(self.unit))
 
     @property
     def reached_of(self) -> tuple[int, int, str]:

@@ -71,9 +71,8 @@ class JobQueue:
         most = limits.rules().waiting
         with self._changed:
             if most is not None and sum(other.viewer == job.viewer for other in self._waiting) >= most:
-                raise CancelledError(
-                    "You have {most} computations waiting. Stop one of them, then start this one again.", most=most
-                )
+                message = "You have {most} computations waiting. Stop one of them, then start this one again."
+                raise CancelledError(message, most=most)
             self._waiting.append(job)
             self._wait(job, check)
 

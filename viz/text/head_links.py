@@ -14,14 +14,10 @@ HREF: Final = "#head-"
 
 
 class NamedHead(Message):
-    """The name of a head that knows which head it is: a text wherever texts are shown, a link where there can be one.
+    """The name of a head that knows which head it is: a text wherever texts are shown, a link where one can be."""
 
-    Attributes:
-        site: of which attention.
-        layer, head: counted from 0.
-    """
-
-    site: str
+    site: str  #: of which attention
+    #: layer, head: counted from 0.
     layer: int
     head: int
 

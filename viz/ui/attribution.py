@@ -183,22 +183,17 @@ def answer(explained: "Explained", names: "Mapping[Method, str]", choice: str) -
 def integration_sentence(found: "Integration") -> str:
     """How well integrated gradients add up."""
     if found.is_converged:
-        return _(
+        message = (
             "Integrated gradients are complete here: {points} points between zero and the whole embeddings; at most "
-            "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing.",
-            points=found.points,
-            missing=found.missing,
-            gained=found.gained,
+            "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing."
         )
-    return _(
+        return _(message, points=found.points, missing=found.missing, gained=found.gained)
+    message = (
         "Integrated gradients are incomplete here: with {points} points between zero and the whole embeddings, up to "
-        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of "
-        "them close to zero embeddings. More points are not computed.",
-        points=found.points,
-        missing=found.missing,
-        gained=found.gained,
-        at_zero=found.at_zero,
+        "{missing:.2f} of the {gained:.2f} nats that the choice gains on that path are missing, {at_zero:.2f} of them "
+        "close to zero embeddings. More points are not computed."
     )
+    return _(message, points=found.points, missing=found.missing, gained=found.gained, at_zero=found.at_zero)
 
 
 def _alone(explained: "Explained", choice: str) -> str:
@@ -206,12 +201,8 @@ def _alone(explained: "Explained", choice: str) -> str:
     alone = explained.alone
     changed = alone.changes
     if not changed:
-        return _(
-            "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats.",
-            choice=choice,
-            word=plain(explained.words[alone.most_needed]),
-            loss=float(alone.losses.max()),
-        )
+        message = "Why {choice}? No word changes this if it is hidden alone; “{word}” costs most, {loss:.1f} nats."
+        return _(message, choice=choice, word=plain(explained.words[alone.most_needed]), loss=float(alone.losses.max()))
     of_words = with_commas(
         _(
             "“{word}” (then “{token}”, {loss} nats)",

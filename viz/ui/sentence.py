@@ -38,28 +38,21 @@ _MARK: Final = "font-size:0.75rem;letter-spacing:0.08em;opacity:0.65"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A text above a figure.
+    """A text above a figure."""
 
-    Attributes:
-        mark: what it is.
-        language: its language; "" if nobody knows.
-        text: as typed or written.
-        rare: the words that the model barely knows, which are marked.
-        chat: of a text that was read as a chat, its words by their roles, which are shown instead of it.
-    """
-
-    mark: str
-    language: str
-    text: str
+    mark: str  #: what it is
+    language: str  #: its language; "" if nobody knows
+    text: str  #: as typed or written
+    #: the words that the model barely knows, which are marked.
     rare: texts.RareWords = field(default_factory=texts.RareWords)
+    #: of a text that was read as a chat, its words by their roles, which are shown instead of it.
     chat: tuple[texts.ChatPart, ...] = ()
 
 
 def read_and_show(text: str, head: "DeltaGenerator") -> "Trace":
     """Translate a sentence, with a placeholder for the figure meanwhile, and show both sides in the head of the page.
 
-    Raises:
-        HeadlightError: the text, the checkpoint or the device will not do.
+    Raises a HeadlightError if the text, the checkpoint or the device will not do.
     """
     trace = read(text)
     show(trace, head)

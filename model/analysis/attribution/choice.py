@@ -78,9 +78,8 @@ def choice_at(trace: Trace, step: int, against: int | None = None) -> TokenChoic
     row = trace.rows_before + step
     token = trace.steps[step].token_id
     if against == token:
-        raise DataError(
-            "“{token}” cannot be compared with itself; choose another token.", token=trace.steps[step].token
-        )
+        message = "“{token}” cannot be compared with itself; choose another token."
+        raise DataError(message, token=trace.steps[step].token)
     return TokenChoice(TokenPlace(tuple(trace.source_ids), tuple(trace.target_ids[: row + 1]), row), token, against)
 
 

@@ -60,9 +60,8 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     places = [(site, layer) for site in SITES for layer in range(config.layers_of(site)) if off.layer in (None, layer)]
     if not places:
         last = max(config.num_layers, config.decoder_layers) - 1
-        raise EditError(
-            "This model has no layer {layer}: layers are numbered from 0 to {last}.", layer=off.layer, last=last
-        )
+        message = "This model has no layer {layer}: layers are numbered from 0 to {last}."
+        raise EditError(message, layer=off.layer, last=last)
     if off.part == "scaling":
         if config.attention_scale == 1:
             raise EditError("This model was trained without scaling its scores, so scaling cannot be removed.")

@@ -82,9 +82,8 @@ def read_alignments(path: Path) -> list[AlignedPair]:
         source, target = row.words("en"), row.words("de")
         pairs.append(AlignedPair(tuple(source), tuple(target), row.links("sure", len(source), len(target))))
     if not pairs:
-        raise DataError(
-            "{path} contains no row; expected one JSON object with “en”, “de” and “sure” per line.", path=path
-        )
+        message = "{path} contains no row; expected one JSON object with “en”, “de” and “sure” per line."
+        raise DataError(message, path=path)
     return pairs
 
 

@@ -111,26 +111,21 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
 def not_german(asked: Message) -> str:
     """Why German pronouns are not looked for in what the chosen translator writes; as Markdown.
 
-    Args:
-        asked: what is asked of a translator to German, as a sentence begins.
+    `asked` is what is asked of a translator to German, as a sentence begins.
     """
     source, target = models.languages(state.current().model)
     model = plain(models.name_of(state.current().model))
     if not target:
-        return _(
+        message = (
             "{asked} is tested only for models that translate English to German. {model} does not state its output "
-            "language, so it is not tested here.",
-            asked=asked,
-            model=model,
+            "language, so it is not tested here."
         )
-    return _(
+        return _(message, asked=asked, model=model)
+    message = (
         "{asked} is tested only for models that translate English to German. {model} states that it translates "
-        "{source} to {target}, so it is not tested here.",
-        asked=asked,
-        model=model,
-        source=source or said("an unknown language"),
-        target=target,
+        "{source} to {target}, so it is not tested here."
     )
+    return _(message, asked=asked, model=model, source=source or said("an unknown language"), target=target)
 
 
 def own_texts() -> tuple[str, str]:

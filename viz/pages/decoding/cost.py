@@ -128,11 +128,8 @@ def _work_in_words(cost: "StepCost", *, has_memory: bool) -> str:
         return _("{computed} and reuses {reused:,}", computed=computed, reused=cost.reused_target_rows)
     own = _("{computed}, reuses {reused:,} of the target", computed=computed, reused=cost.reused_target_rows)
     if cost.new_source_rows:
-        return _(
-            "{own} and computes those of all {source} source tokens, once for all steps",
-            own=own,
-            source=cost.new_source_rows,
-        )
+        message = "{own} and computes those of all {source} source tokens, once for all steps"
+        return _(message, own=own, source=cost.new_source_rows)
     return _("{own} and reuses those of all {source} source tokens", own=own, source=cost.reused_source_rows)
 
 

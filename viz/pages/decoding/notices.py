@@ -27,22 +27,16 @@ def take() -> list[str]:
 def no_branch(number: int, have: int) -> Message:
     """The address asks for a branch that is not there."""
     if not have:
-        return said(
-            "The URL names branch {number}, but there are no branches. The model's own translation is shown.",
-            number=number,
-        )
-    return said(
-        "The URL names branch {number}, but there are {have}. The model's own translation is shown.",
-        number=number,
-        have=have,
-    )
+        message = "The URL names branch {number}, but there are no branches. The model's own translation is shown."
+        return said(message, number=number)
+    message = "The URL names branch {number}, but there are {have}. The model's own translation is shown."
+    return said(message, number=number, have=have)
 
 
 def no_step(step: int, have: int) -> Message:
     """The address asks for a step, from 0, beyond the last of a translation."""
-    return said(
-        "The URL names step {step}, but this translation has {have}. The last step is shown.", step=step + 1, have=have
-    )
+    message = "The URL names step {step}, but this translation has {have}. The last step is shown."
+    return said(message, step=step + 1, have=have)
 
 
 def written_already(step: int) -> Message:
@@ -52,11 +46,8 @@ def written_already(step: int) -> Message:
 
 def left_out(code: str, error: HeadlightError) -> Message:
     """A branch cannot be grown, and why."""
-    return said(
-        "The branch “{code}” of the URL is ignored, together with the branches that start from it. {error}",
-        code=code,
-        error=error,
-    )
+    message = "The branch “{code}” of the URL is ignored, together with the branches that start from it. {error}"
+    return said(message, code=code, error=error)
 
 
 def percent(probability: float) -> str:
@@ -80,13 +71,11 @@ def label_smoothing_note() -> str:
         return ""
     tokens = len(models.vocabulary(models.reader(choice)))
     target = 1 - smoothing + smoothing / tokens
-    return _(
-        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and "
-        "ε / {tokens:,} for every other. So a confident choice ends near {target:.0%}, and no token at 0.",
-        smoothing=smoothing,
-        target=target,
-        tokens=tokens,
+    message = (
+        "Trained with label smoothing ε = {smoothing:g} (§5.4): the target was {target:.0%} for the right token and ε "
+        "/ {tokens:,} for every other. So a confident choice ends near {target:.0%}, and no token at 0."
     )
+    return _(message, smoothing=smoothing, target=target, tokens=tokens)
 
 
 def slider(steps: int) -> int:

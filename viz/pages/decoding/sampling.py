@@ -56,26 +56,18 @@ _TOKEN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """A translation.
+    """A translation."""
 
-    Attributes:
-        title, which: what it is, and which of several it stands for.
-        text: its text, marked where it differs.
-        numbers: what is measured of it, by name.
-        tokens: its tokens.
-        log_probs: of each, in nats, under the model.
-        filtered_log_probs: the same under the distribution that it was drawn from; None if it was not drawn.
-        note: what else is to be known.
-    """
-
+    #: title, which: what it is, and which of several it stands for.
     title: str
     which: str
-    text: Marked
-    numbers: tuple[tuple[str, str], ...]
-    tokens: tuple[str, ...]
-    log_probs: tuple[float, ...]
+    text: Marked  #: its text, marked where it differs
+    numbers: tuple[tuple[str, str], ...]  #: what is measured of it, by name
+    tokens: tuple[str, ...]  #: its tokens
+    log_probs: tuple[float, ...]  #: of each, in nats, under the model
+    #: the same under the distribution that it was drawn from; None if it was not drawn.
     filtered_log_probs: tuple[float, ...] | None
-    note: str = ""
+    note: str = ""  #: what else is to be known
 
 
 @frame.fragment

@@ -101,17 +101,13 @@ def _how_to_read(found: claims.Regression, width: int, query: int) -> str:
         kind = _("a hard look-up")
     elif found.keys_used > EVEN:
         kind = _("nearly a plain mean")
-    return _(
+    message = (
         "On the left, the size of a point is the weight that the query at {query:.2f} gives it; the largest is "
-        "{largest:.0%}. On the right, each row is a query and each column a key, dark for no weight; the framed row "
-        "is this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of "
-        "its entropy): {kind}.",
-        query=query / 100,
-        largest=largest,
-        width=width / 100,
-        keys_used=found.keys_used,
-        kind=kind,
+        "{largest:.0%}. On the right, each row is a query and each column a key, dark for no weight; the framed row is "
+        "this query. With σ = {width:.2f} a query averages over **{keys_used:.1f}** of 40 keys (2 to the power of its "
+        "entropy): {kind}."
     )
+    return _(message, query=query / 100, largest=largest, width=width / 100, keys_used=found.keys_used, kind=kind)
 
 
 def _csv(found: claims.Regression) -> bytes:

@@ -109,17 +109,14 @@ def _width() -> int:
 def _how_to_read(chosen: dict[str, claims.Sample], width: int) -> str:
     dot, scaled = chosen["dot"], chosen["scaled"]
     ratio = dot.spread.median / scaled.spread.median
-    return _(
+    message = (
         "Each bar is the weight of one of 32 random keys, the largest first, for the median query of 256. At d_k = "
-        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores "
-        "have {ratio:.1f} × the standard deviation. In the corner are medians over all queries: the standard "
-        "deviation of a query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient that "
-        "passes through the softmax. W and v are random as in a new layer.",
-        width=width,
-        dot=float(dot.example[0]),
-        scaled=float(scaled.example[0]),
-        ratio=ratio,
+        "{width:,} the plain dot product gives **{dot:.0%}** to one key, the scaled one {scaled:.0%}: its scores have "
+        "{ratio:.1f} × the standard deviation. In the corner are medians over all queries: the standard deviation of a "
+        "query's scores, the entropy of its weights, and ‖∂ weights / ∂ scores‖, the gradient that passes through the "
+        "softmax. W and v are random as in a new layer."
     )
+    return _(message, width=width, dot=float(dot.example[0]), scaled=float(scaled.example[0]), ratio=ratio)
 
 
 def _flows(samples: dict[str, list[claims.Sample]]) -> list[float]:

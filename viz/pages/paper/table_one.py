@@ -201,24 +201,22 @@ def _crossing(times: "LayerTimes", device: str) -> str:
     """Where self-attention and the recurrent layer cross, by count and by the clock."""
     found, known = claims.crossing(times, device), {"width": times.width, "device": DEVICES[device]}
     if found is None:
-        return _(
-            "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they do not "
-            "cross up to n = {length:,}: self-attention stays faster.",
-            **known,
-            length=times.length,
+        message = (
+            "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they do not cross "
+            "up to n = {length:,}: self-attention stays faster."
         )
+        return _(message, **known, length=times.length)
     if found == 0:
         return _(
             "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, self-attention "
             "takes longer at every measured n.",
             **known,
         )
-    return _(
-        "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they cross at **n "
-        "≈ {length:,.0f}**.",
-        **known,
-        length=found,
+    message = (
+        "By count, self-attention and the GRU cross at n = d = {width:,}. Timed on the {device}, they cross at **n ≈ "
+        "{length:,.0f}**."
     )
+    return _(message, **known, length=found)
 
 
 def _bends(times: "LayerTimes", device: str) -> str:

@@ -39,22 +39,14 @@ Pair = Annotated[HeadChoice | None, _pair]
 
 @dataclass(frozen=True, eq=False)
 class TileMetric:
-    """A number under every tile, with a bar whose full length is the highest of all heads.
-
-    Attributes:
-        values: the numbers; NaN where a head has none.
-        decimals: how many of them are shown.
-        unit: what is read aloud after a number, with the name before it.
-        note: what the number means, shown below the grid.
-        num_best: so many tiles with the highest numbers are framed, each with its rank.
-    """
+    """A number under every tile, with a bar whose full length is the highest of all heads."""
 
     name: Text
-    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]
-    decimals: Annotated[int, LOCAL]
-    unit: Text
-    note: Annotated[str, LOCAL]
-    num_best: Annotated[int, LOCAL] = 0
+    values: Annotated[Float[np.ndarray, "layer head"], LOCAL]  #: the numbers; NaN where a head has none
+    decimals: Annotated[int, LOCAL]  #: how many of them are shown
+    unit: Text  #: what is read aloud after a number, with the name before it
+    note: Annotated[str, LOCAL]  #: what the number means, shown below the grid
+    num_best: Annotated[int, LOCAL] = 0  #: so many tiles with the highest numbers are framed, each with its rank
 
     def texts(self) -> list[str]:
         """The numbers as they are shown, layer by layer."""
@@ -77,78 +69,46 @@ class TileMetric:
 
 @dataclass(frozen=True)
 class TileJobs:
-    """What heads are for, layer by layer: a sign under the tile, and on hover all of it; "" for a head without a job.
+    """What heads are for, layer by layer: a sign under the tile, on hover all of it; "" for a head without a job."""
 
-    Attributes:
-        signs: under the tile.
-        colours: of the signs.
-        said: the job with its number, as in the title of the open head.
-        intervals: of that number, as it is said behind it.
-    """
-
-    signs: tuple[str, ...]
-    colours: tuple[str, ...]
-    said: tuple[Text, ...]
-    intervals: tuple[str, ...]
+    signs: tuple[str, ...]  #: under the tile
+    colours: tuple[str, ...]  #: of the signs
+    said: tuple[Text, ...]  #: the job with its number, as in the title of the open head
+    intervals: tuple[str, ...]  #: of that number, as it is said behind it
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Heads in an order of their own instead of layer by layer; perhaps not all of them.
+    """Heads in an order of their own instead of layer by layer; perhaps not all of them."""
 
-    Attributes:
-        heads: those shown, from the first to the last.
-        note: what the order is, shown below the grid.
-    """
-
-    heads: tuple[HeadChoice, ...]
-    note: str
+    heads: tuple[HeadChoice, ...]  #: those shown, from the first to the last
+    note: str  #: what the order is, shown below the grid
 
 
 @dataclass(frozen=True)
 class Followed:
-    """A switch of the page whose choices the grid draws at once, from tiles that wait in the browser.
+    """A switch of the page whose choices the grid draws at once, from tiles that wait in the browser."""
 
-    Attributes:
-        control: the key of the widget.
-        addresses: the tiles of each of its choices, in order.
-        jobs: what their heads are for.
-    """
-
-    control: str
-    addresses: tuple[str, ...]
-    jobs: tuple[TileJobs | None, ...]
+    control: str  #: the key of the widget
+    addresses: tuple[str, ...]  #: the tiles of each of its choices, in order
+    jobs: tuple[TileJobs | None, ...]  #: what their heads are for
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grid:
-    """All heads of an attention, layer by layer or as ranked.
+    """All heads of an attention, layer by layer or as ranked."""
 
-    Attributes:
-        address: under which `tile_store.send_tiles` sends, or has sent, the tiles.
-        shape: how many layers, and heads in each.
-        selected: the head to mark as open.
-        metric: the number under each tile.
-        ranking: another order than layer by layer.
-        followed: a switch between tiles that the grid need not wait for Python to obey.
-        jobs: what heads are for.
-        name: of the files in which a person saves the picture, without their ending.
-        caption: what is shown, in a saved picture, where no page says it.
-        is_mean: whether the one tile of a layer is all its heads together.
-        roles: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens.
-    """
-
-    address: str
-    shape: Annotated[tuple[int, int], LOCAL]
-    selected: Pair = None
-    metric: TileMetric | None = None
-    ranking: Annotated[Ranking | None, LOCAL] = None
-    followed: Followed | None = None
-    jobs: TileJobs | None = None
-    name: str = "heads"
-    caption: Text = ""
-    is_mean: bool = False
-    roles: Roles = ()
+    address: str  #: under which `tile_store.send_tiles` sends, or has sent, the tiles
+    shape: Annotated[tuple[int, int], LOCAL]  #: how many layers, and heads in each
+    selected: Pair = None  #: the head to mark as open
+    metric: TileMetric | None = None  #: the number under each tile
+    ranking: Annotated[Ranking | None, LOCAL] = None  #: another order than layer by layer
+    followed: Followed | None = None  #: a switch between tiles that the grid need not wait for Python to obey
+    jobs: TileJobs | None = None  #: what heads are for
+    name: str = "heads"  #: of the files in which a person saves the picture, without their ending
+    caption: Text = ""  #: what is shown, in a saved picture, where no page says it
+    is_mean: bool = False  #: whether the one tile of a layer is all its heads together
+    roles: Roles = ()  #: runs of tokens that are of one role of a chat, whose queries and keys are the same tokens
     stops: Sequence[str] = theme.SEQUENTIAL
     ticks: Sequence[float] = theme.SQRT_TICKS
 

@@ -20,21 +20,15 @@ _WEIGHT: Final = said("weight")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Frame(CellCode):
-    """A grid without its tiles: they follow, each layer by itself, or come with it.
+    """A grid without its tiles: they follow, each layer by itself, or come with it."""
 
-    Attributes:
-        spec: the sizes.
-        query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
-        address: names these very tiles; others need another one.
-        axes: by which tokens other pictures know its rows and its columns.
-        number, top: what one number is called, and what 1 stands for.
-    """
-
-    spec: Annotated[GridSpec, FLAT]
+    spec: Annotated[GridSpec, FLAT]  #: the sizes
+    #: query_tokens, key_tokens: one for each row and each column of a tile that is not pooled.
     query_tokens: Tokens
     key_tokens: Tokens
-    address: str
-    axes: tuple[FocusAxis, FocusAxis] | None = None
+    address: str  #: names these very tiles; others need another one
+    axes: tuple[FocusAxis, FocusAxis] | None = None  #: by which tokens other pictures know its rows and its columns
+    #: number, top: what one number is called, and what 1 stands for.
     number: Text = _WEIGHT
     top: float = 1.0
 
@@ -103,17 +97,11 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The tiles that were asked for, and whose tiles can be.
+    """The tiles that were asked for, and whose tiles can be."""
 
-    Attributes:
-        source: what tiles are cut from.
-        wanted: the tiles, in order.
-        serial: the number of the request; 0 without one.
-    """
-
-    source: Annotated[Source, LOCAL]
-    wanted: Annotated[tuple[Tile, ...], LOCAL] = ()
-    serial: int = 0
+    source: Annotated[Source, LOCAL]  #: what tiles are cut from
+    wanted: Annotated[tuple[Tile, ...], LOCAL] = ()  #: the tiles, in order
+    serial: int = 0  #: the number of the request; 0 without one
 
     def derived(self) -> dict[str, object]:
         """Level, row, column of each tile, how many rows and columns it has, and the numbers of all."""

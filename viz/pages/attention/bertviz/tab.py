@@ -156,24 +156,21 @@ def bertviz_page(
     """One of bertviz's views of one attention of `trace`, self-contained, for `st.iframe`.
 
     Give the iframe a fixed height (`bertviz_height`): at height "content" Streamlit adds a script of its own to the
-    page, which the page's policy refuses. Layers and heads count from 1 here, as everywhere on a page.
+    page, which the page's policy refuses. Layers and heads count from 1 here, as everywhere on a page. Raises an
+    InputTextError if a side of this attention is longer than `MAX_TOKENS` tokens.
 
     Args:
         view: "Head view" (one layer, token by token) or "Model view" (every head of every layer, small).
         layer: the one that the head view begins with, from 0.
         saved_as: the format in which its button saves the picture.
-
-    Raises:
-        InputTextError: a side of this attention is longer than `MAX_TOKENS` tokens.
     """
     longest = _longest(trace, site)
     if longest > MAX_TOKENS:
-        raise InputTextError(
+        message = (
             "bertviz draws every weight as a separate line and is available up to {max_tokens} tokens; this text has "
-            "{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length.",
-            max_tokens=MAX_TOKENS,
-            longest=longest,
+            "{longest}. Choose a shorter sentence, or use the grid and the heatmap, which take any length."
         )
+        raise InputTextError(message, max_tokens=MAX_TOKENS, longest=longest)
     markup, script = _split(_drawn_by_bertviz(trace, site, view))
     if view == "Head view":
         for narrow, wide in _WIDTHS.items():

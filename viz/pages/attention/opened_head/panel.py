@@ -321,30 +321,20 @@ _COMPONENT: Final = Component(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PictureData:
-    """What there is to draw.
+    """What there is to draw."""
 
-    Attributes:
-        pixels: the picture as the model saw it.
-        rows, columns: of patches.
-        first_patch: token of the first patch; those before it have no place in the picture.
-        tokens: one a row and column of `values`.
-        values: one head's numbers, not below 0: every query's, or that of the query that is shown alone.
-        number: what one of them is called.
-        title: stands above, and on hover.
-        query: the token whose row is drawn.
-        file_name: of saved pictures, without their ending.
-    """
-
-    pixels: UInt8[np.ndarray, "height width 3"]
+    pixels: UInt8[np.ndarray, "height width 3"]  #: the picture as the model saw it
+    #: rows, columns: of patches.
     rows: int
     columns: int
-    first_patch: int
-    tokens: Tokens
+    first_patch: int  #: token of the first patch; those before it have no place in the picture
+    tokens: Tokens  #: one a row and column of `values`
+    #: one head's numbers, not below 0: every query's, or that of the query that is shown alone.
     values: Float[np.ndarray, "query key"]
-    number: str
-    title: str
-    query: int
-    file_name: str = "picture"
+    number: str  #: what one of them is called
+    title: str  #: stands above, and on hover
+    query: int  #: the token whose row is drawn
+    file_name: str = "picture"  #: of saved pictures, without their ending
     stops: tuple[str, ...] = theme.SEQUENTIAL
     query_colour: str = theme.HEAD_COLOURS[1]
 

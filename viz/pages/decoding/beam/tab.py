@@ -116,29 +116,18 @@ def fate(tree: "BeamTree", index: int) -> str:
     if node.fate in ("finished", "length limit"):
         return _how_it_ended(tree, index)
     if node.fate == "outscored":
-        return _(
-            "Finished in step {began}, dropped in step {step}: by then {width} finished hypotheses had better scores.",
-            began=began,
-            step=step,
-            width=width,
+        message = (
+            "Finished in step {began}, dropped in step {step}: by then {width} finished hypotheses had better scores."
         )
+        return _(message, began=began, step=step, width=width)
     if node.fate == "search over":
-        return _(
-            "Still kept when the search stopped after step {step}: it could no longer beat the finished ones.",
-            step=step,
-        )
+        message = "Still kept when the search stopped after step {step}: it could no longer beat the finished ones."
+        return _(message, step=step)
     if node.fate_step > node.step:
-        return _(
-            "Kept in step {began}, dropped in step {step}: none of its continuations was good enough.",
-            began=began,
-            step=step,
-        )
-    return _(
-        "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} are kept.",
-        step=step,
-        rank=node.rank + 1,
-        width=width,
-    )
+        message = "Kept in step {began}, dropped in step {step}: none of its continuations was good enough."
+        return _(message, began=began, step=step)
+    message = "Dropped in step {step}, where it was compared: rank {rank}, and at most {width} are kept."
+    return _(message, step=step, rank=node.rank + 1, width=width)
 
 
 def _how_it_ended(tree: "BeamTree", index: int) -> str:
@@ -146,17 +135,13 @@ def _how_it_ended(tree: "BeamTree", index: int) -> str:
     node = tree.nodes[index]
     step, rank, count = node.fate_step + 1, finish_rank(tree, index), len(tree.hypotheses)
     if node.fate == "finished":
-        return _(
-            "Finished in step {step} and returned: rank {rank} of {count} by score.", step=step, rank=rank, count=count
-        )
-    return _(
+        message = "Finished in step {step} and returned: rank {rank} of {count} by score."
+        return _(message, step=step, rank=rank, count=count)
+    message = (
         "Cut off at the longest translation, {limit} tokens, in step {step} and returned: rank {rank} of {count} by "
-        "score.",
-        limit=tree.limit,
-        step=step,
-        rank=rank,
-        count=count,
+        "score."
     )
+    return _(message, limit=tree.limit, step=step, rank=rank, count=count)
 
 
 #: As wide as a tree is kept, and as high as its length penalty goes, in hundredths.
@@ -315,12 +300,10 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     gain = winner.score - score
     if abs(gain) < 1e-4:
         return _("{sentence} Here beam search and greedy decoding give the same result.", sentence=words)
-    return _(
-        "{sentence} Compared with greedy decoding, the winner's score is {gain}, its log-probability {difference}.",
-        sentence=words,
-        gain=_higher(gain, 4),
-        difference=_higher(winner.total - total, 3),
+    message = (
+        "{sentence} Compared with greedy decoding, the winner's score is {gain}, its log-probability {difference}."
     )
+    return _(message, sentence=words, gain=_higher(gain, 4), difference=_higher(winner.total - total, 3))
 
 
 def _higher(difference: float, digits: int) -> str:

@@ -81,25 +81,18 @@ def _visible(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BranchRow:
-    """A translation; number 0 is the model's own.
-
-    Attributes:
-        parent, start: the branch that it leaves, and the step at which it does; None and 0 for the model's own.
-        length: its steps.
-        deed: what was done.
-        words: its text in pieces with the spaces before them, each with whether the one that it leaves has the same
-            there.
-        log_prob: of all of it, in nats; None of a branch that is not written yet.
-    """
+    """A translation; number 0 is the model's own."""
 
     number: int
+    #: parent, start: the branch that it leaves, and the step at which it does; None and 0 for the model's own.
     parent: int | None
     start: int
-    length: int
+    length: int  #: its steps
     name: str
-    deed: str
+    deed: str  #: what was done
+    #: its text in pieces with the spaces before them, each with whether the one that it leaves has the same there.
     words: tuple[tuple[Annotated[str, _visible], bool], ...]
-    log_prob: LogProb | None
+    log_prob: LogProb | None  #: of all of it, in nats; None of a branch that is not written yet
 
     def derived(self) -> dict[str, object]:
         """Whether all of it is known."""
@@ -212,22 +205,15 @@ def in_order(rows: Sequence[BranchRow]) -> list[BranchRow]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchTree:
-    """The tree.
+    """The tree."""
 
-    Attributes:
-        branches: number 0 first.
-        shown, against: the branch that the page shows, and the one that it is compared with.
-        step: of the branch shown.
-        name: of saved pictures, without their ending.
-        text_language: of the texts, as HTML names it; "" if unknown.
-    """
-
-    branches: Annotated[Sequence[BranchRow], LOCAL]
+    branches: Annotated[Sequence[BranchRow], LOCAL]  #: number 0 first
+    #: shown, against: the branch that the page shows, and the one that it is compared with.
     shown: int
     against: int | None
-    step: int
-    name: str
-    text_language: str = ""
+    step: int  #: of the branch shown
+    name: str  #: of saved pictures, without their ending
+    text_language: str = ""  #: of the texts, as HTML names it; "" if unknown
     shown_colour: str = HEAD_COLOURS[0]
     against_colour: str = HEAD_COLOURS[1]
 

@@ -78,8 +78,7 @@ def drawing(writer: Writer, text: str, choices: DecodingChoices) -> Task[tuple[S
 def step_costs(trace: Trace, reader: Reader) -> tuple[StepCost, ...]:
     """What each step of a trace cost, and what it would have cost without the key/value cache.
 
-    Raises:
-        TraceError: the model does not tell; it says why.
+    Raises a TraceError if the model does not tell; it says why.
     """
     sizes = _sizes(trace, reader)
     prompt = len(trace.target_tokens) - len(trace.steps) + 1

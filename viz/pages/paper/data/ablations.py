@@ -34,90 +34,55 @@ MAX_KEPT: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What one model makes of the sentence.
+    """What one model makes of the sentence."""
 
-    Attributes:
-        preset: which model.
-        translation: as it wrote it.
-        likeness: chrF against the reference's translation, 0 to 100.
-    """
-
-    preset: str
-    translation: str
-    likeness: float
+    preset: str  #: which model
+    translation: str  #: as it wrote it
+    likeness: float  #: chrF against the reference's translation, 0 to 100
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is measured of the output of a model that is shown.
+    """What is measured of the output of a model that is shown."""
 
-    Attributes:
-        output: its translation.
-        words: how many words of the reference's translation it has.
-        repetition: the longest run of one token in it.
-        tokens: how many were written.
-        has_ended: whether the model ended it itself.
-        same_backwards: whether the words in reverse order become the very same.
-        stunted: how many of `outputs.OTHERS` other sentences become at most `outputs.FEW_WORDS` different words.
-    """
-
-    output: Output
-    words: "SharedWords"
-    repetition: "Repetition"
-    tokens: int
-    has_ended: bool
-    same_backwards: bool
-    stunted: int
+    output: Output  #: its translation
+    words: "SharedWords"  #: how many words of the reference's translation it has
+    repetition: "Repetition"  #: the longest run of one token in it
+    tokens: int  #: how many were written
+    has_ended: bool  #: whether the model ended it itself
+    same_backwards: bool  #: whether the words in reverse order become the very same
+    stunted: int  #: how many of `outputs.OTHERS` other sentences become at most `outputs.FEW_WORDS` different words
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The sentence through all models.
+    """The sentence through all models."""
 
-    Attributes:
-        outputs: of every model, in the order of the presets; the first is the reference.
-        shown: of those that are looked at.
-        refused: why the models cannot read the sentence; "" where they can.
-    """
-
-    outputs: tuple[Output, ...] = ()
-    shown: tuple[Measured, ...] = ()
-    refused: str = ""
+    outputs: tuple[Output, ...] = ()  #: of every model, in the order of the presets; the first is the reference
+    shown: tuple[Measured, ...] = ()  #: of those that are looked at
+    refused: str = ""  #: why the models cannot read the sentence; "" where they can
 
 
 @dataclass(frozen=True, slots=True)
 class SetResult:
-    """What was measured of one model on one set.
+    """What was measured of one model on one set."""
 
-    Attributes:
-        bleu, chrf: mean and standard deviation over seeds, NaN for one seed.
-        differences: seed → BLEU less the full model's of the same seed.
-        difference: their mean and standard deviation; None of the full model itself.
-    """
-
+    #: bleu, chrf: mean and standard deviation over seeds, NaN for one seed.
     bleu: tuple[float, float]
     chrf: tuple[float, float]
-    differences: Mapping[int, float]
-    difference: tuple[float, float] | None
+    differences: Mapping[int, float]  #: seed → BLEU less the full model's of the same seed
+    difference: tuple[float, float] | None  #: their mean and standard deviation; None of the full model itself
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One model of the table.
+    """One model of the table."""
 
-    Attributes:
-        preset: which.
-        runs: how many seeds were measured.
-        sets: set → what was measured on it.
-        tokens_per_second: in training, of one thread; None where it was not timed.
-        paper: BLEU less the base model's in Table 3; None where it has no such row.
-    """
-
-    preset: str
-    runs: int
-    sets: Mapping[str, SetResult]
-    tokens_per_second: float | None
-    paper: float | None
+    preset: str  #: which
+    runs: int  #: how many seeds were measured
+    sets: Mapping[str, SetResult]  #: set → what was measured on it
+    tokens_per_second: float | None  #: in training, of one thread; None where it was not timed
+    paper: float | None  #: BLEU less the base model's in Table 3; None where it has no such row
 
 
 #: The parts of `model.analysis.interventions.parts_off`, in the order in which the table has them.
@@ -304,20 +269,15 @@ def surest(trace: Trace, site: str, layer: int | None, head: int | None) -> tupl
 
 
 def results() -> AblationResults | None:
-    """Return the measurements of all seeds; None if there are none yet.
-
-    Raises:
-        DataError: the file is damaged.
-    """
+    """Return the measurements of all seeds; None if there are none yet. Raises a DataError if the file is damaged."""
     path = catalogue.experiments_root() / later.ablations.RESULTS
     try:
         return _results(FileState.of(path))
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise DataError(
-            "{results} cannot be read: {strerror}.", results=later.ablations.RESULTS, strerror=error.strerror
-        ) from error
+        message = "{results} cannot be read: {strerror}."
+        raise DataError(message, results=later.ablations.RESULTS, strerror=error.strerror) from error
 
 
 @cached(max_entries=4)

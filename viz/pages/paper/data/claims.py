@@ -38,38 +38,26 @@ class Quartiles:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sample:
-    """A score function on random vectors of one width.
-
-    Attributes:
-        variance, expected: of the scores, measured and by the formula.
-        spread: the standard deviation of a row's scores.
-        entropy: in bits.
-        gradient: the norm of the softmax's Jacobian.
-        example: the weights of the query in the middle, largest first; read-only.
-    """
+    """A score function on random vectors of one width."""
 
     name: str
     width: int
+    #: variance, expected: of the scores, measured and by the formula.
     variance: float
     expected: float
-    spread: Quartiles
-    entropy: Quartiles
-    gradient: Quartiles
-    example: Float[np.ndarray, "key"]
+    spread: Quartiles  #: the standard deviation of a row's scores
+    entropy: Quartiles  #: in bits
+    gradient: Quartiles  #: the norm of the softmax's Jacobian
+    example: Float[np.ndarray, "key"]  #: the weights of the query in the middle, largest first; read-only
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Heads:
-    """All heads of a trace, scored in one way.
+    """All heads of a trace, scored in one way."""
 
-    Attributes:
-        places: site, layer and head of each, from 0.
-        widths: d_k of each.
-        spread, evenness, gradient: medians over a head's rows; evenness is entropy as a share of the most there can be.
-    """
-
-    places: tuple[tuple[str, int, int], ...]
-    widths: tuple[int, ...]
+    places: tuple[tuple[str, int, int], ...]  #: site, layer and head of each, from 0
+    widths: tuple[int, ...]  #: d_k of each
+    #: spread, evenness, gradient: medians over a head's rows; evenness is entropy as a share of the most there can be.
     spread: Float[np.ndarray, "head"]
     evenness: Float[np.ndarray, "head"]
     gradient: Float[np.ndarray, "head"]
@@ -84,27 +72,19 @@ TRIED: Final = tuple(sorted({round(NARROWEST * (WIDEST / NARROWEST) ** (step / 4
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Regression:
-    """What one width makes of the points; all arrays are read-only.
+    """What one width makes of the points; all arrays are read-only."""
 
-    Attributes:
-        keys, values: the points.
-        queries: where the curve is computed.
-        true, predicted: the curve that the values come from, and what pooling predicts.
-        weights: of each query over the keys.
-        row: the weights of the chosen query.
-        answer: what it predicts.
-        keys_used: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were.
-    """
-
+    #: keys, values: the points.
     keys: Float[np.ndarray, "key"]
     values: Float[np.ndarray, "key"]
-    queries: Float[np.ndarray, "query"]
+    queries: Float[np.ndarray, "query"]  #: where the curve is computed
+    #: true, predicted: the curve that the values come from, and what pooling predicts.
     true: Float[np.ndarray, "query"]
     predicted: Float[np.ndarray, "query"]
-    weights: Float[np.ndarray, "query key"]
-    row: Float[np.ndarray, "key"]
-    answer: float
-    keys_used: float
+    weights: Float[np.ndarray, "query key"]  #: of each query over the keys
+    row: Float[np.ndarray, "key"]  #: the weights of the chosen query
+    answer: float  #: what it predicts
+    keys_used: float  #: 2 to the mean entropy of the queries in bits: over how many keys they average, as it were
 
 
 #: The kinds of `model.analysis.layer_kinds`, in the order in which pictures have them.

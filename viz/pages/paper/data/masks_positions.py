@@ -32,19 +32,12 @@ MAX_SCHEMES: Final = 8
 
 @dataclass(frozen=True, eq=False)
 class MaskInUse:
-    """A mask that some layers of a site use.
+    """A mask that some layers of a site use."""
 
-    Attributes:
-        layers: which, from 0.
-        by_position: True where positions allow it: causality, a window, chunks; read-only.
-        by_padding: True where the key is no padding.
-        rule: in words.
-    """
-
-    layers: tuple[int, ...]
-    by_position: Bool[np.ndarray, "query key"]
-    by_padding: Bool[np.ndarray, "query key"]
-    rule: str
+    layers: tuple[int, ...]  #: which, from 0
+    by_position: Bool[np.ndarray, "query key"]  #: True where positions allow it: causality, a window, chunks; read-only
+    by_padding: Bool[np.ndarray, "query key"]  #: True where the key is no padding
+    rule: str  #: in words
 
 
 #: As many positions of a scheme as a picture has room for.

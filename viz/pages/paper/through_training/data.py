@@ -37,23 +37,17 @@ Metrics = Mapping[str, Float[np.ndarray, "frame layer head"]]
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A head whose metric grows most.
-
-    Attributes:
-        metric: "" where nothing is measured, for every row sees one key alone.
-        frame: the one before which the metric grew most since the frame before it; 0 if there is one frame alone.
-        before, after: the metric at the first and the last frame.
-        sentence: in which it is seen best.
-    """
+    """A head whose metric grows most."""
 
     site: str
     layer: int
     head: int
-    metric: str
-    frame: int
+    metric: str  #: "" where nothing is measured, for every row sees one key alone
+    frame: int  #: the one before which the metric grew most since the frame before it; 0 if there is one frame alone
+    #: before, after: the metric at the first and the last frame.
     before: float
     after: float
-    sentence: int = 0
+    sentence: int = 0  #: in which it is seen best
 
     def in_sentence(self, number: int) -> Self:
         """The same, seen in another sentence."""
@@ -62,18 +56,13 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """What a head has become at the last frame.
-
-    Attributes:
-        value: the metric there.
-        since: the first frame from which on it stays so.
-    """
+    """What a head has become at the last frame."""
 
     layer: int
     head: int
     metric: str
-    value: float
-    since: int
+    value: float  #: the metric there
+    since: int  #: the first frame from which on it stays so
 
 
 def opening(of_sites: Mapping[str, Metrics]) -> Opening:
@@ -171,8 +160,7 @@ def listed() -> dict[str, Path]:
 def at(path: Path) -> OpenFilm:
     """The film in a file of a model's folder.
 
-    Raises:
-        DataError: it is damaged, too large, or a link out of the folder.
+    Raises a DataError if it is damaged, too large, or a link out of the folder.
     """
     with read_as_data(path):
         return _at(FileState.of(path))
@@ -187,21 +175,18 @@ def _at(file: FileState) -> OpenFilm:
 def read(content: bytes, name: str) -> OpenFilm:
     """The film in a file's bytes; `name` is what messages call it.
 
-    Raises:
-        DataError: it is none, damaged, or larger than this page reads.
+    Raises a DataError if it is none, damaged, or larger than this page reads.
     """
     film = read_film(BytesIO(content), name)
     shapes = [weights.shape for sentence in film.sentences for weights in sentence.weights.values()]
     weights, heads = sum(map(prod, shapes)), max(shape[1] * shape[2] for shape in shapes)
     if weights > MOST_WEIGHTS or heads > MOST_HEADS:
-        raise DataError(
+        message = (
             "{name} contains {weights:,} weights, of up to {heads:,} heads per attention; this page reads at most "
-            "{most_weights:,} of {most_heads:,}. Shorten it: `Film.cut` in `model/training/film.py` removes frames.",
-            name=name,
-            weights=weights,
-            heads=heads,
-            most_weights=MOST_WEIGHTS,
-            most_heads=MOST_HEADS,
+            "{most_weights:,} of {most_heads:,}. Shorten it: `Film.cut` in `model/training/film.py` removes frames."
+        )
+        raise DataError(
+            message, name=name, weights=weights, heads=heads, most_weights=MOST_WEIGHTS, most_heads=MOST_HEADS
         )
     return OpenFilm(film, fingerprint(np.frombuffer(content, np.uint8)))
 

@@ -162,10 +162,8 @@ def _keep(opened: data.OpenFilm, view: FilmView, shown: FilmState) -> None:
 def _finding(opened: data.OpenFilm, found: Opening) -> str:
     """Which head of the attention becomes what, and when."""
     if not found.metric:
-        return _(
-            "{site}: every row sees only one key, so every weight is 1 and its heads cannot be distinguished.",
-            site=site_label(found.site),
-        )
+        message = "{site}: every row sees only one key, so every weight is 1 and its heads cannot be distinguished."
+        return _(message, site=site_label(found.site))
     head = _("{site} {head}", site=NAMES[found.site].phrase, head=head_label(found.layer, found.head))
     head = head[0].upper() + head[1:]
     steps = opened.film.steps
@@ -174,23 +172,17 @@ def _finding(opened: data.OpenFilm, found: Opening) -> str:
         if (arrival.layer, arrival.head, arrival.metric) == (found.layer, found.head, found.metric):
             numbers |= {"when": _when(arrival, steps), "step": steps[0]}
             if arrival.metric in component.ALIGNS:
-                return _(
-                    "{head} starts to attend to the {word} {when}: {after:.2f} of its weight at the end, "
-                    "{before:.2f} at step {step:,}.",
-                    **numbers,
-                    word=shown(component.TEXTS[arrival.metric].name).lower(),
+                message = (
+                    "{head} starts to attend to the {word} {when}: {after:.2f} of its weight at the end, {before:.2f} "
+                    "at step {step:,}."
                 )
-            return _(
-                "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}.",
-                **numbers,
-                job=shown(head_jobs.NAMES[arrival.metric][0]),
+                return _(message, **numbers, word=shown(component.TEXTS[arrival.metric].name).lower())
+            message = (
+                "{head} becomes “{job}” {when}: {after:.2f} of its weight at the end, {before:.2f} at step {step:,}."
             )
-    return _(
-        "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}.",
-        **numbers,
-        name=shown(component.TEXTS[found.metric].name).lower(),
-        step=steps[found.frame],
-    )
+            return _(message, **numbers, job=shown(head_jobs.NAMES[arrival.metric][0]))
+    message = "{head} changes most: {name} goes from {before:.2f} to {after:.2f}, fastest before step {step:,}."
+    return _(message, **numbers, name=shown(component.TEXTS[found.metric].name).lower(), step=steps[found.frame])
 
 
 def _when(arrival: Arrival, steps: tuple[int, ...]) -> str:

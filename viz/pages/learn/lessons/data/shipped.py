@@ -135,8 +135,5 @@ def word_of_key(trace: "Trace", site: str, key: int) -> str:
 
 
 def _no_word(word: str, trace: "Trace") -> TraceError:
-    return TraceError(
-        "For “{text}” this model has no word “{word}” here; the step is about a model that has one.",
-        word=word,
-        text=trace.text,
-    )
+    message = "For “{text}” this model has no word “{word}” here; the step is about a model that has one."
+    return TraceError(message, word=word, text=trace.text)

@@ -132,9 +132,8 @@ def results() -> AblationResults:
     try:
         return _results(FileState.of(path))
     except OSError as error:
-        raise DataError(
-            "There are no results of ablations ({results}) for the small models.", results=later.ablations.RESULTS
-        ) from error
+        message = "There are no results of ablations ({results}) for the small models."
+        raise DataError(message, results=later.ablations.RESULTS) from error
 
 
 @cached(max_entries=4)
