@@ -335,15 +335,14 @@ class SequenceTranslator(LoadedTranslator, ABC):
                 torch.tensor([source_ids], device=self.device), torch.tensor([target_ids], device=self.device)
             )[0].float()
         return build_trace(
-            reader_key=self.key,
-            text=text,
-            translation=self.tokenizer.decode(emitted),
-            tokenizer=self.tokenizer,
-            source_ids=source_ids,
-            target_ids=target_ids,
+            self.model,
+            self.tokenizer,
+            self.key,
+            text,
+            source_ids,
+            emitted,
+            join_recorded([recorded]),
             predicted_ids=logits.argmax(-1).tolist(),
             steps=describe_steps(logits, emitted, 0, self.tokenizer),
-            recorded=join_recorded([recorded]),
-            model=self.model,
             edits=functions,
         )

@@ -243,20 +243,17 @@ class DecodingSession(Session):
         return 4 * 4 * rows * config.d_model * sum(layers for layers, _ in config.shapes.values())
 
     def _trace(self) -> Trace:
+        recorded = join_recorded([self._encoder_recorded]) | join_recorded([recorded for recorded, _ in self._rows])
         return build_trace(
-            reader_key=self._reader_key,
-            text=self._text,
-            translation=self.translation,
-            tokenizer=self._tokenizer,
-            source_ids=self._source_ids,
-            target_ids=self.target_ids[:-1],
+            self._model,
+            self._tokenizer,
+            self._reader_key,
+            self._text,
+            self._source_ids,
+            self._written,
+            recorded,
             predicted_ids=[likeliest for _, likeliest in self._rows],
             steps=self.steps,
-            recorded={
-                **join_recorded([self._encoder_recorded]),
-                **join_recorded([recorded for recorded, _ in self._rows]),
-            },
-            model=self._model,
             edits=self._edits,
         )
 

@@ -2,23 +2,21 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from model.config import ModelConfig
 from model.decoding.search import greedy_search, length_limits
-from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import EncoderDecoder, site_path
 from model.nn.hooks import listen
 from model.nn.masks import AttentionMask, key_padding, pad, prefix_padding
-from model.nn.score_functions import ScoreFunction
 from model.nn.transformer import Transformer
 from model.tokenizer import Tokenizer
-from model.trace.trace import Recorded, Trace
+from model.trace.trace import Trace, build_trace
 
 #: Padded source tokens of a batch.
 TOKENS_AT_ONCE: Final = 2_000
@@ -62,67 +60,29 @@ def _traces(
     with listen(record=_PARTS) as recorded:
         memory = model.encode(source_ids, padding)
     emitted = given or _translate(model, source_ids, padding, memory)
-    targets = [[config.bos_id, *ids[:-1]] for ids in emitted]
+    targets = pad([[config.bos_id, *ids[:-1]] for ids in emitted], config.pad_id)
     with listen(record=_PARTS) as of_decoder:
-        model.decode(pad(targets, config.pad_id).to(device), memory, padding)
+        model.decode(targets.to(device), memory, padding)
     recorded |= of_decoder
-    computed = {site: _computed(model, recorded, site, layers) for site, (layers, _) in config.shapes.items()}
-    for position, (sentence, target, ids) in enumerate(zip(batch, targets, emitted, strict=True)):
-        lengths = {"encoder": len(sentence.source_ids), "decoder": len(target)}
-        yield (
-            sentence.number,
-            Trace(
-                reader_key=reader_key,
-                text=sentence.text,
-                translation=tokenizer.decode(ids),
-                source_ids=tuple(sentence.source_ids),
-                source_tokens=tokenizer.tokens(sentence.source_ids),
-                target_ids=tuple(target),
-                target_tokens=tokenizer.tokens(target),
-                predicted_ids=(),
-                predicted_tokens=(),
-                steps=(),
-                inputs=MappingProxyType(
-                    {site: tuple(_of_sentence(layers, site, position, lengths)) for site, layers in computed.items()}
-                ),
-                recorded=MappingProxyType({}),
-            ),
-        )
-
-
-class _Layer(NamedTuple):
-    """Query, key and value of a layer for a batch [batch, head, position, d], on the CPU, and how they are scored."""
-
-    parts: tuple[Tensor, ...]
-    scale: float
-    score: ScoreFunction
-
-
-def _computed(model: EncoderDecoder, recorded: Recorded, site: str, num_layers: int) -> list[_Layer]:
-    layers = []
-    for layer in range(num_layers):
-        path = site_path(site, layer)
-        parts = tuple(torch.cat(recorded[f"{path}.{part}"], dim=-2).float().cpu() for part in _PARTS)
-        layers.append(_Layer(parts, model.attention_site(site, layer).scale, model.score_of(site, layer)))
-    return layers
+    joined = {name: torch.cat(parts, dim=-2).float().cpu() for name, parts in recorded.items()}
+    for position, (sentence, ids) in enumerate(zip(batch, emitted, strict=True)):
+        own = dict(_of_sentence(joined, config, position, len(sentence.source_ids), len(ids)))
+        yield sentence.number, build_trace(model, tokenizer, reader_key, sentence.text, sentence.source_ids, ids, own)
 
 
 def _of_sentence(
-    layers: Sequence[_Layer], site: str, position: int, lengths: Mapping[str, int]
-) -> Iterator[AttentionInputs]:
-    stack, kind = site.split(".")
-    rows = lengths[stack]
-    keys = lengths["encoder"] if kind == "cross" else rows
-    mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self")
-    for (query, key, value), scale, score in layers:
-        yield AttentionInputs(
-            query=query[position, :, :rows],
-            key=key[position, :, :keys],
-            value=value[position, :, :keys],
-            mask=mask,
-            scale=scale,
-            score=score,
-        )
+    joined: Mapping[str, Tensor], config: ModelConfig, position: int, num_source: int, num_target: int
+) -> Iterator[tuple[str, Any]]:
+    """What the hooks would have recorded of a sentence by itself; all layers of a site have one mask."""
+    for site, (layers, _) in config.shapes.items():
+        stack, kind = site.split(".")
+        rows = num_source if stack == "encoder" else num_target
+        keys = num_source if kind == "cross" else rows
+        mask = AttentionMask(num_queries=rows, num_keys=keys, causal=site == "decoder.self")
+        for path in (site_path(site, layer) for layer in range(layers)):
+            for part, length in zip(_PARTS, (rows, keys, keys), strict=True):
+                yield f"{path}.{part}", joined[f"{path}.{part}"][position, :, :length]
+            yield f"{path}.hook_mask", mask
 
 
 def _translate(model: EncoderDecoder, source_ids: Tensor, padding: Tensor, memory: Tensor) -> list[list[int]]:

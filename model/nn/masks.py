@@ -94,6 +94,8 @@ class AttentionMask:
 
     def to(self, device: torch.device) -> "AttentionMask":
         """The same mask on another device."""
+        if self.key_padding is None and self.explicit is None and (self.device or torch.device("cpu")) == device:
+            return self
         padding, explicit = (part if part is None else part.to(device) for part in (self.key_padding, self.explicit))
         return replace(self, key_padding=padding, explicit=explicit, device=device)
 

@@ -298,44 +298,40 @@ def join_recorded(calls: Sequence[Recorded]) -> dict[str, Any]:
 
 
 def build_trace(
-    *,
+    model: EncoderDecoder,
+    tokenizer: Tokenizer,
     reader_key: str,
     text: str,
-    translation: str,
-    tokenizer: Tokenizer,
     source_ids: Sequence[int],
-    target_ids: Sequence[int],
-    predicted_ids: Sequence[int],
-    steps: Sequence[DecodingStep],
+    emitted: Sequence[int],
     recorded: Mapping[str, Any],
-    model: EncoderDecoder,
-    edits: Mapping[str, Edit],
+    *,
+    predicted_ids: Sequence[int] = (),
+    steps: Sequence[DecodingStep] = (),
+    edits: Mapping[str, Edit] = MappingProxyType({}),
 ) -> Trace:
-    """Put a trace together from what the hooks recorded of one sentence, and the edits under which it ran.
+    """Put a trace together from what the hooks recorded of one sentence, what was emitted, and the edits of the run.
 
     A function among `edits` that is no named edit (`model.nn.edits`) may do anything to weights and head outputs, so
     derived values do not include it: record "hook_weights" and "hook_head_output" to see what the model used. It has no
     name to be cached by, so each of its runs has a key of its own.
     """
-    inputs: dict[str, tuple[AttentionInputs, ...]] = {}
-    for site, (num_layers, _) in model.config.shapes.items():
-        layers = []
-        for layer in range(num_layers):
-            path = site_path(site, layer)
-            query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
-            mask, named = mask.to(torch.device("cpu")), named_edits(edits, path)
-            layers.append(
-                AttentionInputs(
-                    query=query,
-                    key=key,
-                    value=value,
-                    mask=mask,
-                    scale=model.attention_site(site, layer).scale,
-                    score=model.score_of(site, layer),
-                    edits=named,
-                )
-            )
-        inputs[site] = tuple(layers)
+
+    def layer_inputs(site: str, layer: int) -> AttentionInputs:
+        path, attention = site_path(site, layer), model.attention_site(site, layer)
+        query, key, value, mask = (recorded[f"{path}.hook_{part}"] for part in ("query", "key", "value", "mask"))
+        return AttentionInputs(
+            query=query,
+            key=key,
+            value=value,
+            mask=mask.to(torch.device("cpu")),
+            scale=attention.scale,
+            score=model.score_of(site, layer),
+            edits=named_edits(edits, path),
+        )
+
+    shapes, target_ids = model.config.shapes, (model.config.bos_id, *emitted[:-1])
+    inputs = {site: tuple(layer_inputs(site, layer) for layer in range(layers)) for site, (layers, _) in shapes.items()}
     held_by_inputs = ("hook_query", "hook_key", "hook_value", "hook_mask")
     rest = {name: value for name, value in recorded.items() if not name.endswith(held_by_inputs)}
     if not all(map(is_named, edits.values())):
@@ -343,10 +339,10 @@ def build_trace(
     return Trace(
         reader_key=reader_key,
         text=text,
-        translation=translation,
+        translation=tokenizer.decode(emitted),
         source_ids=tuple(source_ids),
         source_tokens=tokenizer.tokens(source_ids),
-        target_ids=tuple(target_ids),
+        target_ids=target_ids,
         target_tokens=tokenizer.tokens(target_ids),
         predicted_ids=tuple(predicted_ids),
         predicted_tokens=tokenizer.tokens(predicted_ids),
