@@ -35,6 +35,11 @@ def _whole(text: str) -> str:
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
+def has_surrogate(text: str) -> bool:
+    """Whether a text holds half of a surrogate pair, which is no character and has no UTF-8."""
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def parsed(text: str, where: str = "") -> dict[str, Any]:
     """The JSON object that the text is; NaN and infinities, which Python writes, are refused."""
 
@@ -68,8 +73,8 @@ def text(value: object, what: str) -> str:
     """A text of a length that a page can show."""
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise wrong(what, said("a text of at most {most:,} characters", most=MAX_TEXT), value)
-    # JSON can escape half of a surrogate pair, which is no character and cannot be sent to a browser.
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    # JSON can escape it, and no browser can be sent it.
+    if has_surrogate(value):
         raise wrong(what, said("a text of whole characters"), value)
     return value
 

@@ -20,6 +20,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from model.checked import has_surrogate
 from model.errors import CheckpointError, DataError
 
 PATTERNS: Final = ("*.safetensors", "*.json", "*.txt", "*.model", "*.spm")
@@ -73,7 +74,7 @@ def entries(folder: Path) -> list[Path]:
             "The folder {shown} does not exist or cannot be read ({strerror}).", shown=shown, strerror=error.strerror
         ) from error
     for name in (str(folder), *names):
-        if not _is_text(name):
+        if has_surrogate(name):
             raise CheckpointError(
                 "{name!a} is not a UTF-8 name, so this folder cannot be opened. Rename it and try again.", name=name
             )
@@ -217,11 +218,3 @@ def read_as_model(folder: Path, name: str) -> Iterator[None]:
 def _too_large(folder: Path, name: str, largest: int) -> CheckpointError:
     message = "{folder}/{file} has more than {largest:,} bytes and is refused."
     return CheckpointError(message, folder=folder.name, file=name, largest=largest)
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -65,7 +65,7 @@ class EmbeddingSpace:
         points = self.directions[[a, b, c]] * self.lengths[[a, b, c], None]
         total = points[0] - points[1] + points[2]
         cosines = self.directions @ (total / total.norm().clamp_min(torch.finfo(total.dtype).tiny))
-        nearer = self._nearer(cosines, expected)
+        nearer = set((cosines > cosines[expected]).nonzero().flatten().tolist()) - self.left_out
         return SumAnswer(
             nearest=self._nearest(cosines, count, set()),
             rank=1 + len(nearer),
@@ -79,10 +79,6 @@ class EmbeddingSpace:
         best = shown.topk(min(count, len(self.tokens)))
         found = zip(best.indices.tolist(), best.values.tolist(), strict=True)
         return tuple(Neighbour(index, self.tokens[index], value) for index, value in found if value > -torch.inf)
-
-    def _nearer(self, cosines: Float[Tensor, "vocab"], expected: int) -> set[int]:
-        nearer = (cosines > cosines[expected]).nonzero().flatten().tolist()
-        return set(nearer) - self.left_out
 
 
 def embedding_space(reader: Reader, *, is_target: bool = False) -> EmbeddingSpace:

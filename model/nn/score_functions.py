@@ -9,8 +9,7 @@ et al. 2020, §2.1) and ALiBi (Press et al. 2022) add such a bias to every score
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, fields
 from typing import Final
 
 import torch
@@ -36,8 +35,6 @@ class ScoreFunction(ABC):
 
     #: What a file calls it.
     name: str
-    #: What it has learned, by the names that a file gives it; the first dimension is that of the heads.
-    tensors: Mapping[str, Tensor]
 
     @abstractmethod
     def terms(self, query: Query, key: Key) -> Terms:
@@ -47,9 +44,14 @@ class ScoreFunction(ABC):
     def scores(self, query: Query, key: Key) -> Scores:
         """The sums of the terms."""
 
-    @abstractmethod
+    @property
+    def tensors(self) -> Mapping[str, Tensor]:
+        """What it has learned, by the names that a file gives it; the first dimension is that of the heads."""
+        return {f"score_{field.name}": getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
     def of_tensors(self, tensors: Mapping[str, Tensor]) -> "ScoreFunction":
         """The same function with other tensors of the same names."""
+        return type(self)(*tensors.values())
 
     def of_heads(self, heads: Sequence[int]) -> "ScoreFunction":
         """The function of these heads, in this order, in float32."""
@@ -66,7 +68,6 @@ class DotProduct(ScoreFunction):
     """score(q, k) = q · k (§3.2.1; Luong et al. 2015, eq. 8, "dot")."""
 
     name = "dot"
-    tensors = MappingProxyType({})
 
     def terms(self, query: Query, key: Key) -> Terms:
         """q_c k_c."""
@@ -75,10 +76,6 @@ class DotProduct(ScoreFunction):
     def scores(self, query: Query, key: Key) -> Scores:
         """QKᵀ."""
         return query @ key.transpose(-2, -1)
-
-    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "DotProduct":
-        """Itself: it has none."""
-        return self
 
 
 DOT_PRODUCT: Final = DotProduct()
@@ -91,11 +88,6 @@ class Bilinear(ScoreFunction):
     matrix: Float[Tensor, "head d_k d_k"]
     name = "general"
 
-    @property
-    def tensors(self) -> Mapping[str, Tensor]:  # type: ignore[override]
-        """M."""
-        return {"score_matrix": self.matrix}
-
     def terms(self, query: Query, key: Key) -> Terms:
         """(qᵀ M)_c k_c."""
         return DOT_PRODUCT.terms(query @ self.matrix, key)
@@ -103,10 +95,6 @@ class Bilinear(ScoreFunction):
     def scores(self, query: Query, key: Key) -> Scores:
         """Q M Kᵀ."""
         return DOT_PRODUCT.scores(query @ self.matrix, key)
-
-    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "Bilinear":
-        """With another matrix."""
-        return Bilinear(tensors["score_matrix"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,11 +108,6 @@ class Additive(ScoreFunction):
     vector: Float[Tensor, "head d_k"]
     name = "additive"
 
-    @property
-    def tensors(self) -> Mapping[str, Tensor]:  # type: ignore[override]
-        """v."""
-        return {"score_vector": self.vector}
-
     def terms(self, query: Query, key: Key) -> Terms:
         """v_c tanh(q_c + k_c)."""
         return self._activations(query, key) * self.vector[:, None, None, :]
@@ -135,10 +118,6 @@ class Additive(ScoreFunction):
         blocks = torch.split(query, max(1, TERMS_AT_ONCE // terms_a_row), dim=-2)
         vectors = self.vector[:, None, :, None]
         return torch.cat([(self._activations(rows, key) @ vectors)[..., 0] for rows in blocks], dim=-2)
-
-    def of_tensors(self, tensors: Mapping[str, Tensor]) -> "Additive":
-        """With another vector."""
-        return Additive(tensors["score_vector"])
 
     @staticmethod
     def _activations(query: Tensor, key: Tensor) -> Tensor:

@@ -143,7 +143,8 @@ def describe_steps(
         log_probs = logits[start : start + ROWS_AT_ONCE].float().log_softmax(-1)
         best = log_probs.topk(min(NUM_CANDIDATES, log_probs.size(-1)))
         own = log_probs.gather(-1, torch.tensor(token_ids, device=logits.device)[:, None])[:, 0]
-        columns = (column.tolist() for column in (own, _entropies(log_probs), best.indices, best.values))
+        entropies = torch.special.entr(log_probs.exp()).sum(-1).clamp_min(0.0)
+        columns = (column.tolist() for column in (own, entropies, best.indices, best.values))
         for token_id, log_prob, entropy, ids, values in zip(token_ids, *columns, strict=True):
             # Best first, so what cannot be written stands last.
             count = sum(value > -inf for value in values)
@@ -151,12 +152,6 @@ def describe_steps(
             (token,) = tokenizer.tokens([token_id])
             steps.append(DecodingStep(first + len(steps), token_id, token, log_prob, entropy, candidates))
     return steps
-
-
-def _entropies(log_probs: Float[Tensor, "*step vocab"]) -> Float[Tensor, "*step"]:
-    """−Σ p log p in nats; 0 · log 0 counts as 0, also where a log-probability is −∞."""
-    least = torch.finfo(log_probs.dtype).min
-    return -(log_probs.exp() * log_probs.clamp_min(least)).sum(-1).clamp_max(0.0)
 
 
 #: So many of the best log-probabilities of a step are kept exactly.

@@ -28,6 +28,7 @@ from typing import Final, NamedTuple
 
 from model.analysis.coreference.cases import GermanChoice, PronounCase, PronounCases, RejectedLine, phrase_spans
 from model.analysis.corpus import JsonRow, LineError, parse_json_row
+from model.checked import has_surrogate
 from model.errors import DataError
 from model.folder_files import read_as_data
 from model.messages import Message, said
@@ -312,7 +313,7 @@ def _german(row: JsonRow, right: str, wrong: str) -> GermanChoice | None:
 def _clean(row: JsonRow, name: str) -> str:
     """A text that can be written: JSON may hold half a surrogate pair."""
     text = row.text(name)
-    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+    if has_surrogate(text):
         raise row.line_error("expected “{name}” to be a text, got half a surrogate pair.", name=name)
     return text
 

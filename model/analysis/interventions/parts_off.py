@@ -5,11 +5,12 @@ That is another thing than training without the part: all that is left was fitte
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import mul
 from typing import Final, Literal, get_args
 
 import sacrebleu
 import torch
-from torch import Tensor
 
 from model.analysis.corpus import OWN_CORPUS, read_text
 from model.errors import EditError
@@ -65,7 +66,8 @@ def edits_without(model: Transformer, off: PartOff) -> dict[str, Edit]:
     if off.part == "scaling":
         if config.attention_scale == 1:
             raise EditError("This model was trained without scaling its scores, so scaling cannot be removed.")
-        return {f"{site_path(*place)}.hook_query": _Times(1 / config.attention_scale) for place in places}
+        # Queries times √d_k undo the scaling of their scores, on the fused path.
+        return {f"{site_path(*place)}.hook_query": partial(mul, 1 / config.attention_scale) for place in places}
     if off.part == "heads":
         others = [head for head in range(config.num_heads) if head != off.kept_head]
         if not others or off.kept_head >= config.num_heads:
@@ -106,16 +108,6 @@ def score_without(
         same = sum(one == other for one, other in zip(without, whole, strict=True))
         scores.append(PartScore(off, bleu, same / len(whole)))
     return tuple(scores)
-
-
-@dataclass(frozen=True)
-class _Times:
-    """Multiplies by a factor: queries by √d_k undo the scaling of their scores, on the fused path."""
-
-    factor: float
-
-    def __call__(self, value: Tensor) -> Tensor:
-        return value * self.factor
 
 
 def _residuals(places: Sequence[tuple[str, int]]) -> list[str]:

@@ -174,19 +174,15 @@ def _deviations(
     for group, additions in zip(sublayers, layers, strict=True):
         for sublayer, addition in zip(group, additions, strict=True):
             yield deviation(addition.before * addition.has_skip + addition.added, addition.summed)
-            if addition.norm is not None:
-                yield _norm_deviation(addition.norm)
+            if (norm := addition.norm) is not None:
+                again = layer_norm(norm.before, norm.gain, norm.bias, epsilon=norm.epsilon or 0.0)
+                yield deviation(again, norm.after)
             if (heads := addition.heads) is not None and heads.bias is not None:
                 yield deviation(heads.parts.sum(0) + heads.bias, addition.added)
             if addition.hidden is not None and addition.read is not None:
                 yield from _feed_forward_deviations(run, sublayer, addition.read, addition.hidden, addition.added)
         output = run.recorded(f"{group[0].stack}.layers.{group[0].layer}.hook_output")[position]
         yield deviation(additions[-1].after, output)
-
-
-def _norm_deviation(norm: NormStep) -> float:
-    recomputed = layer_norm(norm.before, norm.gain, norm.bias, epsilon=norm.epsilon or 0.0)
-    return deviation(recomputed, norm.after)
 
 
 def _feed_forward_deviations(
