@@ -164,13 +164,8 @@ def chosen_template(value: object) -> str:
     if not isinstance(value, str):
         raise _refusal(said("The chat template of this model is not text."))
     if len(value) > LONGEST_TEMPLATE:
-        raise _refusal(
-            said(
-                "The chat template of this model has {length:,} characters; at most {most:,} are run.",
-                length=len(value),
-                most=LONGEST_TEMPLATE,
-            )
-        )
+        message = "The chat template of this model has {length:,} characters; at most {most:,} are run."
+        raise _refusal(said(message, length=len(value), most=LONGEST_TEMPLATE))
     return value
 
 

@@ -127,11 +127,8 @@ def make_config(values: Mapping[str, Any]) -> Any:
         plain = transformers.PreTrainedConfig._decode_special_floats(dict(values))
         return transformers.AutoConfig.for_model(**plain)
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
-        raise CheckpointError(
-            "config.json is not the configuration of a {model_type} model ({first_line}).",
-            model_type=model_type,
-            first_line=first_words(error),
-        ) from error
+        message = "config.json is not the configuration of a {model_type} model ({first_line})."
+        raise CheckpointError(message, model_type=model_type, first_line=first_words(error)) from error
 
 
 def turns(config: Any) -> bool:
@@ -179,10 +176,8 @@ def embeddings(model: Any) -> nn.Embedding:
     except (AttributeError, NotImplementedError):
         table = None
     if not isinstance(getattr(table, "weight", None), Tensor):
-        raise CheckpointError(
-            "This model ({name}) does not have a single table of tokens, so its tokens cannot be named.",
-            name=name_of(model.config),
-        )
+        message = "This model ({name}) does not have a single table of tokens, so its tokens cannot be named."
+        raise CheckpointError(message, name=name_of(model.config))
     found: nn.Embedding = table
     return found
 
@@ -306,13 +301,11 @@ def load_weights(
         what = said("they lack {tensor}", tensor=[*missing, ""][0])
         if not missing:
             what = said("they have {tensor} in another shape", tensor=mismatched[0])
-        raise CheckpointError(
-            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model or "
-            "copy the folder again.",
-            name=folder.name,
-            what=what,
-            count=len(missing) + len(mismatched),
+        message = (
+            "The weights in {name} do not fit its config.json: {what} ({count} such tensors). Save the model or copy "
+            "the folder again."
         )
+        raise CheckpointError(message, name=folder.name, what=what, count=len(missing) + len(mismatched))
     if hasattr(model, "generation_config"):
         model.generation_config = generation
     loaded: nn.Module = model.eval()
@@ -391,10 +384,8 @@ def settings_of_model() -> Iterator[None]:
     except (HeadlightError, torch.OutOfMemoryError):
         raise
     except Exception as error:  # Whatever a class of the library thinks of values from outside.
-        raise CheckpointError(
-            "This model cannot read text: the settings in its folder contradict each other ({first_line}).",
-            first_line=first_words(error),
-        ) from error
+        message = "This model cannot read text: the settings in its folder contradict each other ({first_line})."
+        raise CheckpointError(message, first_line=first_words(error)) from error
 
 
 def new_cache(has_encoder: bool) -> Any:

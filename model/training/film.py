@@ -134,10 +134,8 @@ def save_film(film: Film, path: Path) -> None:
 
 def load_film(path: Path) -> Film:
     """Read the film in a file. Raises a DataError if there is no such file, or as `read_film`."""
-    missing = DataError(
-        "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one.",
-        path=path,
-    )
+    message = "There is no file {path}; `python -m model train --preset full --data DIR --film FILE.npz` makes one."
+    missing = DataError(message, path=path)
     with read_as_data(path, missing), open_file(path.parent, path.name, LARGEST) as file:
         return read_film(file, path.name)
 

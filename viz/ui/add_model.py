@@ -29,13 +29,11 @@ def add_model() -> None:
     # It counts as a control, or a run could not unfold it.
     with st.expander(_("Add a model"), key=_UNFOLDED, icon=":material/add:", on_change="rerun"):
         if not catalogue.can_add():
-            st.caption(
-                _(
-                    "Others can reach this server, so it opens no folder that is typed here. Its administrator can "
-                    "allow folders with models in `{folders_variable}`; see “For a class” in the README.",
-                    folders_variable=catalogue.FOLDERS_VARIABLE,
-                )
+            message = (
+                "Others can reach this server, so it opens no folder that is typed here. Its administrator can allow "
+                "folders with models in `{folders_variable}`; see “For a class” in the README."
             )
+            st.caption(_(message, folders_variable=catalogue.FOLDERS_VARIABLE))
             return
         allowed = catalogue.folders_to_add_from()
         with st.form("add", border=False):

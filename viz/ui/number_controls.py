@@ -27,15 +27,9 @@ def settle(field: str, low: int, high: int, name: str, shown: Callable[[int], st
     if nearest == asked:
         return
     state.change(**{field: nearest})
+    message = "{name} {asked} is out of range ({low} to {high}); {nearest} is shown."
     st.info(
-        _(
-            "{name} {asked} is out of range ({low} to {high}); {nearest} is shown.",
-            name=name,
-            asked=shown(asked),
-            low=shown(low),
-            high=shown(high),
-            nearest=shown(nearest),
-        ),
+        _(message, name=name, asked=shown(asked), low=shown(low), high=shown(high), nearest=shown(nearest)),
         icon=":material/info:",
     )
 

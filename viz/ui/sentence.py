@@ -74,14 +74,11 @@ def show_cautions(trace: "Trace", head: "DeltaGenerator") -> None:
         head.caption(plain(why))
     offered = models.offered(choice)
     if len(offered.writes) > 1 and not (choice.writes or offered.chosen[1] or trace.text.startswith(">>")):
-        head.caption(
-            _(
-                ":material/warning: This model writes {count:,} languages, and the text names none: choose one on the "
-                "left, or begin the text with >>{code}<<.",
-                count=len(offered.writes),
-                code=offered.writes[0],
-            )
+        message = (
+            ":material/warning: This model writes {count:,} languages, and the text names none: choose one on the "
+            "left, or begin the text with >>{code}<<."
         )
+        head.caption(_(message, count=len(offered.writes), code=offered.writes[0]))
 
 
 def cautions(source: Line) -> list[str]:
@@ -94,13 +91,8 @@ def cautions(source: Line) -> list[str]:
     is_example = any(source.text in (example.text, example.twin) for example in examples_in(source.language))
     language = "" if is_example or source.language not in NAMES else other_language(source.text, source.language)
     if language:
-        doubts.append(
-            _(
-                ":material/warning: This looks like {language}. The model has learned to read only {known}.",
-                language=language,
-                known=NAMES[source.language],
-            )
-        )
+        message = ":material/warning: This looks like {language}. The model has learned to read only {known}."
+        doubts.append(_(message, language=language, known=NAMES[source.language]))
     if source.rare.are_most:
         # Of another language this says no more than its name.
         if not language:
@@ -119,13 +111,8 @@ def lines_of(trace: "Trace") -> list[Line]:
     """What the model read, and what it wrote if it wrote anything, each called what it is."""
     if trace.picture is not None:
         height, width = trace.picture.pixels.shape[:2]
-        patches = _(
-            "{width} × {height} pixels as the model reads it, {rows} × {columns} patches",
-            width=width,
-            height=height,
-            rows=trace.picture.rows,
-            columns=trace.picture.columns,
-        )
+        message = "{width} × {height} pixels as the model reads it, {rows} × {columns} patches"
+        patches = _(message, width=width, height=height, rows=trace.picture.rows, columns=trace.picture.columns)
         return [Line(_("PICTURE"), "", shown(trace.text)), Line("", "", patches)]
     if CROSS in trace.sites:
         model = state.current().model

@@ -174,16 +174,8 @@ def _upload(
     if loaded.error:
         st.error(plain(loaded.error), icon=":material/error:")
         return loaded
-    st.caption(
-        plain(
-            _(
-                "{name}: {num_rows:,} read, {num_bad:,} lines skipped.",
-                name=loaded.name,
-                num_rows=len(loaded.rows),
-                num_bad=len(loaded.bad),
-            )
-        )
-    )
+    message = "{name}: {num_rows:,} read, {num_bad:,} lines skipped."
+    st.caption(plain(_(message, name=loaded.name, num_rows=len(loaded.rows), num_bad=len(loaded.bad))))
     if loaded.bad:
         listed = [_(line.message) for line in loaded.bad[:MAX_LISTED]]
         if more := len(loaded.bad) - len(listed):
@@ -199,15 +191,12 @@ def _measured(reading: Reading) -> StoredAtlas | None:
     stored = long_work.outcome(task, _("Measure {count:,} sentences", count=reading.work), key=_JOB, button="primary")
     job = long_work.job_of(task, _JOB)
     if stored is None and (job is None or job.finished):
-        about.info(
-            _(
-                "There is no atlas of this model and these sentences yet. To make one, the model reads every "
-                "sentence (a translator also translates it), a few per second. The atlas is saved in {folder}, so "
-                "that it opens at once the next time.",
-                folder=plain(_short(data.cache_folder())),
-            ),
-            icon=":material/map:",
+        message = (
+            "There is no atlas of this model and these sentences yet. To make one, the model reads every sentence (a "
+            "translator also translates it), a few per second. The atlas is saved in {folder}, so that it opens at "
+            "once the next time."
         )
+        about.info(_(message, folder=plain(_short(data.cache_folder()))), icon=":material/map:")
     return stored
 
 

@@ -72,13 +72,11 @@ def _strongest(atlas: "Atlas", view: View, layer: int, head: int) -> None:
     ranked = atlas.strongest.get(view.name)
     name = metric_texts.TEXTS[view.key].name
     if ranked is None:
+        message = "“{name}” is measured on separate sentences, so no sentence of the corpus is strongest in it."
         st.caption(
             _("“{name}” is measured on random tokens, so no sentence of the corpus is strongest in it.", name=name)
             if view.key in metric_texts.ON_RANDOM_TOKENS
-            else _(
-                "“{name}” is measured on separate sentences, so no sentence of the corpus is strongest in it.",
-                name=name,
-            )
+            else _(message, name=name)
         )
         if view.key == "antecedent":
             st.button(_("Measured on the Compare page"), icon=":material/arrow_forward:", on_click=_open_measured)

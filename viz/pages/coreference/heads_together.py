@@ -250,13 +250,11 @@ def _take(key: str, heads: Sequence["HeadName"]) -> None:
 def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     """BLEU of a slice of the person's own sentence pairs."""
     st.markdown(f"**{_('The effect on translation as a whole: BLEU on your own sentence pairs')}**")
-    st.caption(
-        _(
-            "A text file, one pair per line: English, a tab, German. The first {most_pairs} pairs are translated "
-            "twice with greedy decoding: with every head on, and with the chosen heads switched off.",
-            most_pairs=causes.MOST_PAIRS,
-        )
+    message = (
+        "A text file, one pair per line: English, a tab, German. The first {most_pairs} pairs are translated twice "
+        "with greedy decoding: with every head on, and with the chosen heads switched off."
     )
+    st.caption(_(message, most_pairs=causes.MOST_PAIRS))
     file = uploads.field(_("Sentence pairs, UTF-8"), key="cause-pairs", megabytes=LARGEST)
     if file is None:
         return
@@ -273,13 +271,10 @@ def _bleu(chosen: "Sequence[HeadName]", of_set: Sequence[Question]) -> None:
     change = long_work.outcome(task, label, key="cause-bleu")
     if change is not None:
         intact, removed = change
+        message = (
+            "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {difference} on {num_pairs} "
+            "sentences."
+        )
         st.markdown(
-            _(
-                "BLEU **{intact:.1f}** with every head, **{removed:.1f}** without those: {difference} on "
-                "{num_pairs} sentences.",
-                intact=intact,
-                removed=removed,
-                difference=signed(removed - intact, 1),
-                num_pairs=len(pairs),
-            )
+            _(message, intact=intact, removed=removed, difference=signed(removed - intact, 1), num_pairs=len(pairs))
         )

@@ -72,14 +72,11 @@ def chosen_pair(row: "DeltaGenerator") -> Pair | None:
     asked = state.current().coreference.pair
     if asked and asked not in pairs:
         state.change(pair="")
-        frame.note(
-            _(
-                "The curated set has no pair “{asked}”. These are your own sentences; choose one of the {num_pairs} "
-                "pairs by its group.",
-                asked=plain(asked),
-                num_pairs=len(pairs),
-            )
+        message = (
+            "The curated set has no pair “{asked}”. These are your own sentences; choose one of the {num_pairs} pairs "
+            "by its group."
         )
+        frame.note(_(message, asked=plain(asked), num_pairs=len(pairs)))
     groups = {group: _(GROUPS.get(group, group)) for group in ("", *(pair.group for pair in pairs.values()))}
     pair = pairs.get(state.current().coreference.pair)
     st.session_state[_GROUP] = pair.group if pair else ""
@@ -167,15 +164,11 @@ def second_sentence(row: "DeltaGenerator") -> str:
     elif other == text:
         frame.note(_("Both sentences are still the same. Change the word that decides what the pronoun refers to."))
     elif 2 * shared < count:
-        st.warning(
-            _(
-                "These sentences share {shared} of {count} words. Differences between them need not come from what "
-                "the pronoun refers to: change only a single word of the first sentence.",
-                shared=shared,
-                count=count,
-            ),
-            icon=":material/warning:",
+        message = (
+            "These sentences share {shared} of {count} words. Differences between them need not come from what the "
+            "pronoun refers to: change only a single word of the first sentence."
         )
+        st.warning(_(message, shared=shared, count=count), icon=":material/warning:")
     return other
 
 
@@ -243,14 +236,8 @@ def _forget_unknown(sentence: Message, count: int, fields: Sequence[str]) -> Non
         chosen = state.current().value(field)
         if isinstance(chosen, int) and chosen >= count:
             state.change(**{field: None})
-            frame.note(
-                _(
-                    "{role}: there is no word {chosen}; the sentence has {count}.",
-                    role=_role(role, sentence),
-                    chosen=chosen + 1,
-                    count=count,
-                )
-            )
+            message = "{role}: there is no word {chosen}; the sentence has {count}."
+            frame.note(_(message, role=_role(role, sentence), chosen=chosen + 1, count=count))
 
 
 def _keep_marks(marks: Sequence[OwnMarks]) -> None:

@@ -87,15 +87,12 @@ def _cache(trace: "Trace", cost: "StepCost", step: int, name: str) -> None:
     with st.grid(len(blocks), min_column_width=430, gap="medium"):
         for title, kind, states, tokens in blocks:
             with st.container():
+                message = "{title}: which keys and values step {step} computes and which it reuses"
                 frame.chart(
                     figures.cache_blocks(states, tokens, trace.layers_of(f"decoder.{kind}")),
                     f"cache-{kind}",
                     f"{name}-cache-{kind}",
-                    _(
-                        "{title}: which keys and values step {step} computes and which it reuses",
-                        title=title,
-                        step=step + 1,
-                    ),
+                    _(message, title=title, step=step + 1),
                 )
                 st.caption(title)
     last = len(trace.target_tokens) - len(trace.steps) + step

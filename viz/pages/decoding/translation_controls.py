@@ -72,12 +72,9 @@ def type_word(trace: "Trace") -> None:
     step = min(state.current().common.step, len(trace.steps) - 1)
     writer = models.writer(state.current().model)
     ends = _(" or ").join(f"“{plain(token)}”" for token in writer.vocabulary.tokens(sorted(writer.end_ids)))
+    message = "Write instead of “{token}” at step {step}"
     st.text_input(
-        _(
-            "Write instead of “{token}” at step {step}",
-            token=plain(display_token(trace.steps[step].token)),
-            step=step + 1,
-        ),
+        _(message, token=plain(display_token(trace.steps[step].token)), step=step + 1),
         key=key,
         placeholder=_("A word, then Enter"),
         width=300,

@@ -135,15 +135,8 @@ def _show_padding(masks: "BatchMasks") -> None:
     with st.grid(2, min_column_width=300, gap="medium"):
         for name, real, tokens in sides:
             with st.container(gap="xsmall"):
-                st.markdown(
-                    _(
-                        "**{name}**: {share:.0%} padding, {padding} of {size} cells",
-                        name=name,
-                        share=1 - real.mean(),
-                        padding=np.sum(~real),
-                        size=real.size,
-                    )
-                )
+                message = "**{name}**: {share:.0%} padding, {padding} of {size} cells"
+                st.markdown(_(message, name=name, share=1 - real.mean(), padding=np.sum(~real), size=real.size))
                 frame.chart(
                     batch_overview(real, tokens),
                     f"overview-{name}",
@@ -227,15 +220,8 @@ def _site(trace: "Trace", site: str) -> None:
     with st.grid(2, min_column_width=330, gap="medium"):
         for mask in data.masks_in_use(trace, site):
             with st.container(gap="xsmall"):
-                st.caption(
-                    plain(
-                        _(
-                            "{layers}: a row may see {rule}.",
-                            layers=_layers(mask.layers, len(trace.inputs[site])),
-                            rule=mask.rule,
-                        )
-                    )
-                )
+                message = "{layers}: a row may see {rule}."
+                st.caption(plain(_(message, layers=_layers(mask.layers, len(trace.inputs[site])), rule=mask.rule)))
                 name = f"{site}-{mask.layers[0]}"
                 frame.chart(
                     mask_heatmap(reasons(mask.by_position, mask.by_padding), queries, keys),

@@ -72,11 +72,8 @@ def show(trace: "Trace") -> None:
     chosen = {name: claims.sample(name, width) for name in NAMES}
     with st.grid(4, min_column_width=200, gap="small"):
         for name, sample in chosen.items():
-            alt = _(
-                "Softmax of a random query over 32 keys, {score}, d_k = {width}",
-                score=figures.SCORES[name][0],
-                width=width,
-            )
+            message = "Softmax of a random query over 32 keys, {score}, d_k = {width}"
+            alt = _(message, score=figures.SCORES[name][0], width=width)
             frame.chart(figures.example_row(sample), f"score-row-{name}", file_name("scores", name, f"dk{width}"), alt)
     st.caption(_how_to_read(chosen, width))
     st.html(html.swatches([(figures.SCORE_COLOURS[name], figures.SCORES[name][0]) for name in NAMES]))
@@ -95,14 +92,12 @@ def show(trace: "Trace") -> None:
 
 def _width() -> int:
     with st.container(width=460):
+        message = "The paper's base model has d_k = {paper_width}. All components are sampled from N(0, 1)."
         return controls.stepped(
             "score_width",
             _("d_k, components of a query and a key"),
             WIDTHS,
-            help_text=_(
-                "The paper's base model has d_k = {paper_width}. All components are sampled from N(0, 1).",
-                paper_width=PAPER_WIDTH,
-            ),
+            help_text=_(message, paper_width=PAPER_WIDTH),
         )
 
 

@@ -73,11 +73,8 @@ def show(trace: object) -> None:
     with st.grid(len(claims.KINDS), min_column_width=125, gap="small"):
         for kind in claims.KINDS:
             name = _(figures.NAMES[kind])
-            alt = _(
-                "{name}: influence of each input on each output after 1 to {layers} layers",
-                name=name,
-                layers=claims.LAYERS,
-            )
+            message = "{name}: influence of each input on each output after 1 to {layers} layers"
+            alt = _(message, name=name, layers=claims.LAYERS)
             figure = figures.influence_maps(influences[kind], name)
             frame.chart(figure, f"influence-{kind}", file_name("influence", kind), alt)
     st.html(html.swatches(_LEGEND))
@@ -105,15 +102,11 @@ def _table(kernel: int, window: int) -> None:
     st.html(html.table(_COLUMNS, rows, label=_("Table 1 of the paper compared with our counts")))
     ours, steps, _layers = claims.counted("self-attention", length, width, kernel, window)
     theirs, in_turn, _layers = claims.counted("recurrent", length, width, kernel, window)
-    st.markdown(
-        _(
-            "**By count, self-attention takes {ratio:.2g} × the multiply-adds of a GRU here, and {steps:,} sequential "
-            "step instead of {in_turn:,}; how much time that saves depends on the hardware.**",
-            ratio=ours / theirs,
-            steps=steps,
-            in_turn=in_turn,
-        )
+    message = (
+        "**By count, self-attention takes {ratio:.2g} × the multiply-adds of a GRU here, and {steps:,} sequential step "
+        "instead of {in_turn:,}; how much time that saves depends on the hardware.**"
     )
+    st.markdown(_(message, ratio=ours / theirs, steps=steps, in_turn=in_turn))
     frame.small_print(
         "Multiply-adds of one layer of n = {length:,} positions with d = {width:,}. **The paper** (§4, Table 1) "
         "counts the dominant terms: for self-attention 2 n² d, here plus the 4 n d² of its projections. A GRU "
@@ -235,13 +228,11 @@ def _bends(times: "LayerTimes", device: str) -> str:
         )
     ]
     if rates["recurrent"] < rates["self-attention"]:
-        sentences.append(
-            _(
-                "The GRU's {length:,} steps must run one after another, and each is too small to use the whole "
-                "machine: this is the cost of O(n) sequential operations.",
-                length=times.length,
-            )
+        message = (
+            "The GRU's {length:,} steps must run one after another, and each is too small to use the whole machine: "
+            "this is the cost of O(n) sequential operations."
         )
+        sentences.append(_(message, length=times.length))
     if rates["restricted"] < rates["self-attention"]:
         sentences.append(
             _(
@@ -252,12 +243,8 @@ def _bends(times: "LayerTimes", device: str) -> str:
     exponents = {kind: times.exponents(kind, device, over_length=True) for kind in claims.KINDS}
     flat = [figures.NAMES[kind] for kind, (counted, measured) in exponents.items() if measured < counted - FLAT]
     if flat:
-        sentences.append(
-            _(
-                "Flatter in n than counted, because the fixed cost of a call still matters: {kinds}.",
-                kinds=messages.with_commas(flat),
-            )
-        )
+        message = "Flatter in n than counted, because the fixed cost of a call still matters: {kinds}."
+        sentences.append(_(message, kinds=messages.with_commas(flat)))
     return messages.in_a_row(sentences)
 
 

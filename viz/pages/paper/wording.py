@@ -72,13 +72,8 @@ def findings(measured: Measured, reference: str) -> str:
     elif is_reference:
         sentences.append(_("With the words of the sentence in reverse order it writes something else."))
     if measured.stunted:
-        sentences.append(
-            _(
-                "The translations of {stunted} of {others} other sentences have at most two different words.",
-                stunted=measured.stunted,
-                others=OTHERS,
-            )
-        )
+        message = "The translations of {stunted} of {others} other sentences have at most two different words."
+        sentences.append(_(message, stunted=measured.stunted, others=OTHERS))
     elif is_reference:
         sentences.append(
             _("The translations of all {others} other sentences have at least three different words.", others=OTHERS)
@@ -97,12 +92,8 @@ def _of_words(measured: Measured, reference: str) -> str:
     if words.shared == words.total:
         which = _("all words of {reference}", reference=reference)
     else:
-        which = _(
-            "{shared} of the {total} words that {reference} wrote",
-            shared=words.shared,
-            total=words.total,
-            reference=reference,
-        )
+        message = "{shared} of the {total} words that {reference} wrote"
+        which = _(message, shared=words.shared, total=words.total, reference=reference)
     if words.shared == 1:
         return _("It has {words}.", words=which)
     if words.in_order == words.shared:
@@ -130,11 +121,8 @@ def within_spread(rows: Sequence[Row], dev_set: str) -> tuple[str, ...]:
 def say_unsteady(ratio: float) -> None:
     """A warning where runs of the same work took times as different as this, the middle over the least."""
     if ratio > UNSTEADY:
-        st.warning(
-            _(
-                "Something else kept this machine busy: of several runs of the same work, the median took "
-                "{ratio:.1f} × as long as the fastest. The curves are rough; measure again when the machine is idle.",
-                ratio=ratio,
-            ),
-            icon=":material/timer:",
+        message = (
+            "Something else kept this machine busy: of several runs of the same work, the median took {ratio:.1f} × as "
+            "long as the fastest. The curves are rough; measure again when the machine is idle."
         )
+        st.warning(_(message, ratio=ratio), icon=":material/timer:")

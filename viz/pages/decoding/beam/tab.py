@@ -293,10 +293,8 @@ def _verdict(total: float, score: float, tree: "BeamTree") -> str:
     """Say whether beam search beat greedy decoding."""
     winner = tree.winner
     assert winner.score is not None, "a search returns what it scored"
-    words = _(
-        "Words that greedy decoding did not write are marked; {missing} where it wrote more.",
-        missing=word_differences.MISSING,
-    )
+    message = "Words that greedy decoding did not write are marked; {missing} where it wrote more."
+    words = _(message, missing=word_differences.MISSING)
     gain = winner.score - score
     if abs(gain) < 1e-4:
         return _("{sentence} Here beam search and greedy decoding give the same result.", sentence=words)

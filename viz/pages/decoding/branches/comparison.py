@@ -42,15 +42,12 @@ def show(ours: Translation, theirs: Translation) -> None:
             language=models.target_language(state.current().model),
         )
     )
+    message = "Probability of each token when it was written: {ours} and {theirs}, step by step"
     frame.chart(
         probability_curves(_written(ours), _written(theirs), first_difference(ours.trace, theirs.trace)),
         "branch-probabilities",
         file_name(f"{ours.file_name} against {theirs.file_name} probabilities", sentence=ours.trace.text),
-        _(
-            "Probability of each token when it was written: {ours} and {theirs}, step by step",
-            ours=ours.name,
-            theirs=theirs.name,
-        ),
+        _(message, ours=ours.name, theirs=theirs.name),
     )
     frame.small_print(
         "The probability of each token when it was written, with the edits of its branch. The dashed line marks "
@@ -85,15 +82,12 @@ def _compare_attention(ours: Translation, theirs: Translation) -> None:
         )
         return
     names = ours.trace.row_names(site)
+    message = "Weights of {ours} minus weights of {theirs}, for the tokens that both have"
     frame.chart(
         attention_difference(difference, [names[i] for i in rows.first], [axes[1][0][i] for i in columns.first]),
         "branch-attention",
         file_name(f"{ours.file_name} minus {theirs.file_name}", head_name(site, layer, head), sentence=ours.trace.text),
-        _(
-            "Weights of {ours} minus weights of {theirs}, for the tokens that both have",
-            ours=ours.name,
-            theirs=theirs.name,
-        ),
+        _(message, ours=ours.name, theirs=theirs.name),
     )
     left_out = len(rows.only_first) + len(rows.only_second)
     how_to_read = plural(

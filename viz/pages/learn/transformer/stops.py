@@ -96,39 +96,22 @@ def _head(origin: "Origin") -> Iterator[Stop]:
     products = row.products[key].numpy()
     largest = int(np.abs(products).argmax())
     cut = int((~row.allowed).sum())
-    yield Stop(
-        "head",
-        "",
-        -1,
-        _("One head"),
-        _(
-            "The head turns the vector of “{query}” into a query of {count} numbers, and every token into a key and a "
-            "value. A key that matches the query gets a high score.",
-            count=len(row.query),
-            **names,
-        ),
+    message = (
+        "The head turns the vector of “{query}” into a query of {count} numbers, and every token into a key and a "
+        "value. A key that matches the query gets a high score."
     )
+    yield Stop("head", "", -1, _("One head"), _(message, count=len(row.query), **names))
+    message = "The query is compared with every key. The highest score has “{best}”."
     yield Stop(
         "head",
         "",
         DOTS,
         _("A score for every key"),
-        _(
-            "The query is compared with every key. The highest score has “{best}”.",
-            best=display_token(origin.key_tokens[int(row.dots.argmax())]),
-        ),
+        _(message, best=display_token(origin.key_tokens[int(row.dots.argmax())])),
     )
+    message = "The score of “{key}” is the sum of {count} products: {dot}."
     yield Stop(
-        "cell",
-        "",
-        -1,
-        _("One score"),
-        _(
-            "The score of “{key}” is the sum of {count} products: {dot}.",
-            count=len(products),
-            dot=decimal(float(row.dots[key])),
-            **names,
-        ),
+        "cell", "", -1, _("One score"), _(message, count=len(products), dot=decimal(float(row.dots[key])), **names)
     )
     yield Stop(
         "number",
@@ -180,16 +163,13 @@ def _head(origin: "Origin") -> Iterator[Stop]:
         if cut
         else _("The mask hides no key of this row: all scores stay."),
     )
+    message = "The softmax turns the scores into weights that sum to 1. “{key}” gets {weight}."
     yield Stop(
         "head",
         "",
         SOFTMAX,
         _("From scores to weights"),
-        _(
-            "The softmax turns the scores into weights that sum to 1. “{key}” gets {weight}.",
-            weight=decimal(float(row.weights[key]), 4),
-            **names,
-        ),
+        _(message, weight=decimal(float(row.weights[key]), 4), **names),
     )
     yield Stop(
         "head",

@@ -235,16 +235,13 @@ def _job(index: int, metric: str, value: float) -> tuple[int, str, str, str]:
 
 def _metric(metric: str, site: str) -> dict[str, object]:
     text = TEXTS[metric]
+    message = "{name}: {meaning}. Mean over all sentences of the film."
     return {
         "name": shown(text.name),
         "unit": shown(text.unit),
         "decimals": text.decimals,
         "isShare": metric not in NO_SHARES,
-        "note": _(
-            "{name}: {meaning}. Mean over all sentences of the film.",
-            name=shown(text.name),
-            meaning=meaning(metric, site),
-        ),
+        "note": _(message, name=shown(text.name), meaning=meaning(metric, site)),
     }
 
 

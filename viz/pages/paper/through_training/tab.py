@@ -212,10 +212,8 @@ def _arrivals(opened: data.OpenFilm, site: str) -> None:
         for one in found
     ]
     st.html(html.table(columns, rows, label=_("When heads take on their jobs")))
-    aligned = _(
-        " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate.",
-        least=ALIGNED,
-    )
+    message = " For alignment, the share of weight on linked words counts, from {least} on; it is not an error rate."
+    aligned = _(message, least=ALIGNED)
     frame.small_print(
         "The jobs of heads are those of the other pages, with the same thresholds; a film has few sentences, so "
         "a head near its threshold may gain and lose its job from frame to frame.{aligned}",
@@ -227,15 +225,8 @@ def _explain(opened: data.OpenFilm, view: FilmView, site: str) -> None:
     film, run = opened.film, opened.film.run
     told = [_(template, value=cut(str(run[setting]), 40)) for setting, template in _TOLD.items() if setting in run]
     total, sent = len(film.steps), len(view.frames)
-    left_out = (
-        _(
-            " Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser.",
-            total=total,
-            sent=sent,
-        )
-        if sent < total
-        else ""
-    )
+    message = " Of {total} frames {sent} are shown, evenly spaced: all would be too many for a browser."
+    left_out = _(message, total=total, sent=sent) if sent < total else ""
     st.caption(
         plain(
             _(

@@ -35,17 +35,14 @@ def opened(shipped: "Shipped", *, text: str, head: str) -> View:
         "later": float(np.triu(weights, 1).max()) if site.endswith("self") else 0.0,
         "translation": trace.translation,
     }
+    message = "Weights of {head} of the {attention} as a heatmap."
     picture = MatrixData(
         values=weights,
         row_tokens=rows,
         column_tokens=keys,
         scale=ColourScale.root(said("weight"), 1.0),
         title=said("{head}, {attention}", head=head_label(layer, number), attention=NAMES[site].phrase),
-        label=said(
-            "Weights of {head} of the {attention} as a heatmap.",
-            head=head_label(layer, number),
-            attention=NAMES[site].phrase,
-        ),
+        label=said(message, head=head_label(layer, number), attention=NAMES[site].phrase),
         caption=NAMES[site].label,
         row_name=said("query"),
         column_name=said("key"),
@@ -145,18 +142,14 @@ def links(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> V
     }  # fmt: skip
     found["verdict"] = said("In most of them") if (weights > 0.5).mean() > 0.5 else said("In few of them")
     layers, heads = weights.shape
+    message = "Weight from {word} to {key} in every head of the {attention}, as a heatmap."
     picture = MatrixData(
         values=weights.astype(np.float32),
         row_tokens=layer_labels(layers),
         column_tokens=head_numbers(heads),
         scale=ColourScale.root(said("weight"), 1.0),
         title=said("“{word}” → “{key}”, {attention}", word=word, key=key, attention=NAMES[site].phrase),
-        label=said(
-            "Weight from {word} to {key} in every head of the {attention}, as a heatmap.",
-            word=word,
-            key=key,
-            attention=NAMES[site].phrase,
-        ),
+        label=said(message, word=word, key=key, attention=NAMES[site].phrase),
         row_name=said("layer"),
         column_name=said("head"),
         file_name=file_name("links", site, word, key),

@@ -61,17 +61,14 @@ def units(shipped: "Shipped", *, text: str, word: str, layer: int) -> View:
         "alone": int((~others.any(0)).sum()), "shared": float(others.mean() if others.size else 0.0),
         "largest": float(hidden[at].max()),
     }  # fmt: skip
+    message = "The hidden units of layer {layer} that are most active for {word}, at every token."
     picture = MatrixData(
         values=values,
         row_tokens=trace.source_tokens,
         column_tokens=[str(unit + 1) for unit in strongest],
         scale=ColourScale.root(said("activation"), max(float(values.max()), 1e-6)),
         title=said("Hidden units of layer {layer}", layer=layer + 1),
-        label=said(
-            "The hidden units of layer {layer} that are most active for {word}, at every token.",
-            layer=layer + 1,
-            word=word,
-        ),
+        label=said(message, layer=layer + 1, word=word),
         row_name=said("token"),
         column_name=said("hidden unit"),
         file_name=file_name("hidden units", str(layer + 1), sentence=text),
@@ -130,10 +127,8 @@ def normed(shipped: "Shipped", *, text: str, layer: int) -> View:
     }  # fmt: skip
     series: dict[str, np.ndarray] = {said("before the norm"): spreads[0], said("after the norm"): spreads[1]}
     picture = Bars(labels=trace.source_tokens, series=series, number=said("standard deviation of a token's numbers"))
-    caption = said(
-        "Each token has {d_model} numbers; each bar is their standard deviation. The norm sets it to 1.",
-        d_model=before.shape[-1],
-    )
+    message = "Each token has {d_model} numbers; each bar is their standard deviation. The norm sets it to 1."
+    caption = said(message, d_model=before.shape[-1])
     return View(picture, found, caption, _follow(shipped, text, text.split()[0]))
 
 

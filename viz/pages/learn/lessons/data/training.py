@@ -269,10 +269,8 @@ def loss_over_certainty(shipped: "Shipped", *, percent: int) -> View:
         x=x, lines=lines, x_name=said("probability of the right token"), y_name=said("loss, nats"),
         upright=float(x[both.argmin()]),
     )  # fmt: skip
-    caption = said(
-        "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss.",
-        others=vocabulary - 1,
-    )
+    message = "The rest of the probability is spread over {others:,} other tokens. Dotted line: the smallest loss."
+    caption = said(message, others=vocabulary - 1)
     return View(picture, found, caption, FullPage("learn", {"learn_tab": "Training"}))
 
 
