@@ -172,14 +172,9 @@ class SequenceTranslator(LoadedTranslator, ABC):
 
     def decode(self, text: str, *, extras: Collection[str] = (), edits: Edits | None = None) -> DecodingSession:
         """Begin to decode step by step. Arguments and errors are those of `trace`, without a target."""
+        ids, key = self.source_ids(text), self.key
         return DecodingSession(
-            self.model,
-            self.tokenizer,
-            text,
-            self.source_ids(text),
-            reader_key=self.key,
-            extras=frozenset(extras),
-            edits=edits,
+            self.model, self.tokenizer, text, ids, reader_key=key, extras=frozenset(extras), edits=edits
         )
 
     def trace(

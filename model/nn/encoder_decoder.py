@@ -104,16 +104,11 @@ class Decoder(nn.Module):
         cache: DecoderCache | None,
     ) -> TargetRows:
         """The last layer's output for these target rows, which follow those in the cache."""
-        first, new, device = (0 if cache is None else len(cache)), target_ids.size(1), target_ids.device
+        first, new, on = (0 if cache is None else len(cache)), target_ids.size(1), target_ids.device
         target_mask = AttentionMask(
-            num_queries=new,
-            num_keys=first + new,
-            key_padding=target_padding,
-            causal=True,
-            first_query=first,
-            device=device,
+            num_queries=new, num_keys=first + new, key_padding=target_padding, causal=True, first_query=first, device=on
         )
-        memory_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=device)
+        memory_mask = AttentionMask(num_queries=new, num_keys=memory.size(1), key_padding=source_padding, device=on)
         with rows_from(first):
             inputs = DecoderInputs(self.embedding(target_ids, first), memory, target_mask, memory_mask)
             caches = [None] * len(self.layers) if cache is None else cache.layers

@@ -5,7 +5,7 @@ top p (`model.decoding.sampling.filtered_log_probs`) to three decimals without t
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from math import inf
 from typing import Any, Final, Protocol, overload, runtime_checkable
 
@@ -60,12 +60,7 @@ class Candidates(Sequence[Candidate]):
     @classmethod
     def of(cls, candidates: Iterable[Candidate]) -> "Candidates":
         """These candidates, in this order."""
-        listed = list(candidates)
-        return cls(
-            tuple(one.token_id for one in listed),
-            tuple(one.token for one in listed),
-            tuple(one.log_prob for one in listed),
-        )
+        return cls(*zip(*map(astuple, candidates), strict=True))
 
     def __len__(self) -> int:
         return len(self.token_ids)

@@ -28,30 +28,16 @@ RESULTS, FILM = "ablations.json", "film.npz"
 # 829,440 parameters: 1.66 MB in 16 bit, so that fourteen models with a vocabulary of 30 kB each stay below 24 MB. Wide
 # enough that 16 heads have 8 numbers each; the vocabulary is small because its matrix would be half of the model.
 FULL: Final = TransformerConfig(
-    vocab_size=1_300,
-    d_model=128,
-    num_layers=2,
-    num_heads=4,
-    d_ff=256,
-    dropout=0.1,
-    attention_dropout=0.0,
-    norm="pre",
-    max_length=128,
-)
+    vocab_size=1_300, d_model=128, num_layers=2, num_heads=4, d_ff=256,
+    dropout=0.1, attention_dropout=0.0, norm="pre", max_length=128,
+)  # fmt: skip
 
 # 2,000 batches of at most 1,500 padded tokens a side: about 5 million tokens, three to four minutes of a core of its
 # own, where the core multiplies bfloat16 (a half more in float32, `--no-bf16`).
 SETTINGS: Final = TrainSettings(
-    steps=2_000,
-    tokens_per_batch=1_500,
-    warmup=200,
-    peak=4e-3,
-    bf16=True,
-    dev_every=500,
-    save_every=50,
-    average=5,
-    seed=0,
-)
+    steps=2_000, tokens_per_batch=1_500, warmup=200, peak=4e-3, bf16=True,
+    dev_every=500, save_every=50, average=5, seed=0,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,21 +123,15 @@ class TrainingRun:
             film: what is to see the model after every step.
         """
         settings = self.settings
-        batches = endless_batches(
-            examples,
-            self.model.config,
-            settings.tokens_per_batch,
-            seed=settings.seed,
-            start=self.step,
-            processes=self.processes,
-        )
+        config, size = self.model.config, settings.tokens_per_batch
+        batches = endless_batches(examples, config, size, seed=settings.seed, start=self.step, processes=self.processes)
         objective: nn.Module = Objective(
             self.model.train(),
             settings.smoothing,
             settings.emphasis,
             pronoun_pieces(self.tokenizer),
             bf16=self.bf16,
-            taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, self.model.config),
+            taught=taught_head(settings.taught, settings.taught_layer, settings.taught_head, config),
             consistency=settings.consistency,
         )
         if self.processes.count > 1:
