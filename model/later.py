@@ -38,7 +38,7 @@ def imported_later(name: str) -> Callable[[str], Any]:
 
 if TYPE_CHECKING:
     from model import evaluation, loaded, opening, sequence_translator, translator
-    from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, library, proof, text_reader
+    from model.adapters import capture, decoder_sizes, image_reader, inspect_folder, library, probe, text_reader
     from model.analysis import head_circuits, library_circuits, two_models, word_diff
     from model.analysis.ablations import outputs
     from model.analysis.ablations import table as ablations_table

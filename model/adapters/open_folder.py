@@ -21,7 +21,8 @@ from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.other_weights import readable_folder
 from model.adapters.peft_adapter import merge
 from model.adapters.placement import Placement, check_room, device_of, folder_for_weights, placement_for, settle
-from model.adapters.proof import EAGER, MOST_TOKENS, Explored, Probe, explore_model, found_again, without_layout
+from model.adapters.probe import MOST_TOKENS, Probe
+from model.adapters.proof import EAGER, Explored, explore_model, found_again, without_layout
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.adapters.tokenizer_trial import private_copy, try_once

@@ -5,29 +5,24 @@ and again, which shows how the model knows positions. What it is (encoder or dec
 from these passes and from its modules, never from its name.
 """
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any, Final
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
 from model.abilities import Kind, PositionScheme, Proof
 from model.adapters import library
 from model.adapters.capture import name_attentions
 from model.adapters.layout import OUTPUTS, Layout, eager_weights, find_layout
 from model.adapters.limited_process import first_words
-from model.adapters.placement import device_of
+from model.adapters.probe import Probe, positions_of
 from model.errors import CheckpointError
 from model.messages import said
 from model.nn.attention import AttentionInputs
 from model.nn.encoder_decoder import site_path
-from model.nn.hooks import CALL, listen
-from model.nn.score_functions import DistanceBias
 from model.trace.trace import SiteLayers
 
 EAGER: Final = "eager"
@@ -37,45 +32,6 @@ ROUNDED: Final = 5e-2
 #: How far apart two implementations of the library may be.
 DISAGREEMENT: Final = 1e-2
 NOWHERE: Final = Layout({}, {}, {})
-#: Tokens of a probe; a source has one more than a target, so that lengths tell the sites of two stacks.
-MOST_TOKENS: Final = 24
-FEWEST_TOKENS: Final = 6
-#: How often one token is repeated to see how positions are known.
-REPEATED: Final = 12
-
-
-@dataclass(frozen=True, eq=False)
-class Probe:
-    """What a model reads to be proven: tokens of its own, or pixels [1, channel, height, width]."""
-
-    source: tuple[int, ...] = ()
-    target: tuple[int, ...] = ()
-    pixels: Tensor | None = None
-
-    @classmethod
-    def of_text(cls, model: nn.Module, token_ids: Sequence[int] = ()) -> "Probe":
-        """A probe of these tokens, or, where they are too few, of some spread over the vocabulary."""
-        model_class = library.ModelClass(type(model), "trunk")
-        size = library.vocab_size(model)
-        limit = getattr(getattr(model, "config").get_text_config(), "max_position_embeddings", None)  # noqa: B009
-        most = min(MOST_TOKENS, limit - 2) if isinstance(limit, int) else MOST_TOKENS
-        source = [token for token in token_ids if 0 <= token < size][:most]
-        if len(source) < FEWEST_TOKENS:
-            source = [(7 + 11 * position) % size for position in range(13)]
-        words = library.words(model) if model_class.has_two_stacks and library.has_words(model) else size
-        return cls(tuple(source), tuple(token % words for token in source[:-1]) if model_class.has_two_stacks else ())
-
-    def arguments(self, model: nn.Module) -> dict[str, Any]:
-        """What the model is called with."""
-        if self.pixels is not None:
-            return {"pixel_values": self.pixels.to(device_of(model), next(model.parameters()).dtype)}
-        source, target = (torch.tensor([ids], device=device_of(model)) for ids in (self.source, self.target))
-        given: dict[str, Any] = {"input_ids": source, "attention_mask": torch.ones_like(source)}
-        if self.target:
-            given["decoder_input_ids"] = target
-        named = inspect.signature(model.forward).parameters
-        given |= {name: value for name, value in (("use_cache", False), ("return_dict", True)) if name in named}
-        return given
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +103,7 @@ def explore_model(model: Any, probe: Probe) -> Explored:
     if not proof.is_exact:
         _check_weights(weights, lengths, kind, proof.why)
     heads = {site: tuple(layer.size(1) for layer in layers) for site, layers in weights.items()}
-    positions, table = _positions_of(model, runner, kind, probe, layout)
+    positions, table = positions_of(model, runner, kind, probe, layout)
     return Explored(kind, heads, layout, proof, positions, table, lengths)
 
 
@@ -367,216 +323,3 @@ def _wrong_with(values: Tensor, lengths: tuple[int, int], *, is_causal: bool) ->
     if is_causal and bool(values.triu(1).any()):
         return said("its decoder attends to later tokens")
     return ""
-
-
-class PositionTables(TorchFunctionMode):
-    """While entered, notes the tables whose rows are looked up one after another, as those of positions are.
-
-    Args:
-        fewest: so many rows must be looked up, for few may follow each other by chance.
-    """
-
-    def __init__(self, fewest: int) -> None:
-        self.fewest = fewest
-        self._found: list[tuple[Tensor, int]] = []
-
-    def found(self, of_tokens: Tensor) -> list[tuple[Tensor, int]]:
-        """Each table that is not that of the tokens, and which of its rows is that of the first position."""
-        return [
-            (table, first) for table, first in self._found if table is not of_tokens and table.size(0) > self.fewest
-        ]
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        given = dict(kwargs or {})
-        if function is torch.nn.functional.embedding:
-            rows, table = args[:2] if len(args) > 1 else (None, None)
-            if (
-                isinstance(rows, Tensor)
-                and isinstance(table, Tensor)
-                and not rows.is_floating_point()
-                and rows.numel() >= self.fewest
-            ):
-                line = rows.reshape(-1)[-self.fewest :]
-                if rows.numel() == rows.size(-1) and bool((line.diff() == 1).all()):
-                    self._found.append((table, int(rows.reshape(-1)[0])))
-        return function(*args, **given)
-
-
-class Rotations(TorchFunctionMode):
-    """While entered, notes tables of cosines and sines, a row for each of `count` positions, by which vectors are
-    multiplied, as queries and keys of rotary positions are (Su et al. 2021).
-    """
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        #: The last factor of this shape, and the first tables that rotate: others are not kept.
-        self._last: Tensor | None = None
-        self._found: tuple[Tensor, Tensor] | None = None
-
-    def sines(self) -> Float[Tensor, "position pair"] | None:
-        """sin(p · θ_i) of the first such table, float32; None where vectors were not rotated."""
-        if self._found is None:
-            return None
-        cos, sin = self._found
-        sin = sin.float() / cos[0, 0].float()
-        # Each pair of dimensions may have two columns, next to each other or half a width apart.
-        half = sin.size(1) // 2
-        if sin.size(1) % 2 == 0 and bool((sin[:, :half] == sin[:, half:]).all()):
-            return sin[:, :half]
-        if sin.size(1) % 2 == 0 and bool((sin[:, ::2] == sin[:, 1::2]).all()):
-            return sin[:, ::2]
-        return sin
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
-    ) -> Any:
-        if self._found is None and getattr(function, "__name__", "") in ("mul", "__mul__", "__rmul__"):
-            for factor in args if len(args) == 2 else ():
-                if isinstance(factor, Tensor) and factor.dim() > 2:
-                    table = factor.detach().squeeze()
-                    if table.dim() == 2 and table.size(0) == self.count and table.size(1) > 1:
-                        self._note(table.cpu())
-        return function(*args, **(kwargs or {}))
-
-    def _note(self, table: Tensor) -> None:
-        cos, sin = (table.real, table.imag) if table.is_complex() else (self._last, table)
-        if not table.is_complex():
-            self._last = table
-        if self._found is None and cos is not None and cos.shape == sin.shape and _rotate(cos, sin):
-            self._found = cos, sin
-
-
-def _rotate(cos: Tensor, sin: Tensor) -> bool:
-    """Whether two tables are those of rotations, the first of which rotates nothing; some scale all of them alike."""
-    squares = cos.float().square() + sin.float().square()
-    scale = float(squares[0, 0])
-    is_begun = scale > 0 and bool((sin[0] == 0).all()) and bool((sin[1] != 0).any())
-    return is_begun and bool(((squares - scale).abs() <= 1e-3 * scale).all())
-
-
-def _positions_of(
-    model: Any, runner: Any, kind: Kind, probe: Probe, layout: Layout
-) -> tuple[PositionScheme, int | None]:
-    """How a model knows positions, by a pass over one token again and again, and rows of its table for them.
-
-    Equal tokens have equal queries and keys in every layer unless something depends on where they stand.
-    """
-    if kind == "image":
-        return _of_pictures(model, runner, probe, layout)
-    token = probe.source[len(probe.source) // 2]
-    repeated = Probe((token,) * REPEATED, (token,) * (REPEATED - 1) if probe.target else ())
-    given, tables, kept = repeated.arguments(runner), PositionTables(REPEATED), {}
-    site = "decoder.self" if kind == "decoder" else "encoder.self"
-    if layout.heads:
-        with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept, tables:
-            runner(**given)
-        inputs = layout.inputs(kept).get(site, ())
-        calls = [call for call in inputs if isinstance(call, AttentionInputs)]
-        scheme = _scheme_of_inputs(calls)
-    else:
-        rotations = Rotations(len(repeated.source))
-        with torch.inference_mode(), library.settings_of_model(), tables, rotations:
-            output = runner(**given, output_attentions=True)
-        (layers,) = eager_weights(output, (site,)).values()
-        scheme = _scheme_of_weights(layers[0][0].float().cpu(), turns=rotations.sines() is not None)
-    found = tables.found(library.embeddings(model).weight)
-    sines = _sines(model)
-    rows = min((table.size(0) - first for table, first in found), default=None)
-    if any(_is_sines(table[first:]) for table, first in found) or (not found and sines and scheme == "unknown"):
-        return "sinusoidal", rows
-    return ("learned", rows) if found and scheme != "ALiBi" else (scheme, rows)
-
-
-def _of_pictures(model: nn.Module, runner: Any, probe: Probe, layout: Layout) -> tuple[PositionScheme, None]:
-    """By a picture whose patches are all equal: their first queries differ only by where they stand, by a table where
-    the model has a parameter with a row for each patch.
-    """
-    assert probe.pixels is not None
-    if not layout.heads:
-        return "unknown", None
-    given = replace(probe, pixels=torch.full_like(probe.pixels, 0.5)).arguments(runner)
-    with torch.inference_mode(), library.settings_of_model(), listen(record={CALL}) as kept:
-        runner(**given)
-    first = layout.inputs(kept)["encoder.self"][0]
-    assert isinstance(first, AttentionInputs)
-    length = first.query.size(1)
-    patches = first.query[:, length // 2 :]
-    is_told = not _are_equal(patches, dim=1) and picture_table(model, length) is not None
-    return ("learned" if is_told else "unknown"), None
-
-
-#: Tokens of a picture's own that stand before its patches, at most: of its class, of what it was taught, and registers.
-MOST_BEFORE: Final = 9
-
-
-def picture_table(model: nn.Module, length: int) -> Float[Tensor, "position d_model"] | None:
-    """The parameter with a row for each of so many patches and tokens before them, or for all but some of those."""
-    widths = {weight.size(0) for weight in model.parameters() if weight.dim() == 1}
-    for weight in model.parameters():
-        rows = weight.detach().squeeze(0) if weight.dim() == 3 else weight.detach()
-        if rows.dim() == 2 and rows.size(1) in widths and max(2, length - MOST_BEFORE) <= rows.size(0) <= length:
-            return rows
-    return None
-
-
-def _scheme_of_inputs(calls: Sequence[AttentionInputs]) -> PositionScheme:
-    """By queries, keys and biases of a run over equal tokens."""
-    tables = [call.bias.table for call in calls if isinstance(call.bias, DistanceBias)]
-    if tables:
-        back = tables[0][:, : tables[0].size(1) // 2 + 1]
-        return "ALiBi" if back.size(1) > 3 and _is_straight(back) else "relative bias"
-    # Where a row's weights do not add to 1 (sinks), what later layers read differs with the length of the row.
-    first = next((call for call in calls if not _are_equal(call.query, dim=1)), None)
-    if first is None:
-        return "none"
-    products = first.query @ first.key.repeat_interleave(first.num_heads // first.key.size(0), 0).mT
-    return "rotary" if _depends_on_distance(products) else "unknown"
-
-
-def _scheme_of_weights(weights: Float[Tensor, "head query key"], *, turns: bool) -> PositionScheme:
-    """By the weights of the first layer, and whether vectors are rotated: the logarithm of a weight is its score, but
-    for a number of the row.
-    """
-    num_queries = weights.size(1)
-    rows = [weights[:, row, : row + 1].clamp_min(1e-30).log() for row in range(num_queries)]
-    # Of each row, how a score changes from a key to the one before it.
-    steps = [(row[:, :-1] - row[:, 1:]).flip(-1) for row in rows if row.size(1) > 1]
-    if any(not torch.allclose(long[:, : short.size(1)], short, atol=1e-3) for short, long in pairwise(steps)):
-        return "unknown"
-    last = steps[-1]
-    if float(last.abs().max()) < 1e-4:
-        return "none"
-    if float((last - last[:, :1]).abs().max()) < 1e-3:
-        return "ALiBi"
-    return "rotary" if turns else "relative bias"
-
-
-def _is_straight(table: Float[Tensor, "head distance"]) -> bool:
-    return float(table.diff(n=2, dim=1).abs().max()) < 1e-4 and float(table.diff(dim=1).abs().max()) > 1e-6
-
-
-def _are_equal(rows: Tensor, dim: int) -> bool:
-    """Whether all rows are the first one."""
-    return float((rows - rows.narrow(dim, 0, 1)).abs().max()) <= 1e-4 * max(1.0, float(rows.abs().max()))
-
-
-def _depends_on_distance(products: Float[Tensor, "head query key"]) -> bool:
-    """Whether a product of query and key depends on nothing but how far they are apart."""
-    scale = max(1.0, float(products.abs().max()))
-    return float((products[:, 1:, 1:] - products[:, :-1, :-1]).abs().max()) <= 1e-3 * scale
-
-
-def _sines(model: nn.Module) -> bool:
-    """Whether a model holds a table of sines and cosines."""
-    tables = [*model.named_parameters(), *model.named_buffers()]
-    return any(value.dim() == 2 and _is_sines(value) for _, value in tables)
-
-
-def _is_sines(table: Tensor) -> bool:
-    """Whether the rows of a table are sines and cosines, whose squares add to half its width."""
-    rows = table[8:24].detach().float()
-    if table.dim() != 2 or len(rows) < 8 or table.size(1) < 4 or table.is_meta:
-        return False
-    return bool(((rows.square().sum(1) / (table.size(1) // 2) - 1).abs() < 1e-3).all())

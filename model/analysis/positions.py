@@ -73,7 +73,7 @@ def rotary_frequencies(reader: Reader, trace: Trace) -> Float[Tensor, "pair"] | 
         return None
     source, target = (ids if len(ids) != 1 else ids * 2 for ids in (trace.source_ids, trace.target_ids))
     model: Any = reader.model
-    with later.proof.Rotations(len(source or target)) as rotations:
+    with later.probe.Rotations(len(source or target)) as rotations:
         model.base_model(**reader.arguments(source, target))
     return None if (sines := rotations.sines()) is None else sines[1].asin()
 
@@ -87,12 +87,12 @@ def _table(reader: Reader, trace: Trace) -> Float[Tensor, "position d_model"] | 
         return embedding.learned.weight * embedding.scale
     if not isinstance(reader, later.text_reader.TextReader):
         if trace.picture is not None:
-            table: Tensor | None = later.proof.picture_table(model, len(trace.source_tokens))
+            table: Tensor | None = later.probe.picture_table(model, len(trace.source_tokens))
             return table
         is_convolutional = isinstance(model, ConvolutionalTranslator)
         return model.encoder.embedding.embed_positions.weight.detach() if is_convolutional else None
     source, target = (ids if len(ids) >= _FEWEST else ids * _FEWEST for ids in (trace.source_ids, trace.target_ids))
-    with later.proof.PositionTables(_FEWEST) as tables:
+    with later.probe.PositionTables(_FEWEST) as tables:
         model.base_model(**reader.arguments(source, target))
     found = tables.found(later.library.embeddings(model).weight)
     return found[0][0].detach()[found[0][1] :] if found else None

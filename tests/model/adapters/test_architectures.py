@@ -8,7 +8,7 @@ import torch
 from model.adapters import capture, library
 from model.adapters.layout import OUTPUTS, weights_of
 from model.adapters.open_folder import explore
-from model.adapters.proof import Probe
+from model.adapters.probe import Probe
 from model.errors import TraceError
 from model.nn.attention import AttentionInputs, WeightsOnly
 from model.nn.encoder_decoder import site_path

@@ -15,7 +15,7 @@ from model.adapters import capture, library, open_folder, proof
 from model.adapters.generation import wrong_with_writing
 from model.adapters.library_tokenizer import LibraryTokenizer
 from model.adapters.open_folder import explore
-from model.adapters.proof import Probe
+from model.adapters.probe import Probe
 from model.adapters.text_reader import TextReader
 from model.adapters.text_writer import TextWriter
 from model.analysis.residual_stream.library_path import follow_in_library
