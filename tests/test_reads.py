@@ -23,6 +23,7 @@ FOLDERS: Final = {
         "model_class.made.from_pretrained", "transformers.AutoImageProcessor.from_pretrained",
         "transformers.AutoTokenizer.from_pretrained",
     },
+    "model/adapters/folder_check.py": {"safe_open"},
     "model/adapters/peft_adapter.py": {"load_file"},
     "model/marian/loading.py": {"safe_open"},
     "model/arrays_file.py": {"archive.open", "np.load", "zipfile.ZipFile"},
