@@ -22,6 +22,7 @@ import torch
 import tests.shape_checks  # noqa: F401 before any module of the model
 from model import Transformer, TransformerConfig, Translator
 from model.adapters import chat_template, chat_template_process, tokenizer_trial, tokenizer_trial_process
+from model.adapters.limited_process import answered
 from model.analysis import measured_cost
 from model.analysis.ablations.results import AblationResults, RunResult, SetScore, save_results
 from model.checkpoint import save_checkpoint, write_manifest
@@ -106,10 +107,10 @@ def in_this_process() -> Iterator[None]:
     """
 
     def tried(_module: str, arguments: list[str], **_limits: float) -> Any:
-        return json.loads(tokenizer_trial_process.answer_to(*arguments))
+        return answered(tokenizer_trial_process.answer_to, *arguments)
 
     def rendered(_module: str, _arguments: list[str], given: bytes, **_limits: float) -> Any:
-        return json.loads(chat_template_process.answer_to(given))
+        return answered(chat_template_process.texts_of, json.loads(given))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tokenizer_trial, "answer_of", tried)

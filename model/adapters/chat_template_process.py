@@ -4,7 +4,7 @@ import json
 import sys
 from typing import Any
 
-from model.adapters.limited_process import first_words, limit
+from model.adapters.limited_process import first_words, serve
 
 
 def texts_of(asked: dict[str, Any]) -> dict[str, Any]:
@@ -41,24 +41,7 @@ def texts_of(asked: dict[str, Any]) -> dict[str, Any]:
     return {"texts": [text, with_marks[: 2 * longest]]}
 
 
-def answer_to(asked: bytes) -> str:
-    """The answer to what is asked, both JSON, whatever the template raises."""
-    try:
-        answer = texts_of(json.loads(asked))
-    except MemoryError:
-        answer = {"wrong": "it takes too much memory"}
-    except BaseException as error:  # Whatever a program of unknown origin raises.
-        answer = {"wrong": first_words(error)}
-    return json.dumps(answer)
-
-
-def main(seconds: str, memory: str) -> None:
-    """Read what is asked from standard input, and print the answer in a line of its own."""
-    limit(int(seconds), int(memory))
+if __name__ == "__main__":
     # A template needs no torch, which takes seconds to import and most of the memory.
     sys.modules["torch"] = None  # type: ignore[assignment]
-    print(answer_to(sys.stdin.buffer.read()), flush=True)
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(lambda: texts_of(json.loads(sys.stdin.buffer.read())))

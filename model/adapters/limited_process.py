@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 from time import monotonic
@@ -32,7 +32,7 @@ def answer_of(
     Raises a subprocess.TimeoutExpired if they have passed; the process is ended.
 
     Args:
-        module: it sets its own limits, by `limit`.
+        module: it calls `serve`.
         arguments: of its command line, followed by `seconds` and `memory`.
         given: its standard input.
         seconds, memory: seconds of computing and bytes of memory that it may take.
@@ -86,6 +86,23 @@ def limit(seconds: int, memory: int) -> None:
             resource.setrlimit(what, (most, most))
         except (ValueError, OSError):
             continue
+
+
+def serve(answer: Callable[..., dict[str, Any]]) -> None:
+    """Be the process of `answer_of`: print, in a line of its own, what a function answers to the arguments."""
+    *arguments, seconds, memory = sys.argv[1:]
+    limit(int(seconds), int(memory))
+    print(json.dumps(answered(answer, *arguments)), flush=True)
+
+
+def answered(answer: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """What a function answers; what is "wrong" where it raises anything, as files of unknown origin may let it."""
+    try:
+        return answer(*arguments)
+    except MemoryError:
+        return {"wrong": "it takes too much memory"}
+    except BaseException as error:  # A panic of compiled code is no Exception.
+        return {"wrong": first_words(error)}
 
 
 def _printed(process: subprocess.Popen[bytes], seconds: int, memory: int, patience: float) -> bytes:

@@ -1,13 +1,12 @@
 """The program that `tokenizer_trial` runs: open a folder's tokenizer under limits, and say what is wrong with it."""
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from model.adapters.config_limits import check_files
-from model.adapters.limited_process import first_words, limit
+from model.adapters.limited_process import serve
 
 MOST_TOKENS: Final = 2_000_000
 #: Tokens for each byte of a text, and beside these, that are believed.
@@ -47,28 +46,16 @@ def wrong_with(tokenizer: Any) -> str:
     return ""
 
 
-def answer_to(folder: str) -> str:
-    """What is wrong with the tokenizer in a folder as JSON, whatever it does."""
-    try:
-        check_files(Path(folder))
-        from transformers import AutoTokenizer
+def answer_to(folder: str) -> dict[str, str]:
+    """What is wrong with the tokenizer in a folder."""
+    check_files(Path(folder))
+    from transformers import AutoTokenizer
 
-        opened: Any = AutoTokenizer.from_pretrained
-        wrong = wrong_with(opened(folder, local_files_only=True, trust_remote_code=False))
-    except MemoryError:
-        wrong = "it takes too much memory"
-    except BaseException as error:  # A panic of compiled code is no Exception.
-        wrong = first_words(error)
-    return json.dumps({"wrong": wrong})
-
-
-def main(folder: str, seconds: str, memory: str) -> None:
-    """Print the answer in a line of its own."""
-    limit(int(seconds), int(memory))
-    # A tokenizer needs no torch, which takes seconds to import and most of the memory.
-    sys.modules["torch"] = None  # type: ignore[assignment]
-    print(answer_to(folder), flush=True)
+    opened: Any = AutoTokenizer.from_pretrained
+    return {"wrong": wrong_with(opened(folder, local_files_only=True, trust_remote_code=False))}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    # A tokenizer needs no torch, which takes seconds to import and most of the memory.
+    sys.modules["torch"] = None  # type: ignore[assignment]
+    serve(answer_to)

@@ -1,12 +1,11 @@
 """The program that `other_weights` runs under limits: torch's own reader of plain tensors, or transformers' of GGUF."""
 
 import json
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from model.adapters.limited_process import first_words, limit
+from model.adapters.limited_process import serve
 
 
 def convert_gguf(target: Path, files: list[Path]) -> str:
@@ -56,19 +55,9 @@ def convert(target: Path, files: list[Path]) -> str:
 
 
 def answer_to(kind: str, target: str, *files: str) -> dict[str, str]:
-    """What is wrong with the files, "pickled" or "gguf", whatever they do."""
-    try:
-        return {"wrong": (convert if kind == "pickled" else convert_gguf)(Path(target), [Path(file) for file in files])}
-    except BaseException as error:
-        return {"wrong": first_words(error)}
-
-
-def main(*arguments: str) -> None:
-    """Print the answer in a line of its own."""
-    *files, seconds, memory = arguments
-    limit(int(seconds), int(memory))
-    print(json.dumps(answer_to(*files)), flush=True)
+    """What is wrong with the files, "pickled" or "gguf"."""
+    return {"wrong": (convert if kind == "pickled" else convert_gguf)(Path(target), [Path(file) for file in files])}
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    serve(answer_to)

@@ -13,6 +13,7 @@ from safetensors.torch import load_file, save_file
 
 from model.adapters import other_weights, weights_process
 from model.adapters.folder_check import check_folder
+from model.adapters.limited_process import answered
 from model.adapters.text_reader import TextReader
 from model.opening import open_reader
 from tests.model.adapters.folders import refused
@@ -58,7 +59,7 @@ def test_pickled_weights_are_read_as_plain_tensors_or_not_at_all(
     bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A process of its own takes seconds; a MarianMT model is read by one (`test_files`).
-    monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: weights_process.answer_to(*files))
+    monkeypatch.setattr(other_weights, "answer_of", lambda _, files, **__: answered(weights_process.answer_to, *files))
     expected = open_reader(bert).trace("the animal").weights("encoder.self", 1)
     weights = bert / "model.safetensors"
     tensors = load_file(weights)
