@@ -1,6 +1,5 @@
 """The tab QK and OV: what the weights of the open head make it attend to and write, for any text."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -12,6 +11,7 @@ from viz.pictures.figures.charts import token_labels
 from viz.pictures.figures.heads import head_map
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import state
+from viz.server.background_jobs import Task
 from viz.text import html, sites
 from viz.text.messages import _, said
 from viz.text.sites import file_name
@@ -79,12 +79,8 @@ def show(trace: "Trace") -> None:
                 _copying(copying, site, layer, head, label, name)
             _by_tokens(trace, circuits, opened, label, name)
             title = _("The {pairs} pairs of tokens with the highest score", pairs=PAIRS)
-            with st.expander(title, on_change="rerun", key="qk-pairs") as unfolded:
-                if unfolded.open:
-                    task = data.best_pairs(writer, opened, circuits, PAIRS)
-                    found = long_work.outcome(task, _("Find the pairs"), key="qk-pairs-found", start=True)
-                    if found is not None:
-                        _pairs(found, vocabulary)
+            task = data.best_pairs(writer, opened, circuits, PAIRS)
+            frame.unfolding(title, "qk-pairs", _pairs, task, vocabulary)
 
 
 def _distance(most: int) -> int:
@@ -161,8 +157,11 @@ def _by_tokens(trace: "Trace", circuits: "HeadCircuits", opened: data.OpenHead, 
     frame.small_print(_AT_A_DISTANCE if opened.distance else _WITHOUT_POSITIONS, distance=opened.distance)
 
 
-def _pairs(found: Sequence["TokenPair"], vocabulary: tuple[str, ...]) -> None:
+def _pairs(task: Task[list["TokenPair"]], vocabulary: tuple[str, ...]) -> None:
     """The pairs of tokens with the highest score."""
+    found = long_work.outcome(task, _("Find the pairs"), key="qk-pairs-found", start=True)
+    if found is None:
+        return
     pairs = [
         (display_token(vocabulary[pair.query]), display_token(vocabulary[pair.key]), f"{pair.score:.2f}")
         for pair in found
