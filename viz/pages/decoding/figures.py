@@ -13,6 +13,7 @@ from viz import theme
 from viz.pictures.figures.charts import LEGEND, token_labels, upright, whole_numbers
 from viz.pictures.figures.heads import DIFFERENCE_FLOOR, Alignment
 from viz.pictures.figures.matrix import ROW_HEIGHT, WEIGHT_SCALE, Scale, matrix, signed_scale
+from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
 from viz.text.numbers import amount
 
@@ -193,15 +194,15 @@ def cost_curve(
     numbers = np.arange(1, len(cached) + 1)
     at_step = _("step {step}, writes {token}", step="%{x}", token="<b>%{customdata}</b>")
     lines = [
-        go.Scatter(
-            x=numbers,
-            y=values,
+        line(
+            numbers,
+            values,
+            WAY_COLOURS[name],
+            f"{at_step}<br>{shown(name)}: %{{y:,}}",
             name=shown(name),
             mode="lines+markers" if len(values) <= 60 else "lines",
-            line={"color": WAY_COLOURS[name], "width": 2.5},
             marker={"size": 6},
             customdata=labels,
-            hovertemplate=f"{at_step}<br>{shown(name)}: %{{y:,}}<extra></extra>",
         )
         for name, values in ((CACHED, cached), (RECOMPUTED, recomputed))
     ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +16,7 @@ from viz.pages.paper.wording import duration, label, memory, signed
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import axis, doubling_axis, headed, note, powers_axis, token_labels, upright
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
+from viz.pictures.figures.traces import dots, line
 from viz.text.messages import Message, _, plural, said
 from viz.text.numbers import decimal, scientific
 from viz.text.sites import head_label
@@ -41,8 +42,6 @@ HEIGHT, ERROR_HEIGHT = 400, 250
 CURVE, POINT, TRUE = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[1], theme.HEAD_COLOURS[7]
 #: Pixels of a point that has no weight, and of one that has all.
 _SMALL, _LARGE = 5, 34
-#: Hover boxes have no name of a line beside them.
-_NO_NAME: Final = "<extra></extra>"
 ROW, REST = 24, 66
 SEED, PAPER = theme.HEAD_COLOURS[0], theme.HEAD_COLOURS[2]
 BAR_ROW, BAR_REST = 30, 66
@@ -71,18 +70,19 @@ def cost_lines(lines: Sequence[Line], size: str, unit: Literal["s", "B"] = "s") 
     """Seconds, or bytes, over the sizes; `size` says what they are."""
     heading, written = (_("<b>Time</b>"), duration) if unit == "s" else (_("<b>Memory</b>"), memory)
     traces = [
-        go.Scatter(
-            x=line.sizes,
-            y=line.costs,
-            customdata=[written(cost) for cost in line.costs],
+        line(
+            one.sizes,
+            one.costs,
+            one.colour,
+            f"<b>{one.name}</b>, %{{x:,}}<br>%{{customdata}}",
+            dash="dash" if one.is_dashed else "solid",
             mode="lines+markers",
-            line={"color": line.colour, "width": 2.5, "dash": "dash" if line.is_dashed else "solid"},
             marker={"size": 6},
-            hovertemplate=f"<b>{line.name}</b>, %{{x:,}}<br>%{{customdata}}<extra></extra>",
+            customdata=[written(cost) for cost in one.costs],
         )
-        for line in lines
+        for one in lines
     ]
-    sizes = sorted({size for line in lines for size in line.sizes})
+    sizes = sorted({size for one in lines for size in one.sizes})
     amounts = {"type": "log", "dtick": 1, "exponentformat": "SI", "ticksuffix": unit}
     return go.Figure(
         traces, headed(LINES_HEIGHT, heading) | {"xaxis": doubling_axis(size, sizes), "yaxis": axis() | amounts}
@@ -91,32 +91,20 @@ def cost_lines(lines: Sequence[Line], size: str, unit: Literal["s", "B"] = "s") 
 
 def pooled_curve(found: Regression, query: float) -> go.Figure:
     """Points as large as the weight that the query gives them (by area), the pooled curve, and the true one."""
+    sizes = np.maximum(_SMALL, _LARGE * np.sqrt(found.row))
+    chosen = {"color": CURVE, "size": 13, "line": {"color": theme.LIGHT, "width": 2}}
     traces = [
-        go.Scatter(x=found.queries, y=found.true, mode="lines", line={"color": TRUE, "width": 1.5, "dash": "dot"},
-                   hovertemplate=_("true curve %{y:.2f}") + _NO_NAME),
-        go.Scatter(
-            x=found.keys,
-            y=found.values,
+        line(found.queries, found.true, TRUE, _("true curve %{y:.2f}"), width=1.5, dash="dot"),
+        dots(
+            found.keys,
+            found.values,
+            {"color": POINT, "size": sizes, "opacity": 0.75, "line": {"width": 0}},
+            _("key %{x:.2f}, value %{y:.2f}<br>weight %{customdata:.4f}"),
             customdata=found.row,
-            mode="markers",
-            marker={
-                "color": POINT,
-                "size": np.maximum(_SMALL, _LARGE * np.sqrt(found.row)),
-                "opacity": 0.75,
-                "line": {"width": 0},
-            },
-            hovertemplate=_("key %{x:.2f}, value %{y:.2f}<br>weight %{customdata:.4f}") + _NO_NAME,
         ),
-        go.Scatter(x=found.queries, y=found.predicted, mode="lines", line={"color": CURVE, "width": 3},
-                   hovertemplate=_("query %{x:.2f}<br>pooled value %{y:.2f}") + _NO_NAME),
-        go.Scatter(
-            x=[query],
-            y=[found.answer],
-            mode="markers",
-            marker={"color": CURVE, "size": 13, "line": {"color": theme.LIGHT, "width": 2}},
-            hovertemplate=_("this query %{x:.2f}<br>pooled value %{y:.2f}") + _NO_NAME,
-        ),
-    ]  # fmt: skip
+        line(found.queries, found.predicted, CURVE, _("query %{x:.2f}<br>pooled value %{y:.2f}"), width=3),
+        dots([query], [found.answer], chosen, _("this query %{x:.2f}<br>pooled value %{y:.2f}")),
+    ]
     axes = {"xaxis": axis(_("key, query")) | {"showgrid": False}, "yaxis": axis(_("value"))}
     layout = headed(HEIGHT, _("<b>Values</b> pooled by a query"))
     return go.Figure(traces, layout | axes | {"shapes": [upright(query)]})
@@ -133,8 +121,8 @@ def weight_rows(found: Regression, query: float) -> go.Figure:
         hover=_("query <b>%{y}</b>, key <b>%{x}</b><br>weight %{customdata:.4f}"),
     )
     row = int(np.abs(found.queries - query).argmin())
-    line = {"color": POINT, "width": 2}
-    frame = {"type": "rect", "x0": -0.5, "x1": len(found.keys) - 0.5, "y0": row - 0.5, "y1": row + 0.5, "line": line}
+    edge = {"color": POINT, "width": 2}
+    frame = {"type": "rect", "x0": -0.5, "x1": len(found.keys) - 0.5, "y0": row - 0.5, "y1": row + 0.5, "line": edge}
     rows, keys = np.arange(0, len(found.queries), 10), np.arange(0, len(found.keys), 5)
     figure.data[0].update(xgap=0, ygap=0)
     labels = {"tickfont": {"size": 12, "color": theme.CHART_TEXT}, "tickangle": 0}
@@ -148,17 +136,11 @@ def weight_rows(found: Regression, query: float) -> go.Figure:
 
 def error_curve(widths: Sequence[float], errors: Sequence[float], width: float) -> go.Figure:
     """The error of left-out points over the kernel's width; upright, the chosen one."""
-    line = go.Scatter(
-        x=list(widths),
-        y=list(errors),
-        mode="lines",
-        line={"color": CURVE, "width": 2.5},
-        hovertemplate=_("σ = %{x:.2f}<br>error %{y:.3f}") + _NO_NAME,
-    )
+    curve = line(list(widths), list(errors), CURVE, _("σ = %{x:.2f}<br>error %{y:.3f}"))
     ticks = {"type": "log", "tickvals": [0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], "showgrid": False}
     axes = {"xaxis": axis(_("σ, width of the kernel")) | ticks, "yaxis": axis() | {"rangemode": "tozero"}}
     return go.Figure(
-        line, headed(ERROR_HEIGHT, _("<b>Error</b> at held-out points")) | axes | {"shapes": [upright(width)]}
+        curve, headed(ERROR_HEIGHT, _("<b>Error</b> at held-out points")) | axes | {"shapes": [upright(width)]}
     )
 
 
@@ -186,14 +168,9 @@ def seed_points(rows: Sequence[Row], dev_set: str) -> go.Figure:
 
 
 def _points(points: Sequence[tuple[float, str, str]], symbol: str, colour: str) -> go.Scatter:
-    return go.Scatter(
-        x=[value for value, _, _ in points],
-        y=[name for _, name, _ in points],
-        customdata=[text for _, _, text in points],
-        mode="markers",
-        marker={"symbol": symbol, "color": colour, "size": 9, "opacity": 0.85, "line": {"width": 1.5, "color": colour}},
-        hovertemplate="<b>%{y}</b><br>%{customdata}<extra></extra>",
-    )
+    values, names, texts = zip(*points, strict=True) if points else ((), (), ())
+    marker = {"symbol": symbol, "color": colour, "size": 9, "opacity": 0.85, "line": {"width": 1.5, "color": colour}}
+    return dots(values, names, marker, "<b>%{y}</b><br>%{customdata}", customdata=texts)
 
 
 def bleu_bars(names: Sequence[str], bleu: Sequence[float], unchanged: Sequence[float]) -> go.Figure:
@@ -311,8 +288,8 @@ def variance_curve(samples: Mapping[str, Sequence[Sample]], width: int) -> go.Fi
     lines = []
     for of_name in samples.values():
         expected, measured = ([getattr(one, part) for one in of_name] for part in ("expected", "variance"))
-        lines.append(_line(of_name, expected, _("formula %{y:,.3g}"), {"dash": "dot", "width": 1.5}))
-        lines.append(_line(of_name, measured, _("variance %{y:,.3g}"), {"width": 2.5}))
+        lines.append(_line(of_name, expected, _("formula %{y:,.3g}"), dash="dot", width=1.5))
+        lines.append(_line(of_name, measured, _("variance %{y:,.3g}")))
     return _over_width(lines, _("<b>Variance</b> of the scores"), powers_axis(), samples, width)
 
 
@@ -338,23 +315,13 @@ def head_cloud(heads: Mapping[str, Heads]) -> go.Figure:
     for name, of_name in heads.items():
         labels = [head_label(layer, head, site) for site, layer, head in of_name.places]
         about = np.stack((labels, [f"{value:.0%}" for value in of_name.evenness]), axis=-1)
-        traces.append(
-            go.Scatter(
-                x=of_name.spread,
-                y=np.maximum(of_name.gradient, LEAST_GRADIENT),
-                customdata=about,
-                mode="markers",
-                marker={"color": SCORE_COLOURS[name], "size": 8, "opacity": 0.8},
-                hovertemplate=(
-                    f"<b>%{{customdata[0]}}</b>, {_(SCORES[name][0]).lower()}<br>"
-                    + _(
-                        "standard deviation of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of "
-                        "the maximum"
-                    )
-                    + "<extra></extra>"
-                ),
-            )
+        marker = {"color": SCORE_COLOURS[name], "size": 8, "opacity": 0.8}
+        measured = _(
+            "standard deviation of scores %{x:.2f}<br>gradient %{y:.2g}<br>entropy %{customdata[1]} of the maximum"
         )
+        hover = f"<b>%{{customdata[0]}}</b>, {_(SCORES[name][0]).lower()}<br>{measured}"
+        gradients = np.maximum(of_name.gradient, LEAST_GRADIENT)
+        traces.append(dots(of_name.spread, gradients, marker, hover, customdata=about))
     figure = go.Figure(
         traces,
         headed(HEADS_HEIGHT, _("<b>Gradient</b> of every head by the standard deviation of its scores"))
@@ -416,20 +383,14 @@ def _over_width(
 
 def _medians(of_name: Sequence[Sample], quartiles: Sequence[Quartiles], text: str) -> go.Scatter:
     half = _("middle half of the rows: %{customdata}")
-    line = _line(of_name, [one.median for one in quartiles], f"{text}<br>{half}", {"width": 2.5})
-    line.customdata = [_("{low} to {high}", low=_short(one.low), high=_short(one.high)) for one in quartiles]
-    return line
+    halves = [_("{low} to {high}", low=_short(one.low), high=_short(one.high)) for one in quartiles]
+    return _line(of_name, [one.median for one in quartiles], f"{text}<br>{half}", customdata=halves)
 
 
-def _line(of_name: Sequence[Sample], values: Sequence[float], text: str, line: theme.PlotlySpec) -> go.Scatter:
+def _line(of_name: Sequence[Sample], values: Sequence[float], text: str, **more: Any) -> go.Scatter:
     name = of_name[0].name
-    return go.Scatter(
-        x=[one.width for one in of_name],
-        y=list(values),
-        mode="lines",
-        line={"color": SCORE_COLOURS[name]} | line,
-        hovertemplate=f"{_(SCORES[name][0])}, d_k = %{{x}}<br>{text}<extra></extra>",
-    )
+    hover = f"{_(SCORES[name][0])}, d_k = %{{x}}<br>{text}"
+    return line([one.width for one in of_name], list(values), SCORE_COLOURS[name], hover, **more)
 
 
 def _short(value: float) -> str:

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 from viz import theme
 from viz.pictures.figures.charts import LEGEND, MAX_ROW_LABELS, axis, token_labels
 from viz.pictures.figures.matrix import ROW_HEIGHT, Scale, matrix, signed_scale
+from viz.pictures.figures.traces import dots, line
 from viz.text.messages import _, said
 from viz.theme import PlotlySpec
 
@@ -135,14 +136,14 @@ def encoding_heatmap(encoding: Float[np.ndarray, "position dimension"], tokens: 
     # The colour is the value here: it need not be sent twice.
     figure.data[0].customdata = None
     end = len(tokens) - 0.5
-    line = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end, "line": _line(GREEN, 3)}
+    edge = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": end, "y1": end}
     ticks = list(range(0, dimensions, max(1, -(-dimensions // DIMENSION_LABELS))))
     figure.update_layout(
         xaxis={"tickvals": ticks, "ticktext": [str(tick) for tick in ticks], "tickangle": 0},
         yaxis={"tickfont": {"size": 12}},
         # So that every label stands below the one before.
         height=min(positions, MAX_ROW_LABELS) * ROW_LABEL + 40,
-        shapes=[line] if len(tokens) < positions else [],
+        shapes=[edge | {"line": {"color": GREEN, "width": 3}}] if len(tokens) < positions else [],
     )
     return figure
 
@@ -156,14 +157,15 @@ def position_curve(row: Float[np.ndarray, "dimension"], pairs: Int[np.ndarray, "
     )
     hover = _("dimension {dimension}", dimension="%{x}")
     traces = [
-        go.Scatter(
-            x=dimensions,
-            y=row[dimensions],
+        line(
+            dimensions,
+            row[dimensions],
+            colour,
+            f"{hover}<br>%{{y:+.4f}}",
+            width=1.5,
             name=name,
             mode="lines+markers",
-            line=_line(colour, 1.5),
             marker={"size": 4},
-            hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
         )
         for dimensions, name, colour in zip(pairs.T, names, (SINE, COSINE), strict=True)
     ]
@@ -183,20 +185,19 @@ def dimension_curve(
     """
     labels, last = position_labels(tokens, len(values)), len(values) - 1
     hover = _("position {position}", position="%{customdata}")
-    traces = [go.Scatter(x=where, y=wave, mode="lines", line=_line(GREY, 1.2), hoverinfo="skip", showlegend=False)]
+    traces = [line(where, wave, GREY, width=1.2, showlegend=False)]
     for shown, name, opacity in (
         (slice(len(tokens)), _("this sentence"), 1.0),
         (slice(len(tokens), None), _("beyond this sentence"), 0.4),
     ):
         traces.append(
-            go.Scatter(
-                x=np.arange(len(values))[shown],
-                y=values[shown],
+            dots(
+                np.arange(len(values))[shown],
+                values[shown],
+                {"color": SINE, "size": 6, "opacity": opacity},
+                f"{hover}<br>%{{y:+.4f}}",
                 customdata=labels[shown],
                 name=name,
-                mode="markers",
-                marker={"color": SINE, "size": 6, "opacity": opacity},
-                hovertemplate=f"{hover}<br>%{{y:+.4f}}<extra></extra>",
             )
         )
     band: PlotlySpec = {"type": "rect", "x0": 0, "x1": wavelength, "y0": -1.1, "y1": 1.1, "layer": "below"}
@@ -218,26 +219,18 @@ def likeness_over_distance(
     first, second = pairs.first[::stride], pairs.second[::stride]
     names = [f"<b>{label}</b> ({position})" for position, label in enumerate(token_labels(tokens))]
     distance, product = _distance(), _("dot product {number}", number="%{y:.2f}")
+    positions_only = _("positions only {number}", number="%{y:.2f}")
+    both = [_("{before} and {last}", before=names[p], last=names[q]) for p, q in zip(first, second, strict=True)]
     traces = [
-        go.Scatter(
-            x=second - first,
-            y=pairs.products[::stride],
-            customdata=[
-                _("{before} and {last}", before=names[p], last=names[q]) for p, q in zip(first, second, strict=True)
-            ],
+        dots(
+            second - first,
+            pairs.products[::stride],
+            {"color": COSINE, "size": 6, "opacity": 0.75},
+            f"%{{customdata}}<br>{distance}<br>{product}",
+            customdata=both,
             name=_("pairs of this sentence"),
-            mode="markers",
-            marker={"color": COSINE, "size": 6, "opacity": 0.75},
-            hovertemplate=f"%{{customdata}}<br>{distance}<br>{product}<extra></extra>",
         ),
-        go.Scatter(
-            x=np.arange(len(curve)),
-            y=curve,
-            name="PE(p) · PE(p + k)",
-            mode="lines",
-            line=_line(SINE, 2),
-            hovertemplate=f"{distance}<br>{_('positions only {number}', number='%{y:.2f}')}<extra></extra>",
-        ),
+        line(np.arange(len(curve)), curve, SINE, f"{distance}<br>{positions_only}", width=2, name="PE(p) · PE(p + k)"),
     ]
     if shows_means and len(pairs.products):
         traces.append(_means(pairs))
@@ -253,31 +246,25 @@ def shift_on_circle(
     """
     where = _("position {position}", position="%{customdata}")
     numbers = _("cosine {number}", number="%{x:+.4f}"), _("sine {number}", number="%{y:+.4f}")
-    hover = f"{'<br>'.join((where, *numbers))}<extra></extra>"
-    others = go.Scatter(
-        x=cosine,
-        y=sine,
-        customdata=np.arange(len(sine)),
-        name=_("other positions"),
-        mode="markers",
-        marker={"color": GREY, "size": 5, "opacity": 0.6},
-        hovertemplate=hover,
-    )
+    hover = "<br>".join((where, *numbers))
+    faint = {"color": GREY, "size": 5, "opacity": 0.6}
+    others = dots(cosine, sine, faint, hover, customdata=np.arange(len(sine)), name=_("other positions"))
     ends = [
-        go.Scatter(
-            x=[0, cosine[at]],
-            y=[0, sine[at]],
+        line(
+            [0, cosine[at]],
+            [0, sine[at]],
+            colour,
+            hover,
+            width=3,
             customdata=[at, at],
             name=f"{name} = {at}",
             mode="lines+markers",
-            line=_line(colour, 3),
             marker={"size": [0, 12], "color": colour, "opacity": 1},
-            hovertemplate=hover,
         )
         for at, colour, name in ((position, SINE, "pos"), (position + shift, COSINE, "pos + k"))
     ]
     arc = _arc(float(np.arctan2(sine[position], cosine[position])), angle)
-    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": _line(GREY, 1)}
+    circle = {"type": "circle", "x0": -1, "x1": 1, "y0": -1, "y1": 1, "line": {"color": GREY, "width": 1}}
     bounds = {"range": [-1.15, 1.15], "tickvals": [-1, 0, 1], "constrain": "domain"}
     x_axis, y_axis = axis(_("cosine")) | bounds, axis(_("sine")) | bounds | {"scaleanchor": "x"}
     return _chart(CIRCLE_HEIGHT, [others, arc, *ends], x_axis, y_axis, [circle])
@@ -287,14 +274,9 @@ def _means(pairs: "Likeness") -> go.Scatter:
     """The mean of all pairs at each distance that occurs."""
     counts, sums = np.bincount(pairs.distances), np.bincount(pairs.distances, pairs.products)
     distances = np.flatnonzero(counts)
-    return go.Scatter(
-        x=distances,
-        y=sums[distances] / counts[distances],
-        name=_("mean of the pairs"),
-        mode="lines",
-        line=_line(GREEN, 2) | {"dash": "dash"},
-        hovertemplate=f"{_distance()}<br>{_('mean {number}', number='%{y:.2f}')}<extra></extra>",
-    )
+    hover = f"{_distance()}<br>{_('mean {number}', number='%{y:.2f}')}"
+    means = sums[distances] / counts[distances]
+    return line(distances, means, GREEN, hover, width=2, dash="dash", name=_("mean of the pairs"))
 
 
 def _distance() -> str:
@@ -306,14 +288,7 @@ def _arc(start: float, angle: float) -> go.Scatter:
     along = np.linspace(0.0, 1.0, max(2, int(angle * ARC_POINTS)))
     radius = 0.3 + 0.4 * along * min(1.0, angle / (4 * np.pi))
     turned = start + angle * along
-    return go.Scatter(
-        x=radius * np.cos(turned),
-        y=radius * np.sin(turned),
-        mode="lines",
-        line=_line(GREEN, 2),
-        hoverinfo="skip",
-        name=_("rotation"),
-    )
+    return line(radius * np.cos(turned), radius * np.sin(turned), GREEN, width=2, name=_("rotation"))
 
 
 def _chart(
@@ -321,7 +296,3 @@ def _chart(
 ) -> go.Figure:
     own = {"showlegend": True, "legend": LEGEND, "xaxis": {"showgrid": False} | x_axis, "yaxis": y_axis}
     return go.Figure(list(traces), theme.figure_layout(height) | own | {"shapes": list(shapes)})
-
-
-def _line(colour: str, width: float) -> PlotlySpec:
-    return {"color": colour, "width": width}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,6 +13,7 @@ from viz import theme
 from viz.pictures.figures import charts
 from viz.pictures.figures.charts import LEGEND, token_labels, whole_numbers
 from viz.pictures.figures.matrix import Scale, matrix, root_scale, signed_scale
+from viz.pictures.figures.traces import line
 from viz.text.messages import _, said, shown
 from viz.text.numbers import decimal, signed
 from viz.text.sites import head_label, head_numbers, layer_labels
@@ -222,25 +223,13 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
     random = np.stack([drawn.values for drawn in explained.random])
     hidden = list(range(random.shape[1]))
     grey = theme.HEAD_COLOURS[7]
-    band = go.Scatter(
-        x=[*hidden, *reversed(hidden)],
-        y=[*random.max(0), *random.min(0)[::-1]],
-        mode="lines",
-        fill="toself",
-        fillcolor=f"{grey}2e",
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    mean = _line(hidden, random.mean(0), _("random orders, mean"), {"color": grey, "width": 2, "dash": "dot"})
+    around = [*random.max(0), *random.min(0)[::-1]]
+    there_and_back, shade = [*hidden, *reversed(hidden)], f"{grey}2e"
+    band = line(there_and_back, around, grey, width=0, fill="toself", fillcolor=shade, showlegend=False)
+    mean = _hiding(random.mean(0), _("random orders, mean"), grey, width=2, dash="dot")
     lines = [
-        _line(
-            hidden,
-            deletion.values,
-            names[method],
-            {"color": theme.HEAD_COLOURS[number], "width": 3.5 if method == explained.best else 1.75},
-        )
-        for number, (method, deletion) in enumerate(explained.deletions.items())
+        _hiding(deletion.values, names[method], colour, width=3.5 if method == explained.best else 1.75)
+        for colour, (method, deletion) in zip(theme.HEAD_COLOURS, explained.deletions.items(), strict=False)
     ]
     axes = {
         "xaxis": {"title": {"text": _("words hidden")}, "zeroline": False, "showgrid": False}
@@ -252,13 +241,6 @@ def deletion_lines(explained: "Explained", names: "Mapping[Method, str]", choice
     return go.Figure([band, mean, *lines], theme.figure_layout(HEIGHT) | axes)
 
 
-def _line(hidden: Sequence[int], values: Float[np.ndarray, "hidden"], name: str, line: theme.PlotlySpec) -> go.Scatter:
-    return go.Scatter(
-        x=hidden,
-        y=values,
-        mode="lines",
-        name=name,
-        line=line,
-        hovertemplate=_("{method}<br>{count} words hidden: {value} nats", method=name, count="%{x}", value="%{y:.2f}")
-        + "<extra></extra>",
-    )
+def _hiding(values: Float[np.ndarray, "hidden"], name: str, colour: str, **look: Any) -> go.Scatter:
+    hover = _("{method}<br>{count} words hidden: {value} nats", method=name, count="%{x}", value="%{y:.2f}")
+    return line(list(range(len(values))), values, colour, hover, name=name, **look)

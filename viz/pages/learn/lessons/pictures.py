@@ -12,6 +12,7 @@ from jaxtyping import Float
 from viz import theme
 from viz.pages.learn.lessons.lesson import Found
 from viz.pictures.figures.charts import LEGEND, axis, upright
+from viz.pictures.figures.traces import dots, line
 from viz.pictures.matrix_picture.component import MatrixData
 from viz.selection.pages import Section
 from viz.text.html import Column, Marked
@@ -208,16 +209,15 @@ def _with_spread(bar: go.Bar, spread: np.ndarray, digits: int) -> list[go.Bar | 
 def curves(picture: Curves) -> go.Figure:
     """Lines over one axis, points, and a dotted line upright where one is asked for."""
     x_name = shown(picture.x_name)
-    traces: list[go.Scatter] = [
-        go.Scatter(x=picture.x, y=values, name=name, mode="lines",
-                   line={"color": theme.HEAD_COLOURS[index], "width": 2.5},
-                   hovertemplate=f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>")
-        for index, (name, values) in enumerate(_spoken(picture.lines).items())
-    ]  # fmt: skip
-    for index, (name, (x, y)) in enumerate(_spoken(picture.points).items(), len(picture.lines)):
-        hover = f"{name}<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}<extra></extra>"
-        marker = {"color": theme.HEAD_COLOURS[index], "size": 8}
-        traces.append(go.Scatter(x=x, y=y, name=name, mode="markers", marker=marker, hovertemplate=hover))
+    hover, colours = f"<br>{x_name} %{{x:.4g}}<br>%{{y:.4g}}", iter(theme.HEAD_COLOURS)
+    traces = [
+        line(picture.x, values, next(colours), name + hover, name=name)
+        for name, values in _spoken(picture.lines).items()
+    ]
+    traces += [
+        dots(x, y, {"color": next(colours), "size": 8}, name + hover, name=name)
+        for name, (x, y) in _spoken(picture.points).items()
+    ]
     figure = go.Figure(traces, theme.figure_layout(CURVES))
     # On a logarithmic axis the numbers themselves say more than powers of ten.
     log: theme.PlotlySpec = {"type": "log", "tickvals": picture.x} if picture.log_x else {}

@@ -17,6 +17,7 @@ from viz.pages.learn.training import data
 from viz.pages.learn.training.data import ForcedStep, FreeStep, TwoRuns
 from viz.pictures.component import Component
 from viz.pictures.figures.charts import LEGEND, axis, upright
+from viz.pictures.figures.traces import dots, line
 from viz.pictures.payload import fingerprint, read
 from viz.pictures.player.exchange import play
 from viz.selection import state
@@ -297,14 +298,13 @@ def target_dots(found: "SmoothedStep") -> go.Figure:
         (_("the model"), [*map(float, found.probabilities), found.rest], MODEL, "circle"),
     )
     traces = [
-        go.Scatter(
-            x=[max(value, FLOOR) for value in values],
-            y=rows,
+        dots(
+            [max(value, FLOOR) for value in values],
+            rows,
+            {"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2.5}},
+            f"{name} %{{customdata:.6f}}",
             customdata=values,
             name=name,
-            mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 2.5}},
-            hovertemplate=f"{name} %{{customdata:.6f}}<extra></extra>",
         )
         for name, values, colour, symbol in series
     ]
@@ -325,39 +325,27 @@ def schedule_curves(
     warmup: int,
 ) -> go.Figure:
     """The chosen schedule, a dotted line at the end of its warm-up, and the schedules of the paper's models."""
+    at_step, chosen = _rate_at_step(), _("chosen")
     traces = [
-        _schedule(_(name), curve, {"color": theme.HEAD_COLOURS[index], "width": 1.8, "dash": "dash"})
-        for index, (name, curve) in enumerate(paper.items(), 1)
+        line(*curve, colour, f"{_(name)}<br>{at_step}", width=1.8, dash="dash", name=_(name))
+        for colour, (name, curve) in zip(theme.HEAD_COLOURS[1:], paper.items(), strict=False)
     ]
-    traces.append(_schedule(_("chosen"), own, {"color": MODEL, "width": 3.5}))
-    figure = go.Figure(traces, theme.figure_layout(HEIGHT))
-    figure.update_xaxes(axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
+    traces.append(line(*own, MODEL, f"{chosen}<br>{at_step}", width=3.5, name=chosen))
+    figure = go.Figure(traces, theme.figure_layout(HEIGHT) | _rate_axes())
     figure.add_shape(upright(warmup))
     figure.update_layout(showlegend=True, legend=LEGEND)
     return figure
 
 
-def _schedule(
-    name: str, curve: "tuple[Float[np.ndarray, 'step'], Float[np.ndarray, 'step']]", line: PlotlySpec
-) -> go.Scatter:
-    hover = f"{name}<br>{_rate_at_step()}<extra></extra>"
-    return go.Scatter(x=curve[0], y=curve[1], name=name, mode="lines", line=line, hovertemplate=hover)
-
-
 def trained_curve(steps: tuple[int, ...], rates: tuple[float, ...]) -> go.Figure:
     """The learning rate of a training over all its steps, as its log has it."""
-    line = go.Scatter(
-        x=list(steps),
-        y=list(rates),
-        mode="lines",
-        line={"color": MODEL, "width": 2},
-        hovertemplate=f"{_rate_at_step()}<extra></extra>",
-    )
-    figure = go.Figure(line, theme.figure_layout(260))
-    figure.update_xaxes(axis(_("step")) | {"showgrid": False, "tickformat": ",d"})
-    figure.update_yaxes(axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"})
-    return figure
+    curve = line(list(steps), list(rates), MODEL, _rate_at_step(), width=2)
+    return go.Figure(curve, theme.figure_layout(260) | _rate_axes())
+
+
+def _rate_axes() -> PlotlySpec:
+    rates = axis(_("learning rate")) | {"rangemode": "tozero", "exponentformat": "power"}
+    return {"xaxis": axis(_("step")) | {"showgrid": False, "tickformat": ",d"}, "yaxis": rates}
 
 
 def _rate_at_step() -> str:
