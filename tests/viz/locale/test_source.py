@@ -21,6 +21,8 @@ SHOW_FIRST = frozenset(
 )  # fmt: skip
 #: What shows its second: the first names a field.
 SHOW_SECOND = frozenset({"segmented", "dropdown", "switch", "optional_switch", "multiple"})
+#: Ours that translate what they show.
+TRANSLATES = frozenset({"frame.note", "frame.caption", "frame.small_print"})
 SHOWN_BY_NAME = frozenset({"label", "help", "help_text", "placeholder", "alt", "title", "caption", "note"})
 #: Icons and colours of Markdown, and what stands in both languages as it is.
 _NO_WORDS = re.compile(
@@ -45,7 +47,9 @@ def bare(node: ast.expr) -> str:
 
 
 def given(call: ast.Call) -> Iterator[ast.expr]:
-    """What a call is given to be shown."""
+    """What a call is given to be shown; `frame.note` and its like look for their texts in the catalogue."""
+    if ast.unparse(call.func) in TRANSLATES:
+        return
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if name in SHOW_FIRST:
         yield from call.args[:1]
