@@ -134,6 +134,26 @@ def test_the_weights_of_several_words_are_summed_by_every_view_and_kept_in_the_a
     expect(page).not_to_have_url(re.compile("from="))
 
 
+def test_a_click_on_a_word_is_answered_without_the_rest_of_the_page(page: Page, shipped_url: str) -> None:
+    visit(page, f"{shipped_url}&site=encoder.self&layer=0&head=0")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()
+    ready(page)
+    # Whatever the server sends it again sets this anew.
+    page.locator(".word-picker").evaluate("picker => { picker.dataset.ready = 'before'; }")
+    picker = page.locator(".word-picker[data-ready='before']")
+    # The second click turns the metric of the tiles to the weight between the words.
+    for name, address in (("animal", r"from=1\b(?!.*to=)"), ("street", r"from=1&to=5\b"), ("it", r"from=7\b(?!.*to=)")):
+        picker.get_by_role("button", name=name, exact=True).click()
+        expect(page).to_have_url(re.compile(address))
+        if name == "street":
+            expect(page.locator(".link-question")).to_contain_text("Which heads link animal to street?")
+            expect(page.get_by_role("button", name=re.compile(r"L\d H\d · 0\.\d{4}"))).to_have_count(3)
+            metric = page.get_by_role("combobox", name="Metric under each tile")
+            expect(metric).to_have_value("Link between two words")
+    settled(page)
+    expect(picker).to_be_visible()
+
+
 def test_lines_too_show_what_is_pointed_at_and_tell_the_sentence(page: Page, shipped_url: str) -> None:
     visit(page, shipped_url)
     expect(page.locator(".matrix-picture[data-exact='1']")).to_be_visible()

@@ -1,11 +1,12 @@
 """Frame every page: its title and how to read it, its tabs, its errors as sentences, and what a model cannot show."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from model.errors import HeadlightError, memory_short
 from viz import theme
@@ -141,7 +142,7 @@ def page_run() -> Iterator[None]:
 def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
     """A part of a page that reruns without the rest of it, shows its own errors and keeps the address up to date."""
 
-    @st.fragment
+    @st.fragment(key=_part_key(show))
     @wraps(show)
     def part(*args: Given.args, **kwargs: Given.kwargs) -> None:
         with errors_shown(), limits.limited():
@@ -150,6 +151,16 @@ def fragment(show: Callable[Given, None]) -> Callable[Given, None]:
         address_code.draw()
 
     return part
+
+
+def rerun(part: Callable[..., None]) -> None:
+    """Rerun a `fragment` alone, from the callback of a widget outside of it; all of the page where it is not shown."""
+    with suppress(StreamlitAPIException):
+        st.rerun(_part_key(part))
+
+
+def _part_key(part: Callable[..., None]) -> str:
+    return f"{part.__module__}.{part.__qualname__}"
 
 
 def tabs(field: str, contents: Sequence[Tab[Label]], *arguments: object) -> None:

@@ -7,7 +7,6 @@ import streamlit as st
 from viz.access import models
 from viz.pages.attention import circuits
 from viz.pages.attention import export as own_export
-from viz.pages.attention.all_heads import linked_heads
 from viz.pages.attention.all_heads import tab as all_heads
 from viz.pages.attention.bertviz import tab as bertviz
 from viz.selection import state
@@ -30,7 +29,7 @@ with frame.errors_shown():
     trace = sentence.read(state.current().common.text)
     finding.open_on_finding(trace)
     if state.current().attention.attention_tab == ALL_HEADS:
-        linked_heads.show_words(trace, head)
+        all_heads.show_words(trace, head)
     else:
         sentence.show(trace, head)
     tabs: list[frame.Tab[AttentionTab]] = [

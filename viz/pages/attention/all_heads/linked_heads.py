@@ -6,7 +6,6 @@ choose several on either side.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +28,6 @@ from viz.ui.controls import plain
 from viz.ui.words import Chosen, chosen_in
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
     from model import Trace
 
 _QUESTION: Final = Component(
@@ -76,10 +73,10 @@ class Question:
     links: tuple[Link, ...]
 
 
-def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
-    """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
+def marked(trace: "Trace") -> Chosen:
+    """The words that are marked in the head of the page: those of the question, or else those that are chosen."""
     site = state.current().common.site
-    words.show(trace, head, _marked(trace, site, _question(trace, site)), partial(_choose, trace))
+    return _marked(trace, site, _question(trace, site))
 
 
 def begin(trace: "Trace", site: str) -> None:
@@ -145,7 +142,7 @@ def tile_metric(trace: "Trace", site: str) -> TileMetric | None:
     return TileMetric(_("Weight"), word_links.weights(trace, link), 2, "", note, num_best=MOST)
 
 
-def _choose(trace: "Trace", chosen: Chosen) -> None:
+def choose(trace: "Trace", chosen: Chosen) -> None:
     """Keep what a person has chosen: of one word its row, or its key; of two the head that links them most."""
     looking, looked_at = chosen
     state.change(from_words=looking, to_words=looked_at, token=None, key_token=None)

@@ -1,6 +1,7 @@
 """Every head of one attention at a glance, and one of them opened."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -15,15 +16,36 @@ from viz.selection import state
 from viz.selection.attention import DRAWN_AS, KEPT, ORDERS
 from viz.selection.common import Measure
 from viz.text.messages import _
-from viz.ui import controls, frame, head_metrics, long_work, measures, present
+from viz.ui import controls, frame, head_metrics, long_work, measures, present, words
 from viz.ui.measures import MEASURES
+from viz.ui.words import Chosen
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from model import Trace
 
 
 #: The grid, and each way to draw the open head.
 _SCREENS: Final = 1 + len(DRAWN_AS)
+
+
+def show_words(trace: "Trace", head: "DeltaGenerator") -> None:
+    """What the model read and what it wrote, in the head of the page, where its words can be clicked."""
+    words.show(trace, head, linked_heads.marked(trace), partial(_choose, trace))
+
+
+def _choose(trace: "Trace", chosen: Chosen) -> None:
+    before = _controls()
+    linked_heads.choose(trace, chosen)
+    # Mostly only the pictures answer: the rest of the page would take three times as long.
+    frame.rerun(show if present.is_on() or _controls() != before else _show_pictures)
+
+
+def _controls() -> tuple[str, bool]:
+    """What the controls show of what a click on a word may change."""
+    selection = state.current()
+    return selection.common.site, selection.attention.metric == KEPT
 
 
 @frame.fragment
@@ -109,8 +131,8 @@ def _show_pictures(
             addresses = grid.draw(trace, site, measure, metric, ranking)
             if not MEASURES[measure].is_per_head:
                 frame.small_print("A rollout combines the heads of a layer: one tile per layer, up to that layer.")
-            elif words := grid.signs_said(site):
-                st.caption(words)
+            elif signs := grid.signs_said(site):
+                st.caption(signs)
             linked_heads.show(trace, site)
         with st.container():
             panel.show(trace, site, addresses)
