@@ -48,18 +48,15 @@ class WordHeads:
     """The heads that tint the words of a page on which no picture has one open.
 
     Attributes:
-        address: of their tiles (`viz.pictures.tiles.store`).
+        address: of their tiles (`viz.ui.trace_tiles`), which say by which tokens they are known.
         site: which attention.
         layer, head: the open one.
-        rows, columns: its queries and its keys.
     """
 
     address: str
     site: str
     layer: int
     head: int
-    rows: FocusAxis
-    columns: FocusAxis
 
 
 @dataclass(frozen=True, slots=True)

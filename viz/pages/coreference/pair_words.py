@@ -14,11 +14,10 @@ from viz.pages.coreference.data import MAX_PAIRS, Row, Side
 from viz.pages.coreference.marked_sentence import ROLES
 from viz.pictures.figures import charts
 from viz.pictures.focus import AXES, FocusAxis, Place, beside
-from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.server.caches import cached
 from viz.text.messages import said
-from viz.ui import sentence, words
+from viz.ui import sentence, trace_tiles, words
 from viz.ui.words import WordHeads, WordLine, WordMark, Words
 
 if TYPE_CHECKING:
@@ -174,16 +173,13 @@ def _heads(side: Side, site: str) -> WordHeads | None:
     if long_texts.is_long(side.trace, site):
         return None
     common = state.current().common
-    axes = AXES[site] if side.number == 0 else tuple(map(beside, AXES[site]))
-    return WordHeads(attention.tiles_key(side.trace, site), site, common.layer, common.head, *axes)
+    return WordHeads(attention.tiles_key(side.trace, site), site, common.layer, common.head)
 
 
 def _send_tiles(side: Side, site: str) -> None:
-    tiles = attention.head_tiles(side.trace, models.reader(state.current().model), site).tiles
-    rows, columns = side.trace.row_names(site), side.trace.axis_names(site)[1]
-    address = attention.tiles_key(side.trace, site)
-    frame = Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address)
-    send_tiles(tiles, frame, key=f"tiles-{side.number}")
+    rows, columns = AXES[site]
+    axes = (rows, columns) if side.number == 0 else (beside(rows), beside(columns))
+    trace_tiles.send(side.trace, models.reader(state.current().model), site, axes, key=f"tiles-{side.number}")
 
 
 def _choose(sides: Sequence[Side], site: str, number: int, chosen: words.Chosen) -> None:

@@ -36,7 +36,7 @@ import { WordLinks } from "../shared/word_links.js";
  *   mark: string, language: string, words: string[], pieces: number[], axis: Axis, roles: RoleRun[], marks: WordMark[],
  *   twins: Axis | null,
  * }} WordLine
- * @typedef {{ address: string, site: string, layer: number, head: number, rows: Axis, columns: Axis }} WordHeads
+ * @typedef {{ address: string, site: string, layer: number, head: number }} WordHeads
  * @typedef {{
  *   lines: WordLine[], chosen: Chosen, resting: number[], heads: WordHeads | null, isSingle: boolean, how: string,
  *   keptColour: string, digest: string,
@@ -188,15 +188,16 @@ class WordPicker extends View {
     const { heads } = this.header ?? {};
     if (!heads) return openedHead();
     const tiles = tilesAt(heads.address);
-    if (!tiles || tiles.isPooled) return null;
+    if (!tiles?.header.axes || tiles.isPooled) return null;
     const aimed = pointedHead();
     const { layer, head } = aimed?.site === heads.site ? aimed : heads;
     const name = `${heads.address} ${layer} ${head}`;
     if (this.weights?.[0] !== name) {
       const { columns: across, queryTokens: rowTokens, keyTokens: columnTokens } = tiles.header;
+      const [rows, columns] = tiles.header.axes;
       const values = tiles.weightsOf([layer, head]);
       const valueAt = (/** @type {number} */ row, /** @type {number} */ column) => values[row * across + column];
-      this.weights = [name, { rows: heads.rows, columns: heads.columns, rowTokens, columnTokens, valueAt }];
+      this.weights = [name, { rows, columns, rowTokens, columnTokens, valueAt }];
     }
     return this.weights[1];
   }

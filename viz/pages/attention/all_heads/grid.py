@@ -13,19 +13,17 @@ from viz.access import attention, long_texts, models, texts
 from viz.access.head_jobs import of_model
 from viz.pictures.focus import AXES
 from viz.pictures.head_grid.component import Followed, Grid, HeadChoice, Ranking, TileJobs, TileMetric, head_grid
-from viz.pictures.tiles.store import Frame, send_frame, send_layer, send_tiles
 from viz.selection import state
 from viz.selection.common import Measure
 from viz.server.background_jobs import Job
 from viz.text import sites
 from viz.text.messages import _, shown
 from viz.text.sites import file_name
-from viz.ui import finding, frame, head_jobs, long_work, measures
+from viz.ui import finding, frame, head_jobs, long_work, measures, trace_tiles
 from viz.ui.measures import MEASURES
 
 if TYPE_CHECKING:
     from model import Trace
-    from viz.pictures.tiles.codes import LayerTiles
 
 
 #: Seconds between two looks at what is computed meanwhile.
@@ -43,20 +41,8 @@ def measure_of(trace: "Trace", site: str) -> Measure:
 
 def send(trace: "Trace", site: str, measure: Measure) -> None:
     """Send the tiles of an attention to the browser, where the grid waits for them."""
-    measured = attention.head_tiles(trace, models.reader(state.current().model), site, measure)
-    send_tiles(
-        measured.tiles,
-        Frame(
-            spec=measured.tiles.spec,
-            query_tokens=trace.row_names(site),
-            key_tokens=trace.axis_names(site)[1],
-            address=attention.tiles_key(trace, site, measure),
-            axes=AXES[site],
-            number=MEASURES[measure].number,
-            top=measured.top,
-        ),
-        key=f"tiles-{site}",
-    )
+    reader = models.reader(state.current().model)
+    trace_tiles.send(trace, reader, site, AXES[site], key=f"tiles-{site}", measure=measure)
 
 
 def draw(
@@ -115,7 +101,7 @@ def send_long(trace: "Trace", site: str) -> None:
     interval = None if is_done or job is None or job.finished else INTERVAL
     # Drawn again by itself as long as layers are missing.
     fill = st.fragment(_fill, run_every=interval)
-    fill(trace, site, grid, attention.tiles_key(trace, site), job, interval)
+    fill(trace, site, grid, job, interval)
 
 
 def stop_long() -> None:
@@ -123,35 +109,17 @@ def stop_long() -> None:
     long_work.stop(_KEY)
 
 
-def _fill(
-    trace: "Trace", site: str, grid: long_texts.Grid, address: str, job: Job[None] | None, interval: float | None
-) -> None:
-    ready = dict(grid.layers)
+def _fill(trace: "Trace", site: str, grid: long_texts.Grid, job: Job[None] | None, interval: float | None) -> None:
     # Always there, so that what stands below it is not built anew, and sent again, once all is computed.
     with st.container():
-        if job is not None and len(ready) < grid.spec.layers:
+        if job is not None and len(grid.layers) < grid.spec.layers:
             _show_progress(job)
     # Nothing of these is seen, and no room may lie between them: of 32 layers it would be 500 pixels.
     with st.container(gap=None):
-        _send_layers(trace, site, grid, address, ready)
+        trace_tiles.send_computed(trace, site, grid, AXES[site], key=f"tiles-{site}")
     if job is not None and job.finished and interval is not None:
         # Once more, and no longer every second.
         st.rerun()
-
-
-def _send_layers(
-    trace: "Trace", site: str, grid: long_texts.Grid, address: str, ready: Mapping[int, "LayerTiles"]
-) -> None:
-    empty = Frame(
-        spec=grid.spec,
-        query_tokens=trace.row_names(site),
-        key_tokens=trace.axis_names(site)[1],
-        address=address,
-        axes=AXES[site],
-    )
-    send_frame(empty, key=f"tiles-{site}")
-    for layer in sorted(ready):
-        send_layer(ready[layer], address=address, key=f"tiles-{site}-{layer}")
 
 
 def _show_progress(job: Job[None]) -> None:

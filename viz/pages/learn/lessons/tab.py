@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from model.errors import HeadlightError
-from viz.access import attention, models
+from viz.access import models
 from viz.pages.learn.lessons import data, pictures
 from viz.pages.learn.lessons.data.shipped import Shipped
 from viz.pages.learn.lessons.lesson import (
@@ -25,7 +25,6 @@ from viz.pages.learn.transformer import walk
 from viz.pictures.component import ignore
 from viz.pictures.head_grid.component import Grid, HeadChoice, head_grid
 from viz.pictures.matrix_picture.component import Kept, MatrixData, matrix_picture
-from viz.pictures.tiles.store import Frame, send_tiles
 from viz.selection import state
 from viz.selection.examples import EXAMPLES
 from viz.selection.model_choice import ModelChoice
@@ -37,7 +36,7 @@ from viz.text.html import table
 from viz.text.messages import _, plural
 from viz.text.messages import shown as shown_text
 from viz.text.sites import file_name
-from viz.ui import controls, frame, long_work, present, sentence, tools
+from viz.ui import controls, frame, long_work, present, sentence, tools, trace_tiles
 from viz.ui.controls import plain
 
 if TYPE_CHECKING:
@@ -332,12 +331,7 @@ def draw(picture: Picture, choice: ModelChoice, *, key: str, name: str, alt: str
 
 def _heads(picture: Heads, choice: ModelChoice, key: str) -> None:
     trace, site = picture.trace, picture.site
-    tiles = attention.head_tiles(trace, models.reader(choice), site).tiles
-    address = attention.tiles_key(trace, site)
-    rows, columns = trace.row_names(site), trace.axis_names(site)[1]
-    send_tiles(
-        tiles, Frame(spec=tiles.spec, query_tokens=rows, key_tokens=columns, address=address), key=f"{key}-tiles"
-    )
+    address = trace_tiles.send(trace, models.reader(choice), site, None, key=f"{key}-tiles")
     grid = Grid(
         address=address,
         shape=trace.shapes[site],

@@ -37,12 +37,13 @@ def test_at_rest_the_pronoun_of_each_sentence_looks_and_the_open_head_of_the_map
     first, second = words_of(app)
     assert [named(header, header["resting"]) for header in (first, second)] == [["it"], ["it"]]
     assert first["chosen"] == second["chosen"] == [[], []]
-    addresses = {header["address"] for header, _ in sent_to(app, "tile_keeper")}
-    assert {first["heads"]["address"], second["heads"]["address"]} == addresses
-    assert [header["heads"]["rows"]["side"] for header in (first, second)] == ["source", "other source"]
+    tiles = {header["address"]: header for header, _ in sent_to(app, "tile_keeper")}
+    own = [tiles.pop(header["heads"]["address"]) for header in (first, second)]
+    assert [header["axes"][0]["side"] for header in own] == ["source", "other source"]
+    assert not tiles
     # What the first sentence calls its twins is what the second calls its own.
-    twin, own = first["lines"][0]["twins"], second["lines"][0]["axis"]
-    assert (twin["side"], twin["groups"][1]) == (own["side"], own["groups"][1])
+    twin, other = first["lines"][0]["twins"], second["lines"][0]["axis"]
+    assert (twin["side"], twin["groups"][1]) == (other["side"], other["groups"][1])
 
 
 def test_a_word_chosen_on_another_page_is_the_query_here_and_its_twin_in_the_other_sentence() -> None:
