@@ -54,7 +54,7 @@ def rare_words(tokens: Sequence[str], are_bytes: Sequence[bool], special: Collec
         pieces = [tokens[position] for position in group]
         # A character of Chinese or Japanese is a piece as long as others.
         is_broken = not has_unspaced(word) and any(map(_is_broken, _runs_of_letters(pieces)))
-        # So is a byte that is a whole character; others are spelled by their numbers.
+        # A byte that is a whole character, as “;”, is a piece too; another is written as its number, in several signs.
         if is_broken or any(are_bytes[position] and len(tokens[position]) > 1 for position in group):
             rare[word] = len(pieces)
             count += 1

@@ -58,9 +58,9 @@ def words_of(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawing:
         Part(
             words.COMPONENT,
             payload.pack(Words(lines, words.NOTHING)),
-            hides=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
+            style=" .words { font-size: clamp(1.1rem, 3vw, 1.35rem); max-height: none; }",
         ),
-        Part(captions.COMPONENT, payload.pack(headline), hides=" .headline { margin-top: 8px; }"),
+        Part(captions.COMPONENT, payload.pack(headline), style=" .headline { margin-top: 8px; }"),
     ]
     return Drawing(parts, 1, trace.text)
 
@@ -116,7 +116,7 @@ def words_as_lines(trace: "Trace", choice: ModelChoice, found: Finding) -> Drawi
         replace(data, head_names=(sites.head_label(found.layer, found.head),)), LinesView((0,), row), ""
     )
     (part,) = drawn.parts
-    return replace(drawn, parts=[replace(part, hides=" .bar { display: none; }")], alt=trace.text)
+    return replace(drawn, parts=[replace(part, style=" .bar { display: none; }")], alt=trace.text)
 
 
 def lines_data(
@@ -150,6 +150,6 @@ def film_of(data: PlayerData, text: str) -> Drawing:
     """What was written, step by step, of a text."""
     packed = begun(data, PlayerState(0), name="film", note="", head_names=((), ()))
     # Nothing is written instead here: that takes the page.
-    hides = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
+    style = " .draw, .hint { display: none; } .bar-button { pointer-events: none; }"
     alt = _("Film of {count} steps: {text}", count=len(data.steps), text=text)
-    return Drawing([Part(film_player.COMPONENT, packed, hides=hides)], data.heads, alt)
+    return Drawing([Part(film_player.COMPONENT, packed, style=style)], data.heads, alt)

@@ -61,13 +61,13 @@ class Part:
         component: which.
         payload: what it draws first.
         choices: what it draws when a head is chosen in another part, layer by layer; none where nothing is.
-        hides: rules of CSS for what only a page can do.
+        style: rules of CSS for this page alone: sizes, and what only a page with a server can do, hidden.
     """
 
     component: Component
     payload: bytes
     choices: tuple[bytes, ...] = ()
-    hides: str = ""
+    style: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Drawing:
             {
                 "script": part.component.script,
                 "element": part.component.element,
-                "style": "" if part.component.style is None else bundle.styles(part.component.style) + part.hides,
+                "style": "" if part.component.style is None else bundle.styles(part.component.style) + part.style,
                 "count": 1 + len(part.choices),
                 "hidden": part.component.style is None,
             }

@@ -78,7 +78,7 @@ def head_tools(
     on_undo: Callable[[int], None],
     on_pin: Callable[[], None],
     on_present: Callable[[bool], None],
-    on_story: Callable[[bool], None],
+    on_story: Callable[[], None],
     on_head: Callable[[HeadPlace], None],
 ) -> None:
     """Show the buttons. What is given is called before the next run.
@@ -90,7 +90,7 @@ def head_tools(
         on_undo: called with how many choices to undo, below 0 to do again.
         on_pin: for the view that is shown.
         on_present: with whether to present the page.
-        on_story: with whether to open that bar.
+        on_story: to open that bar.
         on_head: with a head of which a link was pressed.
     """
     heard: Undone | None = st.session_state.get(_HEARD)
@@ -109,7 +109,7 @@ def head_tools(
         pin=lambda _value: on_pin(),
         present=hear(lambda number: on_present(number == 1), int, to=range(2)),
         head=hear(on_head, HeadPlace),
-        story=hear(lambda number: on_story(number == 1), int, to=range(2)),
+        story=lambda _value: on_story(),
     )
 
 

@@ -52,9 +52,9 @@ def asks_for_story() -> bool:
     return bool(st.session_state.pop(_ASKED, False))
 
 
-def _ask_for_story(is_asked: bool) -> None:
-    st.session_state[_ASKED] = is_asked
-    state.change(story=int(is_asked))
+def _ask_for_story() -> None:
+    st.session_state[_ASKED] = True
+    state.change(story=1)
 
 
 def _open_head(head: HeadPlace) -> None:

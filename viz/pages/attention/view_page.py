@@ -61,7 +61,7 @@ def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -
     body = "".join(
         (
             "<main>",
-            _heading(trace, view),
+            _heading(view),
             '<div id="picture-0"></div>',
             _decoding(trace) if trace.steps else "",
             _origin(view, checkpoint, digest),
@@ -84,7 +84,7 @@ def page_bytes(heads: int, queries: int, keys: int) -> int:
     return _REST + round(_CELL * weights + _FLOAT32 * exact)
 
 
-def _heading(trace: "Trace", view: OpenView) -> str:
+def _heading(view: OpenView) -> str:
     shown = "".join(
         f'<p class="sentence"><span class="mark" aria-hidden="true">{mark}</span>'
         f'<span lang="{language}" dir="auto">{literal(" ".join(text.split()))}</span></p>'

@@ -50,7 +50,7 @@ class HeadTools extends View {
   present = tool(_("Present: large, one picture a screen (P)"), () => this.switchTo(true), outline("present"));
   story = tool(
     _("Help: the story “Start here”, in four steps"),
-    () => this.python.trigger("story", { to: 1 }),
+    () => this.python.trigger("story", true),
     outline("help"),
   );
   leave = tool(_("Leave the presentation (Escape or P)"), () => this.switchTo(false), _("Leave"));
