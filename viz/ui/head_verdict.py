@@ -104,15 +104,21 @@ def sentence(stated: "Stated") -> Message:
     )
 
 
-def asked_label(reader: "Chooser", text: str) -> tuple[int, ...]:
-    """The label of a classifier that is asked about, by its id, chosen from a list; nothing of a model of words.
+def chosen_label(reader: "Chooser", text: str) -> tuple[int, ...]:
+    """The label of a classifier that a person has chosen, by its id; nothing of a model of words.
 
     Until a person chooses one it is what the model says.
 
     Raises:
         HeadlightError: the model cannot read the text.
     """
-    if not (names := reader.labels(text)):
-        return ()
-    shown = state.position("label", len(names), access.said_label(reader, text))
-    return (controls.dropdown("label", _("Label"), dict(enumerate(names)), shown=shown, width=190),)
+    names = reader.labels(text)
+    return (state.position("label", len(names), access.said_label(reader, text)),) if names else ()
+
+
+def asked_label(reader: "Chooser", text: str) -> tuple[int, ...]:
+    """As `chosen_label`, chosen from a list."""
+    labels = dict(enumerate(reader.labels(text)))
+    return tuple(
+        controls.dropdown("label", _("Label"), labels, shown=shown, width=190) for shown in chosen_label(reader, text)
+    )

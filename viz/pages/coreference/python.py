@@ -11,6 +11,7 @@ from viz.pages.coreference.data import Side, causes, marked_case
 from viz.pages.coreference.pair_words import TOKEN_FIELDS
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
+from viz.ui import head_verdict as asked_about
 from viz.ui import long_work, snippets, token_labels
 from viz.ui.snippets import Snippet, Views, line, of_model, of_reader
 
@@ -117,8 +118,8 @@ def _own_question() -> tuple[Question, str]:
     if reader.abilities.generates:
         steps = traces.written(models.writer(model), text).steps
         written = tuple(each.token_id for each in steps[: state.current().common.step + 1])
-    elif (label := state.current().common.label) is not None and label < len(reader.labels(text)):
-        written = (label,)
+    else:
+        written = asked_about.chosen_label(reader, text)
     asked = head_verdict.own_question(reader, text, other, written)
     return asked, line("pair = own_pair(reader, {}, {}, {}).pair", text, other, written)
 
