@@ -93,9 +93,12 @@ def test_a_click_chooses_the_headline_says_so_and_a_second_click_or_escape_lets_
     expect(page).to_have_url(re.compile(r"from=1\b"))
     page.mouse.move(5, 500)
     expect(headline(page)).to_contain_text(re.compile(r"In L1 H2 the largest weight of ▁?animal"))
+    # The row that reads the word, whatever it predicts.
+    expect(picture(page).locator(".row-label.kept")).to_have_text(re.compile("^▁?an"))
     words.nth(1).click()
     expect(page).not_to_have_url(re.compile("from="))
     expect(words.nth(1)).to_have_attribute("aria-pressed", "false")
+    expect(picture(page).locator(".row-label.kept")).to_have_count(0)
     # By keyboard: arrows lead on, Enter chooses, with Shift one more, Escape lets go of all.
     page.mouse.move(5, 500)
     words.nth(0).focus()

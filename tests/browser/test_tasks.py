@@ -15,7 +15,9 @@ from tests.browser.test_present import SIZES as PROJECTORS
 from tests.browser.test_present import fitted
 from tests.model.adapters import zoo
 from tests.paths import ROOT
+from tests.shipped import largest_weight, link_of
 from viz.pages.learn.lessons.lesson import Lesson, lessons
+from viz.text.sites import ENCODER, head_label
 
 
 @pytest.fixture(scope="session")
@@ -77,14 +79,17 @@ def test_a_student_finds_the_first_lessons_walks_them_and_learns_what_it_looks_a
     expect(page.get_by_text("Right. “Es” refers to “das Tier”, the animal.")).to_be_visible()
     # The same head on its page, and then the head that links the two words most.
     page.get_by_role("button", name="Open on the page Attention").click()
-    expect(said(page, "the largest weight of weil → es goes to animal: 0.9975")).to_be_visible()
+    link = link_of()
+    expect(said(page, f"the largest weight of weil → es goes to animal: {link.weight:.4f}")).to_be_visible()
     expect(said(page, "Which heads link es to …? Now click the key word")).to_be_visible()
     settled(page)
     page.get_by_role("group", name="EN").get_by_role("button", name="animal", exact=True).click()
     # What is pointed at is said first.
     page.mouse.move(0, 0)
-    expect(said(page, "gives 1.0000 from it to animal, the largest weight of the row")).to_be_visible()
-    expect(page.get_by_role("button", name="cross L5 H2 · 0.9975")).to_be_visible()
+    most = largest_weight(ENCODER, "▁it", "▁animal")
+    expect(said(page, f"gives {most:.4f} from it to animal, the largest weight of the row")).to_be_visible()
+    name = head_label(link.layer, link.head, link.site)
+    expect(page.get_by_role("button", name=f"{name} · {link.weight:.4f}")).to_be_visible()
 
 
 def test_a_teacher_presents_flips_a_word_asks_the_class_gives_a_link_and_comes_back(

@@ -29,6 +29,18 @@ def test_step_by_step_equals_one_teacher_forced_pass(translator: Translator) -> 
         assert ours.entropy == pytest.approx(theirs.entropy, abs=1e-4)
 
 
+def test_a_step_has_the_20_most_probable_tokens_from_the_first_on(translator: Translator) -> None:
+    model = translator.model
+    with torch.inference_mode():
+        memory = model.encode(torch.tensor([translator.source_ids(TEXT)]))
+        logits = model.projection(model.decode(torch.tensor([[model.config.bos_id]]), memory)[0, -1])
+    expected = torch.log_softmax(logits, -1).sort(descending=True).values[:20].tolist()
+    step = translator.decode(TEXT).step()
+    assert [one.log_prob for one in step.candidates] == pytest.approx(expected, abs=1e-5)
+    assert len({one.token_id for one in step.candidates}) == 20
+    assert (step.token_id, step.log_prob) == (step.candidates[0].token_id, step.candidates[0].log_prob)
+
+
 def test_a_forced_token_changes_only_what_follows(translator: Translator) -> None:
     free, forced = translator.decode(TEXT), translator.decode(TEXT)
     for session in (free, forced):
