@@ -253,3 +253,70 @@ def test_a_head_that_is_pointed_at_is_marked_in_texts_maps_and_charts_and_its_li
     expect(page).to_have_url(re.compile(f"head={name.replace(' ', '')}"))
     word(page, "es").hover()
     expect(page.locator(".headline .head-link")).to_have_text(name)
+
+
+def test_a_chosen_head_and_word_go_along_to_the_atlas_and_a_lesson_and_back(page: Page, shipped_url: str) -> None:
+    visit(page, shipped_url)
+    picture, site = page.locator(".matrix-picture[data-exact='1']"), link_of().site
+    expect(picture).to_be_visible()
+    ready(page)
+    word(page, "street").click()
+    expect(page).to_have_url(re.compile(r"from=5\b"))
+    page.get_by_role("gridcell", name="L1 H5", exact=False).click()
+    expect(page).to_have_url(re.compile(rf"site={site}.*head=L1H5\b.*from=5\b"))
+    page.get_by_role("link", name="Atlas", exact=True).click()
+    maps = page.locator(".head-maps[data-ready='1']")
+    expect(maps.locator(".large .cell.open")).to_have_attribute("aria-label", re.compile("^L1 H5,"))
+    maps.locator(".large .cell[aria-label^='L2 H3,']").click()
+    expect(maps.locator(".large .cell.open")).to_have_attribute("aria-label", re.compile("^L2 H3,"))
+    # A lesson has a sentence and heads of its own, and leaves those of the other pages as they are.
+    page.get_by_role("link", name="Learn", exact=True).click()
+    page.get_by_role("tab", name="Lessons").click()
+    expect(page.get_by_role("combobox", name="Lesson")).to_be_visible()
+    settled(page)
+    page.get_by_role("link", name="Attention", exact=True).click()
+    expect(picture).to_have_attribute("data-title", re.compile("^L2 H3"))
+    expect(page).to_have_url(re.compile(rf"site={site}.*head=L2H3\b"))
+    expect(word(page, "street")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_table_of_heads_sorts_marks_and_opens_them(page: Page, shipped_url: str, sent: Sent) -> None:
+    visit(page, f"{shipped_url.replace('/?', '/atlas?')}&atlas=Table&site=encoder.self&layer=0&head=1")
+    table = page.locator(".head-table[data-ready='1']")
+    expect(table.get_by_role("row", name=re.compile("^L1 H2"))).to_have_attribute("aria-current", "true")
+    settled(page)
+    page.wait_for_load_state("networkidle")
+    before, near = sent(), page.locator('[data-testid="stCaptionContainer"] a[href^="#head-"]').first
+    entropy = table.get_by_role("columnheader", name="Entropy")
+    column = table.get_by_role("columnheader").all_inner_texts().index("Entropy")
+
+    def numbers() -> list[float]:
+        rows = table.locator("tbody tr").all()
+        return [float(row.locator("th, td").nth(column).inner_text().replace("−", "-")) for row in rows]
+
+    entropy.get_by_role("button").click()
+    expect(entropy).to_have_attribute("aria-sort", "descending")
+    assert numbers() == sorted(numbers(), reverse=True)
+    entropy.get_by_role("button").click()
+    expect(entropy).to_have_attribute("aria-sort", "ascending")
+    assert numbers() == sorted(numbers())
+    # A head that a text names is marked in the table, and a row that is pointed at in the text.
+    near.hover()
+    expect(table.locator("tr.pointed")).to_have_count(1)
+    expect(table.locator("tr.pointed a")).to_have_text(near.inner_text())
+    table.locator("tr.pointed td").first.hover(force=True)
+    expect(page.locator("a.pointed-head")).to_have_text([near.inner_text()])
+    assert sent() == before
+    # By keyboard: arrows lead from row to row, the space bar shows a head below, Enter opens it.
+    table.locator("tbody a").first.focus()
+    page.keyboard.press("ArrowDown")
+    second = table.locator("tbody a").nth(1)
+    expect(second).to_be_focused()
+    page.keyboard.press("Space")
+    expect(table.locator("tr[aria-current='true'] a")).to_have_text(second.inner_text())
+    expect(page).to_have_url(re.compile(f"head={second.inner_text().replace(' ', '')}"))
+    settled(page)
+    name = second.inner_text()
+    second.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".matrix-picture[data-exact='1']")).to_have_attribute("data-title", re.compile(f"^{name}"))

@@ -1,4 +1,4 @@
-"""All metrics of all heads of a site as a table, whose rows open heads; and what an atlas is as CSV.
+"""All metrics of all heads of a site as a table, whose rows show heads; and what an atlas is as CSV.
 
 In files sites are named as in arrays.
 """
@@ -13,12 +13,13 @@ from jaxtyping import Float
 
 from viz.pages.atlas import head_panel
 from viz.pages.atlas.view import View
+from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
-from viz.server.widgets import sent
 from viz.text import sites
-from viz.text.messages import _, shown
+from viz.text.head_links import NamedHead
+from viz.text.messages import _, said
 from viz.text.sites import file_name
-from viz.ui import number_controls
+from viz.ui import frame, number_controls
 from viz.ui.trace_tables import digits, table
 
 if TYPE_CHECKING:
@@ -26,43 +27,25 @@ if TYPE_CHECKING:
 
 
 def show(atlas: "Atlas", view: View) -> None:
-    """All metrics of all heads of the site; a row opens its head."""
+    """All metrics of all heads of the site; a row shows its head below, its name opens it."""
     layers, heads = view.values.shape
     common = state.current().common
-    columns: dict[str, list[float | None] | list[str]] = {
-        _("Head"): [sites.head_label(*head) for head in np.ndindex(layers, heads)]
-    }
-    numbers = {}
-    for metric in view.maps:
-        name = shown(metric.name)
-        columns[name] = [None if np.isnan(value) else float(value) for value in metric.values.flat]
-        numbers[name] = st.column_config.NumberColumn(format=f"%.{metric.decimals}f", help=shown(metric.unit) or None)
-    st.session_state["atlas-table"] = {"selection": {"rows": [common.layer * heads + common.head]}}
-    st.dataframe(
-        columns,
-        height=420,
-        hide_index=True,
-        column_config=numbers,
+    columns = [HeadColumn(each.name, each.values.ravel(), each.decimals, each.unit) for each in view.maps]
+    names = [NamedHead(view.site, *head) for head in np.ndindex(layers, heads)]
+    label = said("All metrics of all heads of this attention")
+    head_table(
+        HeadTable(names, columns, label, common.layer * heads + common.head),
         key="atlas-table",
-        on_select=partial(open_row, layers, heads),
-        selection_mode="single-row-required",
-        alt=_("All metrics of all heads of this attention"),
+        on_row=lambda row: state.change(layer=row // heads, head=row % heads),
     )
-    st.caption(
-        _("Click a title to sort. Choose a row to open its head. The file contains every attention, also by norms.")
+    frame.small_print(
+        "Click a title to sort, a row to show its head below, its name to open it. The file contains every "
+        "attention, also by norms."
     )
     make = partial(all_metrics, atlas, sites.SITES)
     number_controls.table_button(_("All heads and metrics (CSV)"), make, file_name("atlas"))
     with st.container(border=True):
         head_panel.show(atlas, view)
-
-
-def open_row(layers: int, heads: int) -> None:
-    """Open the head of the row that was chosen, if there is such a row."""
-    match sent("atlas-table", "selection", "rows"):
-        case [int(row), *_] if 0 <= row < layers * heads:
-            layer, head = divmod(row, heads)
-            state.change(layer=layer, head=head)
 
 
 def one_metric(values: Float[np.ndarray, "layer head"]) -> bytes:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from viz.pictures.head_table.component import HeadColumn, HeadTable
 from viz.text.head_links import NamedHead
 from viz.text.html import Column
 from viz.text.messages import _, in_a_row, plural, said, with_or
@@ -181,27 +182,27 @@ def without_pronoun(site: "SiteScores") -> str:
     )
 
 
-def head_table(site: "SiteScores") -> dict[str, list[float] | list[str]]:
+def head_table(site: "SiteScores") -> HeadTable:
     """A column for each metric of every head; accuracies and weights as shares."""
-    layers, heads = site.accuracy.value.shape
-    table: dict[str, list[float] | list[str]] = {
-        _("Head"): [str(head_name(site, *head)) for head in np.ndindex(layers, heads)]
-    }
     columns = {
-        _("Accuracy"): site.accuracy.value,
-        _("accuracy from"): site.accuracy.low,
-        _("accuracy to"): site.accuracy.high,
-        _("Weight margin"): site.margin.value,
-        _("margin from"): site.margin.low,
-        _("margin to"): site.margin.high,
-        _("Clark’s form"): site.strongest_word.value,
+        said("Accuracy"): site.accuracy.value,
+        said("accuracy from"): site.accuracy.low,
+        said("accuracy to"): site.accuracy.high,
+        said("Weight margin"): site.margin.value,
+        said("margin from"): site.margin.low,
+        said("margin to"): site.margin.high,
+        said("Clark’s form"): site.strongest_word.value,
     }
     if site.reverse is not None:
-        columns[_("Reverse")] = site.reverse.value
+        columns[said("Reverse")] = site.reverse.value
     if site.controls is not None:
-        columns[_("On both nouns")] = site.controls.weight_of_scored
-        columns[_("… in controls")] = site.controls.weight
-    return table | {name: values.flatten().tolist() for name, values in columns.items()}
+        columns[said("On both nouns")] = site.controls.weight_of_scored
+        columns[said("… in controls")] = site.controls.weight
+    return HeadTable(
+        [head_name(site, *head) for head in np.ndindex(*site.accuracy.value.shape)],
+        [HeadColumn(name, values.flatten().double().numpy()) for name, values in columns.items()],
+        said("Every head with its interval, as a table"),
+    )
 
 
 def head_name(site: "SiteScores", layer: int, head: int) -> str:

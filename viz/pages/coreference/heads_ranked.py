@@ -14,13 +14,14 @@ from viz.pages.coreference import tables
 from viz.pages.coreference.data import causes, curated, scores_task
 from viz.pages.coreference.figures import every_head_map
 from viz.pages.coreference.heads_together import chosen_words, named
+from viz.pictures.head_table.component import HeadColumn, HeadTable, head_table
 from viz.selection import state
 from viz.selection.coreference import CauseBy
 from viz.text import html
 from viz.text.head_links import NamedHead
 from viz.text.messages import _, clauses_with_and, in_a_row, plural, said
 from viz.text.numbers import signed
-from viz.text.sites import NAMES, file_name, head_label
+from viz.text.sites import NAMES, file_name
 from viz.ui import controls, frame, long_work, number_controls
 from viz.ui.controls import plain
 
@@ -121,15 +122,13 @@ def _show_effects(
     if attention is not None:
         columns["attention_accuracy"] = attention
     titles = (
-        _("Change"), _("|Change|"), _("Estimate"), _("|Estimate|"), _("Accuracy change"), _("Attention accuracy"),
+        said("Change"), said("|Change|"), said("Estimate"), said("|Estimate|"), said("Accuracy change"),
+        said("Attention accuracy"),
     )  # fmt: skip
     order = np.argsort(-columns["importance"], kind="stable")
-    table: dict[str, list[float] | list[str]] = {
-        _("Head"): [head_label(heads[i].layer, heads[i].head, heads[i].site) for i in order]
-    }
-    numbers = dict(zip(titles, (values[order].tolist() for values in columns.values()), strict=False))
-    config = {title: st.column_config.NumberColumn(format="%.3f") for title in numbers}
-    st.dataframe(table | numbers, column_config=config, hide_index=True, height=300)
+    numbers = [HeadColumn(title, values[order]) for title, values in zip(titles, columns.values(), strict=False)]
+    names = [NamedHead(*heads[i], with_site=True) for i in order]
+    head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
     st.caption(
         _(
             "Nats, means over sentences; |…| is the mean of absolute values, by which heads are ranked. Click a "

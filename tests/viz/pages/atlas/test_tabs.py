@@ -14,6 +14,7 @@ from model.analysis.atlas.measure import Atlas
 from model.analysis.metrics.head_jobs import ANTECEDENT
 from tests.viz.page_run import healthy
 from tests.viz.pages.atlas.opening import maps, opened, sentences
+from tests.viz.sent import sent_to
 from viz.access import models, traces, word_links
 from viz.pages.atlas import tabs
 from viz.selection.selection import Selection
@@ -153,11 +154,12 @@ def test_a_figure_that_means_nothing_here_is_explained_and_another_shown(
 
 def test_the_table_has_every_figure_of_every_head(app: AppTest, shipped: Path, atlas: Atlas) -> None:
     opened(app, atlas="Table", site="decoder.self")
-    shown = app.dataframe[0].value
-    assert len(shown) == 8
-    assert {"Induction", "Entropy"} <= set(shown.columns)
-    assert "Next token" not in shown.columns
-    np.testing.assert_allclose(shown["Entropy"], atlas.metrics["entropy"][1].ravel(), rtol=1e-6)
+    ((table, _),) = sent_to(app, "head_table")
+    assert table["heads"] == [f"L{layer} H{head}" for layer in (1, 2) for head in (1, 2, 3, 4)]
+    columns = {column["title"]: column["numbers"] for column in table["columns"]}
+    assert {"Induction", "Entropy"} <= set(columns)
+    assert "Next token" not in columns
+    np.testing.assert_allclose(columns["Entropy"], atlas.metrics["entropy"][1].ravel(), rtol=1e-6)
 
 
 def test_a_head_that_the_model_lacks_becomes_the_first(app: AppTest, shipped: Path) -> None:

@@ -12,6 +12,7 @@ from viz.access import models
 from viz.pages.coreference import data, figures, findings, pair_controls, tables
 from viz.pictures.figures.charts import Head
 from viz.pictures.figures.heads import head_map, short_names
+from viz.pictures.head_table.component import head_table
 from viz.selection import state
 from viz.selection.coreference import PAIR_SETS
 from viz.text import html, sites
@@ -235,9 +236,7 @@ def _heads(site: "SiteScores") -> list[Head]:
 
 
 def _table(site: "SiteScores") -> None:
-    numbers = findings.head_table(site)
-    written = {name: st.column_config.NumberColumn(format="%.3f") for name in list(numbers)[1:]}
-    st.dataframe(numbers, column_config=written, hide_index=True, height=360)
+    head_table(findings.head_table(site), key=f"measured-{site.site}-table")
     frame.caption(
         _(
             "Click a title to sort. Clark’s form checks which candidate contains the word with the largest "

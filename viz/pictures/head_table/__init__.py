@@ -1,0 +1,1 @@
+"""A table of heads: its payload, its script and its style."""
