@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import streamlit as st
@@ -14,9 +14,11 @@ from viz.access import models
 from viz.pictures.page_tools import CopyLink, copy_link
 from viz.selection import state
 from viz.server import limits
+from viz.server.widgets import sent
 from viz.text.glossary import explained
 from viz.text.messages import _, said, shown
 from viz.text.numbers import byte_count
+from viz.text.sites import NAMES
 from viz.ui import address_code, chart_texts, downloads, export, present, shown_tabs, tools
 from viz.ui.controls import plain
 
@@ -66,6 +68,41 @@ def chart(figure: "Figure", key: str, name: str, alt: str) -> None:
     if present.is_on():
         figure = present.enlarged(figure)
     st.plotly_chart(figure, key=key, config=chart_config(name), alt=shown(alt))
+
+
+def chart_of_heads(figure: "Figure", key: str, name: str, alt: str) -> None:
+    """As `chart`, of points that are heads: a click opens one.
+
+    Their `customdata` begins with layer and head, from 0; where they are of several attentions, with the site before.
+    """
+    st.plotly_chart(
+        figure,
+        key=key,
+        on_select=partial(open_point, key),
+        selection_mode="points",
+        config=chart_config(name),
+        alt=shown(alt),
+    )
+
+
+def open_point(key: str) -> None:
+    """Open the head of a point that was clicked; a click elsewhere does nothing.
+
+    What the browser says is checked; a head that does not exist becomes one that does when the page is drawn.
+    """
+    match sent(key, "selection", "points"):
+        # plotly hands back a list as it was, or as an object of its positions.
+        case [{"customdata": list(custom)}, *_]:
+            point = custom
+        case [{"customdata": dict(custom)}, *_]:
+            point = list(custom.values())
+        case _:
+            return
+    match point:
+        case [str(site), int(layer), int(head), *_] if site in NAMES and min(layer, head) >= 0:
+            state.change(site=site, layer=layer, head=head)
+        case [int(layer), int(head), *_] if min(layer, head) >= 0:
+            state.change(layer=layer, head=head)
 
 
 def note(text: str, /, **values: object) -> None:

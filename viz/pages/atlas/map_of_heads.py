@@ -9,7 +9,6 @@ from viz.pages.atlas import data, head_panel, metric_texts, table
 from viz.pages.atlas.figures import head_scatter
 from viz.pages.atlas.view import View
 from viz.selection import state
-from viz.server.widgets import sent
 from viz.text.messages import _, shown
 from viz.text.sites import file_name
 from viz.ui import frame, number_controls
@@ -23,11 +22,9 @@ def show(atlas: "Atlas", view: View) -> None:
     common = state.current().common
     distances = data.distances(atlas, view.site)
     name = file_name("atlas", "map of heads", view.site, view.read_off)
-    # A new key with every head: plotly's own selection would make a second click on a head undo the first.
-    key = f"atlas-places-{common.layer}-{common.head}"
     with st.grid(2, min_column_width=430, gap="medium"):
         with st.container():
-            st.plotly_chart(
+            frame.chart_of_heads(
                 head_scatter(
                     atlas.map_positions[view.index, : view.shape[0], : view.shape[1]],
                     view.values,
@@ -37,11 +34,10 @@ def show(atlas: "Atlas", view: View) -> None:
                     shown=[view.shown(value) for value in view.values.flat],
                     selected=(common.layer, common.head),
                 ),
-                key=key,
-                on_select=partial(open_point, key, view.values.shape),
-                selection_mode="points",
-                config=frame.chart_config(name),
-                alt=_("Heads as points; similar heads are close together"),
+                # A new key with every head: plotly's own selection would make a second click on a head undo the first.
+                f"atlas-places-{common.layer}-{common.head}",
+                name,
+                _("Heads as points; similar heads are close together"),
             )
             frame.caption(
                 _(
@@ -57,12 +53,3 @@ def show(atlas: "Atlas", view: View) -> None:
             number_controls.table_button(_("All distances (CSV)"), make, name)
         with st.container():
             head_panel.show(atlas, view)
-
-
-def open_point(key: str, shape: tuple[int, int]) -> None:
-    """Open the head of a point that was clicked, if what the browser says names one."""
-    match sent(key, "selection", "points"):
-        # plotly hands back a list as it was, or as an object of its positions.
-        case [{"customdata": [int(layer), int(head), *_] | {"0": int(layer), "1": int(head)}}, *_]:
-            if 0 <= layer < shape[0] and 0 <= head < shape[1]:
-                state.change(layer=layer, head=head)

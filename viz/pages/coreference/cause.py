@@ -17,11 +17,10 @@ from viz.pages.coreference.marked_sentence import marked_line
 from viz.selection import state
 from viz.selection.branch_codes import Choice, EditHead, write_code
 from viz.selection.coreference import MARKS, OWN_TEXTS, Replacement
-from viz.server.widgets import sent
 from viz.text import html
 from viz.text.messages import _, in_a_row, said, shown
 from viz.text.numbers import decimal, signed
-from viz.text.sites import DECODER, ENCODER, NAMES, file_name
+from viz.text.sites import DECODER, ENCODER, file_name
 from viz.text.token_text import display_token, display_tokens, spoken
 from viz.ui import controls, finding, formulas, frame, head_verdict, long_work, number_controls, sentence, tools
 from viz.ui.controls import plain
@@ -303,14 +302,9 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
         )
         with column:
             st.markdown(f"**{title}**")
-            st.plotly_chart(
-                figure,
-                key=f"cause-{key}-map",
-                on_select=partial(_open_cell, f"cause-{key}-map"),
-                selection_mode="points",
-                config=frame.chart_config(file_name("cause", key, asked.name, sentence=asked.texts[0])),
-                alt=_("How much the choice loses when each head is changed, {intervention}", intervention=title),
-            )
+            alt = _("How much the choice loses when each head is changed, {intervention}", intervention=title)
+            name = file_name("cause", key, asked.name, sentence=asked.texts[0])
+            frame.chart_of_heads(figure, f"cause-{key}-map", name, alt)
     st.caption(
         _(
             "A row is a layer, a column a head. Warm: the word loses against the other one. Cold: it gains. A cross: "
@@ -320,13 +314,6 @@ def _maps(reader: "Chooser", asked: Question, known: EveryHead, head: tuple[str,
     metrics = {key: changes for _column, key, _title, changes in maps}
     make = partial(tables.heads_and, heads, metrics)
     number_controls.table_button(_("All heads (CSV)"), make, file_name("causes", asked.name, sentence=asked.texts[0]))
-
-
-def _open_cell(key: str) -> None:
-    """Test the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
-    match sent(key, "selection", "points"):
-        case [{"customdata": [str(site), int(layer), int(head), *_]}, *_] if site in NAMES and min(layer, head) >= 0:
-            state.change(site=site, layer=layer, head=head)
 
 
 def _edit(trace: "Trace", stated: Stated) -> None:

@@ -399,7 +399,7 @@ def distance_map(
         xaxis="x2",
         yaxis="y2",
     )
-    cells = [] if distances.size > MOST_CELLS else [_distance_cells(distances, rows, columns)]
+    cells = [] if distances.size > MOST_CELLS else [_distance_cells(distances, first, rows, columns)]
     return go.Figure([*figure.data, dots, ring, *cells], figure.layout)
 
 
@@ -409,9 +409,15 @@ def _hover(first: str, second: str, bits: str) -> str:
 
 
 def _distance_cells(
-    distances: Float[np.ndarray, "first second"], rows: Sequence[str], columns: Sequence[str]
+    distances: Float[np.ndarray, "first second"],
+    first: "Sequence[HeadName]",
+    rows: Sequence[str],
+    columns: Sequence[str],
 ) -> go.Scatter:
-    custom = [[*at, float(distances[at]), rows[at[0]], columns[at[1]]] for at in np.ndindex(distances.shape)]
+    custom: list[list[object]] = [
+        [first[at[0]].layer, first[at[0]].head, float(distances[at]), rows[at[0]], columns[at[1]]]
+        for at in np.ndindex(distances.shape)
+    ]
     return _marks(
         distances.shape, custom, _hover("%{customdata[3]}", "%{customdata[4]}", "%{customdata[2]:.3f}"), size=16
     )

@@ -20,7 +20,6 @@ from viz.pages.coreference.pair_words import TOKEN_FIELDS, Sentence, places
 from viz.pictures.figures.heads import Alignment, align, difference_heatmap, head_rows, row_difference
 from viz.selection import state
 from viz.selection.coreference import MARKS
-from viz.server.widgets import sent
 from viz.text.messages import _, in_a_row, said, with_and, with_commas
 from viz.text.numbers import signed
 from viz.text.sites import file_name, head_label
@@ -372,14 +371,7 @@ def _show_movement(sides: Sequence[Side], site: str, most: float, below: DeltaGe
     figure = movement_map(
         moved.values, moved.parts, names, site=site, number=measure.number, averaged=averaged, opened=opened, bound=most
     )
-    st.plotly_chart(
-        figure,
-        key=_MAP,
-        on_select=_open_cell,
-        selection_mode="points",
-        config=frame.chart_config(name),
-        alt=_("How far each head of each layer moves towards the right antecedent"),
-    )
+    frame.chart_of_heads(figure, _MAP, name, _("How far each head of each layer moves towards the right antecedent"))
     _explain(moved, opened, site, averaged=averaged)
     st.caption(
         _(
@@ -412,10 +404,3 @@ def _explain(moved: Movement, opened: tuple[int, int], site: str, *, averaged: b
         second_distractor=second[1],
     )
     st.markdown(text)
-
-
-def _open_cell() -> None:
-    """Open the head of a cell that was clicked. What the browser says is checked; a click elsewhere does nothing."""
-    match sent(_MAP, "selection", "points"):
-        case [{"customdata": [int(layer), int(head), *_]}, *_] if layer >= 0 and head >= 0:
-            state.change(layer=layer, head=head)

@@ -12,7 +12,6 @@ from viz.pictures.figures.charts import token_labels
 from viz.pictures.figures.matrix import WEIGHT_SCALE, matrix
 from viz.selection import catalogue, state
 from viz.selection.model_choice import ModelChoice
-from viz.server.widgets import sent
 from viz.text import html, sites
 from viz.text.head_links import NamedHead
 from viz.text.messages import _, in_a_row, plural, said
@@ -137,14 +136,8 @@ def _heads(
         figure.update_layout(
             yaxis={"title": {"text": plain_title(names[0])}}, xaxis={"title": {"text": plain_title(names[1])}}
         )
-        st.plotly_chart(
-            figure,
-            key=f"{_MAP}-{row}",
-            on_select=partial(_open_cell, f"{_MAP}-{row}", found),
-            selection_mode="points",
-            config=frame.chart_config(name),
-            alt=_("Distance of each head of {first} from each head of {second}", first=names[0], second=names[1]),
-        )
+        alt = _("Distance of each head of {first} from each head of {second}", first=names[0], second=names[1])
+        frame.chart_of_heads(figure, f"{_MAP}-{row}", name, alt)
     with columns[1]:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             controls.layer(1 + max(head.layer for head in found.first))
@@ -236,13 +229,3 @@ def _pictures(
 
 def _writes(read: "tuple[Trace, Trace]") -> bool:
     return all(sites.CROSS in trace.sites for trace in read)
-
-
-def _open_cell(key: str, found: "HeadDistances") -> None:
-    """Open the head of the row that was clicked. What the browser says is checked; a click elsewhere does nothing."""
-    match sent(key, "selection", "points"):
-        case [{"customdata": [row, *_] | {"0": row}}, *_] if isinstance(row, int | float) and 0 <= row < len(
-            found.first
-        ):
-            head = found.first[int(row)]
-            state.change(layer=head.layer, head=head.head)

@@ -14,7 +14,7 @@ from tests.patience import PATIENCE
 from tests.viz.page_run import healthy
 from tests.viz.pages.any_model import opened
 from tests.viz.sent import charts, numbers_of
-from viz.pages.coreference import data, tables, two_models
+from viz.pages.coreference import data, tables
 from viz.selection.catalogue import ROOT_VARIABLE
 from viz.selection.examples import EXAMPLES
 from viz.ui.long_work import in_this_thread
@@ -96,20 +96,3 @@ def test_the_file_has_every_distance(folders: Path) -> None:
     assert len(lines) == 9
     assert lines[0].split(",")[:3] == ["head of layer", "L1 H1", "L1 H2"]
     assert float(lines[6].split(",")[3]) == pytest.approx(float(found.distances[5, 2]), abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("sent", "opens"),
-    [([{"customdata": [3, 1, 0.5]}], True), ([{"customdata": {"0": 3}}], True), ([{"customdata": [99]}], False),
-     ([{"customdata": ["3"]}], False), ([], False), ("x", False)],
-)  # fmt: skip
-def test_a_click_opens_the_head_of_its_row_and_nothing_else(
-    folders: Path, monkeypatch: pytest.MonkeyPatch, sent: object, opens: bool
-) -> None:
-    reader = open_reader(folders / "gpt2")
-    found = in_this_thread(data.distances(reader, reader, [TEXT], ("decoder.self", "decoder.self")))
-    chosen: list[dict[str, int]] = []
-    monkeypatch.setattr(two_models, "sent", lambda *_: sent)
-    monkeypatch.setattr("viz.selection.state.change", lambda **values: chosen.append(values))
-    two_models._open_cell("key", found)
-    assert chosen == ([{"layer": 0, "head": 3}] if opens else [])
