@@ -12,7 +12,7 @@ from viz.selection import state
 from viz.server.background_jobs import Task
 from viz.text import html
 from viz.text.messages import _, in_a_row, plural, said, with_commas
-from viz.text.numbers import signed
+from viz.text.numbers import decimal, signed
 from viz.text.token_text import spoken
 from viz.ui import frame, long_work, number_controls
 from viz.ui.controls import plain
@@ -230,8 +230,8 @@ def _row(explained: "Explained", method: "Method", names: "Mapping[Method, str]"
     return (
         names[method],
         ", ".join(_named(explained, method)),
-        f"{explained.deletions[method].fall:.2f}".replace("-", "−"),
+        decimal(explained.deletions[method].fall),
         _("{count} of {total}", count=explained.beaten(method), total=len(explained.random)),
         str(explained.rank(method)),
-        "—" if rest is None else f"{rest:+.2f}".replace("-", "−"),
+        "—" if rest is None else signed(rest),
     )
