@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import numpy as np
 from jaxtyping import Float
 
-from viz.pictures.component import Component
+from viz.pictures.component import Component, ignore
 from viz.pictures.payload import CHOSEN, LOCAL, Text, hear
 from viz.text.head_links import NamedHead
 from viz.text.numbers import decimal
@@ -64,7 +64,6 @@ class HeadTable:
         return {"addresses": [head.address if isinstance(head, NamedHead) else "" for head in self.heads]}
 
 
-def head_table(table: HeadTable, *, key: str, on_row: Callable[[int], object] | None = None) -> None:
+def head_table(table: HeadTable, *, key: str, on_row: Callable[[int], object] = ignore) -> None:
     """Show the table; `on_row` is called before the next run, with the row that a person has chosen, from 0."""
-    answers = {} if on_row is None else {"row": hear(on_row, int, row=range(len(table.heads)))}
-    COMPONENT.show(table, key=key, **answers)
+    COMPONENT.show(table, key=key, row=hear(on_row, int, row=range(len(table.heads))))
