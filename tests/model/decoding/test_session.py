@@ -246,7 +246,8 @@ def test_named_edits_of_the_encoder_stay_in_a_branch_and_cannot_begin_with_it(tr
 def test_what_an_edit_did_to_the_encoders_output_stays_in_every_branch(translator: Translator) -> None:
     of_encoder = [SwitchOff("encoder.self", 0, 1)]
     session, edited = begun(translator, 2, edits=of_encoder), begun(translator, 3, edits=of_encoder)
-    expected = [(one.token_id, pytest.approx(one.log_prob, abs=1e-5)) for one in edited.steps[-1].candidates]
+    known = edited.steps[-1].candidates
+    expected: list[tuple[int, Any]] = [(one.token_id, pytest.approx(one.log_prob, abs=1e-5)) for one in known]
     # With no edits named those of the decoder go; the encoder has run.
     for branch in (session.branch(), session.branch(edits=[]), session.branch(edits={})):
         assert [(one.token_id, one.log_prob) for one in branch.step().candidates] == expected

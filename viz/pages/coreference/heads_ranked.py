@@ -127,7 +127,7 @@ def _show_effects(
     )  # fmt: skip
     order = np.argsort(-columns["importance"], kind="stable")
     numbers = [HeadColumn(title, values[order]) for title, values in zip(titles, columns.values(), strict=False)]
-    names = [NamedHead(*heads[i], with_site=True) for i in order]
+    names = [NamedHead(*head, True) for head in map(heads.__getitem__, order.tolist())]
     head_table(HeadTable(names, numbers, said("What changes without each head")), key="cause-ranked-table")
     st.caption(
         _(
