@@ -1,7 +1,8 @@
 """The command line: python -m model translate | evaluate | … | trace | train | ablations.
 
 Exit code 0, or 2 with one line on standard error that says what was wrong. Results go to standard output, in UTF-8
-where that is no terminal (with --json, one JSON object and nothing else), progress to standard error.
+where that is no terminal (with --json, one JSON object and nothing else: .github/docs/json.md lists its fields),
+progress to standard error.
 """
 
 import argparse
@@ -47,7 +48,7 @@ from model.config import LARGEST
 from model.description import describe
 from model.errors import ConfigError, DataError, HeadlightError, memory_short
 from model.evaluation import evaluate, translate_all
-from model.file_writing import check_folder, check_writable, plain_reason, print_in_utf_8
+from model.file_writing import check_folder, check_writable, json_text, plain_reason, print_in_utf_8
 from model.loaded import choose_device
 from model.nn.architectures import grown
 from model.opening import open_reader, open_translator
@@ -171,7 +172,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     growing.add_argument("--out", type=path, required=True, metavar="DIR", help="checkpoint folder to write")
 
-    for reporting in (evaluation, align, coreference, pronouns, copying, atlas, ablations):
+    for reporting in (translate, evaluation, verify, align, coreference, pronouns, copying, atlas, ablations, claims):
         reporting.add_argument("--json", action="store_true", help="print one JSON object")
     for added in (translate, evaluation, trace, align, coreference, pronouns, copying, atlas, growing):
         added.add_argument("--checkpoint", type=path, default=DEFAULT_CHECKPOINT, metavar="DIR")
@@ -184,7 +185,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def run_translate(arguments: argparse.Namespace) -> None:
     """Print one translation."""
-    print(_any_translator(arguments).translate(arguments.text, beam=arguments.beam))
+    translation = _any_translator(arguments).translate(arguments.text, beam=arguments.beam)
+    told = {"text": arguments.text, "translation": translation, "beam": arguments.beam}
+    print(json_text(told) if arguments.json else translation)
 
 
 def run_evaluate(arguments: argparse.Namespace) -> None:
@@ -205,7 +208,7 @@ def run_evaluate(arguments: argparse.Namespace) -> None:
     if arguments.json:
         rows = [dict(zip(("source", "reference", "translation"), row, strict=True)) for row in shown]
         translations = {"translations": rows} if arguments.show else {}
-        print(json.dumps({"set": data_set_name(arguments.data), **asdict(scores), **translations}))
+        print(json_text({"set": data_set_name(arguments.data), **asdict(scores), **translations}))
     else:
         for source, reference, output in shown:
             print(f"{source}\n  reference    {reference}\n  translation  {output}\n")
@@ -234,9 +237,14 @@ def run_trace(arguments: argparse.Namespace) -> None:
 def run_verify(arguments: argparse.Namespace) -> None:
     """Print the verdict on a model, and what is known of it."""
     reader = open_reader(arguments.folder, arguments.device, arguments.dtype)
+    rows = describe(reader).rows
+    if arguments.json:
+        facts = {str(name): str(value) for name, value in rows}
+        print(json_text({"own": reader.abilities.proof is None, "facts": facts}))
+        return
     if reader.abilities.proof is None:
         print("one of Headlight's own: its attention is computed once, and what is shown is what it used")
-    for name, value in describe(reader).rows:
+    for name, value in rows:
         print(f"{name}: {value}")
 
 
@@ -247,7 +255,7 @@ def run_align(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(pairs), unit="sentence") as bar:
         scores = score_alignment(translator, pairs, bar.update)
     name = arguments.data.stem
-    print(json.dumps({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
+    print(json_text({"set": name, **alignment_json(scores)}) if arguments.json else alignment_report(name, scores))
 
 
 def run_coreference(arguments: argparse.Namespace) -> None:
@@ -262,7 +270,7 @@ def run_coreference(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(read.cases), unit="sentence") as bar:
         scores = measure_coreference(translator, read, sites=sites, measure=arguments.measure, progress=bar.update)
     name = file.stem
-    print(json.dumps({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
+    print(json_text({"set": name, **coreference_json(scores)}) if arguments.json else coreference_report(name, scores))
 
 
 def run_pronouns(arguments: argparse.Namespace) -> None:
@@ -274,7 +282,7 @@ def run_pronouns(arguments: argparse.Namespace) -> None:
             arguments.part,
             arguments.pairs,
         )
-    print(json.dumps({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
+    print(json_text({"part": arguments.part, **pronoun_json(scores)}) if arguments.json else pronoun_report(scores))
 
 
 def run_copying(arguments: argparse.Namespace) -> None:
@@ -285,7 +293,7 @@ def run_copying(arguments: argparse.Namespace) -> None:
             held_out_copying(arguments.sentences, seed=1),
             lambda texts: translate_all(translator.model, translator.tokenizer, texts, progress=bar.update),
         )
-    print(json.dumps(copying_json(scores)) if arguments.json else copying_report(scores))
+    print(json_text(copying_json(scores)) if arguments.json else copying_report(scores))
 
 
 def run_atlas(arguments: argparse.Namespace) -> None:
@@ -297,7 +305,7 @@ def run_atlas(arguments: argparse.Namespace) -> None:
     with tqdm(total=len(sentences) + 2 * len(aligned), unit="sentence") as bar:
         atlas = build_atlas(reader, sentences, aligned, bar.update, cases_for(reader))
     save_atlas(atlas, arguments.out)
-    print(json.dumps(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
+    print(json_text(atlas_json(atlas)) if arguments.json else atlas_report(atlas))
     print(arguments.out, file=sys.stderr)
 
 
@@ -313,7 +321,7 @@ def run_ablations(arguments: argparse.Namespace) -> None:
     save_results(results, table)
     if arguments.out is not None:
         release(arguments.runs, results, arguments.out)
-    print(table.read_text(encoding="utf-8").rstrip() if arguments.json else ablations_report(results))
+    print(json_text(json.loads(table.read_text(encoding="utf-8"))) if arguments.json else ablations_report(results))
 
 
 def run_claims(arguments: argparse.Namespace) -> None:
@@ -322,6 +330,9 @@ def run_claims(arguments: argparse.Namespace) -> None:
     with tqdm(unit="measurement") as bar:
         costs = score_costs(size, width, devices(), bar.update)
         times = layer_times(size, width, settings, devices(), bar.update)
+    if arguments.json:
+        print(json_text({"scores": list(map(asdict, costs)), "layers": asdict(times)}))
+        return
     reports = (scores_report(costs, width), layers_report(times), steadiness_report(costs, times))
     print("\n\n".join(reports))
 

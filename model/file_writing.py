@@ -5,6 +5,7 @@ moment leaves the old one or the new one. Anything else (a device, a pipe) is wr
 """
 
 import io
+import json
 import os
 import re
 import secrets
@@ -12,7 +13,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -21,7 +22,14 @@ from safetensors import SafetensorError
 
 from model.errors import DataError
 
+#: Raised when a field of what a command prints goes or changes its meaning: .github/docs/json.md lists the fields.
+JSON_VERSION: Final = 1
 _UNFINISHED: Final = ".headlight-*.partial"
+
+
+def json_text(content: Mapping[str, object]) -> str:
+    """What a command prints with `--json`: its content behind the version of all such output."""
+    return json.dumps({"version": JSON_VERSION, **content})
 
 
 def write_bytes(path: Path, content: bytes) -> None:

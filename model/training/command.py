@@ -22,7 +22,7 @@ from model.checkpoint import (
 from model.config import LARGEST as LARGEST_SETTINGS
 from model.config import PRESETS, ModelConfig, Norm, changed, preset, read_config
 from model.errors import ConfigError
-from model.file_writing import check_folder, check_writable, make_folder, write_bytes, write_text
+from model.file_writing import check_folder, check_writable, json_text, make_folder, write_bytes, write_text
 from model.folder_files import read_file
 from model.loaded import choose_device
 from model.pairs import Pair, data_set_name, read_pairs
@@ -168,7 +168,7 @@ def train(arguments: argparse.Namespace) -> None:
             arguments.out, arguments.run, sets, given, {**asdict(settings), **options}, arguments.dev_limit, note
         )
         write_manifest(arguments.out)
-        print(json.dumps({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
+        print(json_text({"checkpoint": str(arguments.out), "steps": run.step, "pairs": len(examples)}))
 
 
 def settings_from(arguments: argparse.Namespace) -> TrainSettings:

@@ -58,6 +58,7 @@ def condensed(result: dict[str, Any]) -> dict[str, Any]:
 
     The command prints intervals, both sites and more; hundreds of numbers would hide these.
     """
+    result = {name: value for name, value in result.items() if name != "version"}
     if not isinstance(result.get("heads"), list):
         return result
     site = result["sites"][ENCODER]

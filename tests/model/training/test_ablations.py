@@ -28,6 +28,7 @@ from model.training.ablations import ABLATIONS, DEV_SETS, TRAINING_SETS, files_i
 from model.training.run_files import read_log
 from model.training_record import LANGUAGES, read_card, read_metrics
 from tests.conftest import SENTENCES
+from tests.model.test_json_output import is_as_listed
 
 SHAPE: dict[str, Any] = {"vocab_size": 370, "d_model": 32, "num_layers": 2, "d_ff": 64, "max_length": 64}
 SHAPES = {
@@ -189,6 +190,8 @@ def test_presets_train_by_name_share_a_vocabulary_and_are_compared_in_a_table(
     assert "additive" in printed
     assert printed.strip() in (out / "README.md").read_text(encoding="utf-8")
     assert load_results(out / "ablations.json") == load_results(runs / "ablations.json")
+    assert main(["ablations", "--data", str(data), "--device", "cpu", "--limit", "1", "--json"]) == 0
+    assert is_as_listed("ablations", capsys.readouterr().out)
     assert sorted(path.name for path in out.iterdir() if path.is_dir()) == ["additive", "full"]
     (bleu, _), card = read_metrics(out / "additive").scores, read_card(out / "additive")  # type: ignore[union-attr]
     assert (bleu.set, bleu.sentences) == ("tatoeba_dev", 1)
