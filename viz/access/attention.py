@@ -158,6 +158,18 @@ def collect_head_metrics(
     return MappingProxyType(tables)
 
 
+def all_weights(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
+    """All weights of a site.
+
+    Raises:
+        ValueError: its layers have different numbers of heads.
+    """
+    layers = [trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))]
+    if len({of_layer.shape for of_layer in layers}) > 1:
+        raise ValueError("The layers of this attention have different numbers of heads; give one layer's weights.")
+    return np.stack(layers)
+
+
 def cell_weights(
     trace: "Trace", site: str, rows: Sequence[int], keys: Sequence[int]
 ) -> Float[np.ndarray, "layer head"]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from model.errors import TraceError
-from viz.gallery.drawings import drawn_lines, film_of, lines_data, stacked
+from viz.access import attention
+from viz.gallery.drawings import drawn_lines, film_of, lines_data
 from viz.notebook.widget import Picture, checked_text
 from viz.pages.attention.opened_head.lines_component import LinesView
 from viz.pages.decoding.film.data import film as film_data
@@ -138,7 +139,7 @@ def _weights(
         rows, columns = trace.axis_names(site)
         head = any_head(site)
         focus = replace(head, rows=_of_text(head.rows, trace), columns=_of_text(head.columns, trace))
-        return stacked(trace, site), tuple(rows), tuple(columns), sites.label(site), focus
+        return attention.all_weights(trace, site), tuple(rows), tuple(columns), sites.label(site), focus
     if queries is None:
         raise ValueError("Give the tokens of the rows as `queries`, and those of the columns as `keys` if they differ.")
     rows = _tokens("queries", queries)

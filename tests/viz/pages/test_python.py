@@ -199,7 +199,7 @@ def every_weight(names: dict[str, Any], trace: Trace) -> Pairs:
 def film(names: dict[str, Any], trace: Trace) -> Pairs:
     step = state.current().common.step
     drawn = film_data.film(trace, models.writer(state.current().model)).steps[step]
-    weights = film_data._stacked(trace, CROSS if trace.source_tokens else DECODER)
+    weights = attention.all_weights(trace, CROSS if trace.source_tokens else DECODER)
     return [
         ([log_prob for _, log_prob in names["candidates"]], [each.log_prob for each in drawn.candidates]),
         *zip(names["weights"], weights, strict=True),

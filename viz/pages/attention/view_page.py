@@ -10,8 +10,7 @@ from html import escape
 from math import exp
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
+from viz.access import attention
 from viz.pictures.offline import all_heads, text_page
 from viz.text.html import Column, literal, table
 from viz.text.messages import _
@@ -55,7 +54,7 @@ class OpenView:
 
 def view_page(trace: "Trace", view: OpenView, *, checkpoint: str, digest: str) -> bytes:
     """The file; `digest` tells the checkpoint from any other."""
-    weights = np.stack([trace.weights(view.site, layer).numpy() for layer in range(len(trace.inputs[view.site]))])
+    weights = attention.all_weights(trace, view.site)
     rows, keys = trace.row_names(view.site), trace.axis_names(view.site)[1]
     opened, only_opened = (view.layer, view.head), weights.nbytes > _MOST_BYTES
     body = "".join(

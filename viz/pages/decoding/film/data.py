@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from jaxtyping import Float
 
+from viz.access import attention
 from viz.pages.decoding.film.component import (
     ONE_ATTENTION,
     SOURCE_ALONE,
@@ -32,13 +32,13 @@ def film(trace: "Trace", writer: "Writer") -> PlayerData:
     before = trace.rows_before
     titles, of_source = (TWO_ATTENTIONS if CROSS in trace.sites else ONE_ATTENTION), AXES[CROSS][1]
     if DECODER not in trace.sites:
-        titles, sources, cross = SOURCE_ALONE, trace.source_tokens, _stacked(trace, CROSS)
+        titles, sources, cross = SOURCE_ALONE, trace.source_tokens, attention.all_weights(trace, CROSS)
         own = np.zeros((*cross.shape[:3], cross.shape[2]), np.float32)
     elif titles == TWO_ATTENTIONS:
-        own = _stacked(trace, DECODER)[:, :, before:]
-        sources, cross, own = trace.source_tokens, _stacked(trace, CROSS), own[..., before:]
+        own = attention.all_weights(trace, DECODER)[:, :, before:]
+        sources, cross, own = trace.source_tokens, attention.all_weights(trace, CROSS), own[..., before:]
     else:
-        own = _stacked(trace, DECODER)[:, :, before:]
+        own = attention.all_weights(trace, DECODER)[:, :, before:]
         # A decoder alone looks at the text and at what it has written in one row: the text stands where a source would.
         sources, cross, own = trace.target_tokens[:before], own[..., :before], own[..., before:]
         of_source = FocusAxis("target", groups=None if before else ((),))
@@ -59,10 +59,6 @@ def film(trace: "Trace", writer: "Writer") -> PlayerData:
 def written_axis(trace: "Trace") -> FocusAxis:
     """What the steps of a decoding stand for: the tokens that they write."""
     return FocusAxis("target", ahead=trace.rows_before + 1)
-
-
-def _stacked(trace: "Trace", site: str) -> Float[np.ndarray, "layer head query key"]:
-    return np.stack([trace.weights(site, layer).numpy() for layer in range(trace.layers_of(site))])
 
 
 def _player_step(step: "DecodingStep", rank: int) -> PlayerStep:

@@ -123,8 +123,7 @@ def _grid(trace: Trace, reader: Reader, selection: "Selection") -> Seen:
     name = said("All heads of the {site}", site=NAMES[found.site].phrase)
     if long_texts.is_long(trace, found.site):
         return Seen(name, trace.text, ())
-    layers = range(trace.layers_of(found.site))
-    weights = np.stack([trace.weights(found.site, layer).numpy() for layer in layers])
+    weights = attention.all_weights(trace, found.site)
     rows, keys = trace.row_names(found.site), trace.axis_names(found.site)[1]
     return Seen(name, trace.text, (Heads(name, weights, rows, keys, (found.layer, found.head)),))
 

@@ -11,7 +11,7 @@ from model.analysis.scoring import with_scale
 from model.errors import TraceError
 from model.nn.attention import MultiHeadAttention
 from model.nn.edits import SwitchOff
-from viz.access import traces
+from viz.access import attention, traces
 from viz.pages.learn.lessons.pictures import Bars, FullPage, Rows, View
 from viz.server.caches import cached
 from viz.text.head_links import NamedHead
@@ -73,7 +73,7 @@ def shares(shipped: "Shipped", *, text: str, site: str, word: str, key: str) -> 
     """The share of a word's weight that another one gets, in the heads that give it most, and over all."""
     trace = shipped.trace(text)
     at, keys = shipped.row(trace, site, word), shipped.keys(trace, site, key)
-    weights = np.stack([trace.weights(site, layer, None, [at])[:, 0].numpy() for layer in range(trace.layers_of(site))])
+    weights = attention.all_weights(trace, site)[:, :, at]
     given = weights[..., list(keys)].sum(-1)
     largest = np.isin(weights.argmax(-1), keys)
     order = np.argsort(-given.ravel())[:HEADS]
@@ -226,7 +226,7 @@ def weight_and_norm(shipped: "Shipped", *, text: str) -> View:
 
 def _strongest(trace: Trace) -> tuple[Float[np.ndarray, "layer head row key"], list[tuple[int, int, int]]]:
     """The weights of cross-attention, and of each row the layer, head and key with the largest."""
-    weights = np.stack([trace.weights(CROSS, layer).numpy() for layer in range(trace.layers_of(CROSS))])
+    weights = attention.all_weights(trace, CROSS)
     rows = [weights[:, :, row] for row in range(len(trace.steps))]
     places = [tuple(map(int, np.unravel_index(row.argmax(), row.shape))) for row in rows]
     return weights, [(layer, head, key) for layer, head, key in places]

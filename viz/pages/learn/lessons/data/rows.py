@@ -151,8 +151,7 @@ def head_output(shipped: "Shipped", *, text: str, head: str, word: str) -> View:
 def sharp_and_soft(shipped: "Shipped", *, text: str, site: str) -> View:
     """The surest row of all heads of a site, and the one that is spread most, over the same keys."""
     trace = shipped.trace(text)
-    layers = trace.layers_of(site)
-    rows = np.stack([trace.weights(site, layer).numpy() for layer in range(layers)])
+    rows = attention.all_weights(trace, site)
     entropy = -(rows * np.log2(np.maximum(rows, 1e-12))).sum(-1)
     low, high = (np.unravel_index(index, entropy.shape) for index in (entropy.argmin(), entropy.argmax()))
     queries = trace.axis_tokens(site)[0]
