@@ -14,6 +14,7 @@ from viz.access import attention, models, traces
 from viz.access.findings import Finding
 from viz.gallery import drawings, training
 from viz.pages.decoding.film.data import film
+from viz.pages.learn.transformer import walk_file
 from viz.pages.paper.through_training.data import FILE
 from viz.pictures.offline import Drawing
 from viz.selection import catalogue
@@ -23,7 +24,7 @@ from viz.text import sites
 from viz.text.messages import Message, _, said
 
 if TYPE_CHECKING:
-    from model import Trace
+    from model import Trace, Writer
 
 #: A heading, "" for none, and what is drawn below it.
 Section = tuple[str, Drawing]
@@ -53,6 +54,7 @@ _PRESETS: Final = (
 )  # fmt: skip
 _CAPTION: Final = "Two dogs are playing in the snow."
 _LETTERS: Final = "xqzbjkfvw xqzb"
+_FEW: Final = 8
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,13 @@ class Exhibit:
     sections: Callable[[], Iterable[Section]] = field(repr=False)
     trace: "Trace | None" = None
     found: Finding | None = None
+
+    @property
+    def run(self) -> "tuple[Trace, ModelChoice, Finding] | None":
+        """What ran, what ran it, and what is most worth seeing; None of a training."""
+        if self.trace is None or self.choice is None or self.found is None:
+            return None
+        return self.trace, self.choice, self.found
 
     @property
     def label(self) -> str:
@@ -130,9 +139,18 @@ def own(model: str | Path, texts: Sequence[str] = (), group: Message = _OWN, not
 
     def read(text: str) -> "Trace":
         is_decoder = reader.abilities.kind == "decoder"
-        return traces.written(models.writer(choice), text) if is_decoder else traces.trace(reader, text)
+        return _written(models.writer(choice), text) if is_decoder else traces.trace(reader, text)
 
     return [_exhibit(group, choice, read(text), seen) for text, seen in given.items()]
+
+
+def _written(writer: "Writer", text: str) -> "Trace":
+    """What a decoder writes after a text, as long as a walk of it can be kept, or a few tokens more."""
+    session = writer.decode(text, extras=traces.extras(writer, text))
+    most = max(walk_file.MOST_TOKENS, len(session.target_ids) + _FEW)
+    while not session.finished and len(session.target_ids) < most:
+        session.step()
+    return traces.written_trace(session)
 
 
 def _exhibit(group: Message, choice: ModelChoice, trace: "Trace", note: str) -> Exhibit:

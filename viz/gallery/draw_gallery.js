@@ -1,33 +1,83 @@
 // @ts-check
-// Draws the pictures of a page of the gallery, which the scripts before this one have left there.
+// Draws the pictures of a page of the gallery, which the scripts before this one have left there; a walk when it is opened.
 
-/** What a script leaves: the plan and the payloads of a picture, compressed one after another. @typedef {{ sizes: number[], data: string }} Packed */
+/** The data of pictures: of each payload, which file holds each of its pieces (data_files.py). @typedef {{ plan: string[][], shared: string[], data: string }} Own */
+/** @typedef {{ own: Record<string, Own>, shared: Record<string, string>, scripts: Record<string, string> }} Gallery */
 
-/** @param {Packed} picture */
-const unpackPicture = async ({ sizes, data }) => {
-  const packed = Uint8Array.from(atob(data), (sign) => sign.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
-  let end = 0;
-  return sizes.map((size) => {
-    end += size;
-    return bytes.subarray(end - size, end);
-  });
+const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;<=>?@^_`{|}~";
+
+/** @param {string} text in base 85 */
+const decoded = (text) => {
+  const values = new Map([...DIGITS].map((digit, value) => [digit.charCodeAt(0), value]));
+  const view = new DataView(new ArrayBuffer(Math.ceil(text.length / 5) * 4));
+  for (let i = 0; i < text.length; i += 5) {
+    let number = 0;
+    for (let j = i; j < i + 5; j++) number = number * 85 + (values.get(text.charCodeAt(j)) ?? 84);
+    view.setUint32((i / 5) * 4, number);
+  }
+  return new Uint8Array(view.buffer, 0, Math.floor((text.length * 4) / 5));
 };
 
-/** @param {number} number */
-const pictureAt = (number) => /** @type {HTMLElement} */ (document.getElementById(`picture-${number}`));
+/** What gives the pieces of a file, one after another. @param {string} text */
+const piecesOf = async (text) => {
+  const unpacked = new Blob([decoded(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(unpacked).arrayBuffer());
+  const view = new DataView(bytes.buffer);
+  let end = 0;
+  return () => {
+    const start = end + 4;
+    end = start + view.getUint32(end, true);
+    return bytes.subarray(start, end);
+  };
+};
 
-/** @param {(el: HTMLElement, plan: any, payloads: Uint8Array[], scripts: Record<string, string>) => Promise<unknown>} draw of `draw_parts.js` */
+/** @param {Uint8Array[]} pieces */
+const together = (pieces) => {
+  const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+  let start = 0;
+  for (const piece of pieces) {
+    whole.set(piece, start);
+    start += piece.length;
+  }
+  return whole;
+};
+
+/** @typedef {(el: HTMLElement, plan: any, payloads: Uint8Array[], scripts: Record<string, string>) => Promise<unknown>} Draw of `draw_parts.js` */
+
+/** @param {Draw} draw @param {string} group what the pictures are called on the page */
+const drawGroup = async (draw, group) => {
+  /** @type {Gallery} */
+  const { own, shared, scripts } = /** @type {any} */ (globalThis).headlightGallery;
+  const files = await Promise.all([own[group].data, ...own[group].shared.map((name) => shared[name])].map(piecesOf));
+  for (const [number, payloads] of own[group].plan.entries()) {
+    const [plan, ...drawn] = payloads.map((places) => together([...places].map((place) => files[+place]())));
+    const element = /** @type {HTMLElement} */ (document.getElementById(`${group}-${number}`));
+    await draw(element, JSON.parse(new TextDecoder().decode(plan)), drawn, scripts);
+  }
+};
+
+/** @param {string} address */
+const loaded = (address) =>
+  new Promise((resolve, reject) => {
+    const script = Object.assign(document.createElement("script"), { src: address, onload: resolve, onerror: reject });
+    document.head.append(script);
+  });
+
+/** @param {Draw} draw */
 // biome-ignore lint/correctness/noUnusedVariables: the file that this text is put into calls it
 const drawGallery = async (draw) => {
-  /** @type {{ pictures: Packed[], scripts: Record<string, string> }} */
-  const { pictures, scripts } = /** @type {any} */ (globalThis).headlightGallery;
-  for (const [number, picture] of pictures.entries()) {
-    const [plan, ...payloads] = await unpackPicture(picture);
-    await draw(pictureAt(number), JSON.parse(new TextDecoder().decode(plan)), payloads, scripts);
-  }
+  const walk = document.querySelector("details");
+  walk?.addEventListener(
+    "toggle",
+    async () => {
+      await Promise.all((walk.dataset.scripts ?? "").split(" ").map(loaded));
+      await drawGroup(draw, "walk");
+      walk.dataset.ready = "1";
+    },
+    { once: true },
+  );
+  await drawGroup(draw, "picture");
   // Below the words is the head that is most worth seeing: it is the open one.
-  if (pictures.length > 1) pictureAt(1).dispatchEvent(new Event("pointerenter"));
+  document.getElementById("picture-1")?.dispatchEvent(new Event("pointerenter"));
   document.body.dataset.ready = "1";
 };

@@ -1,42 +1,46 @@
 """Write exhibits as a site: pages that share their scripts, in every language, with addresses relative to each other.
 
 From a disk a browser imports no module and fetches no file. So what a page draws, scripts and packed data, comes as
-scripts that leave it in one object of the page; the last one draws it.
+scripts that leave it in one object of the page; the last one draws it (`data_files.py`). The walk of a trace comes
+when a person opens it.
 """
 
-import base64
 import json
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from jaxtyping import Float
 
 from model.file_writing import make_folder, write_text
+from viz.access import models
 from viz.gallery import PROGRAM, drawings
-from viz.gallery.contents import Exhibit
+from viz.gallery.contents import Exhibit, Section
+from viz.gallery.data_files import LEAVE, Group, data_files
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
 from viz.pages.learn.story import bar
-from viz.pictures.offline import Drawing, draw_parts, script_json, text_page
+from viz.pages.learn.transformer import walk_file
+from viz.pictures.offline import Drawing, draw_parts, text_page
 from viz.text import messages, sites
 from viz.text.html import literal
 from viz.text.messages import _, shown, speaking
+from viz.text.numbers import decimal
 from viz.ui import finding
 
 _FOLDER: Final = Path(__file__).parent
 _STYLE: Final = (_FOLDER / "gallery.css").read_text(encoding="utf-8")
 _DRAW: Final = (_FOLDER / "draw_gallery.js").read_text(encoding="utf-8")
 _MARK: Final = (_FOLDER.parent / "mark.svg").read_text(encoding="utf-8")
-_LEAVE: Final = "globalThis.headlightGallery ??= { pictures: [], scripts: {} };\nheadlightGallery."
 #: A card has a line for each weight from this part of the largest on, in a picture of this width and height.
 _LEAST, _WIDE, _HIGH = 0.08, 240, 64
 #: Characters of a text on a card.
 _LONGEST: Final = 120
 START: Final = "index"
+
+_Made = TypeVar("_Made")
 
 
 def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
@@ -53,42 +57,49 @@ def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
     for part in ("scripts", "data"):
         make_folder(folder / part)
     write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n")
-    for code in messages.languages():
-        with speaking(code):
-            _Site(folder, tuple(exhibits), has_story).write()
+    _Site(folder, tuple(exhibits), has_story).write()
     return len(messages.languages()) * (1 + len(exhibits))
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """The pages in the language of this code; arguments as of `write`."""
+    """What is written; arguments as of `write`."""
 
     folder: Path
     exhibits: tuple[Exhibit, ...]
     has_story: bool
-    scripts: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
 
     def write(self) -> None:
-        self._write_start()
+        runs = [exhibit.run for exhibit in self.exhibits[: 2 if self.has_story else 1]]
+        drawn = _in_languages(lambda: [drawings.words_as_lines(*run) for run in runs if run is not None])
+        for code, files in self._write_pictures(START, "picture", drawn).items():
+            with speaking(code):
+                self._write_start(files)
         for number, exhibit in enumerate(self.exhibits):
-            self._write_exhibit(number, exhibit)
+            sections = _in_languages(lambda exhibit=exhibit: list(exhibit.sections()))  # type: ignore[misc]
+            pictures = {code: [drawing for _heading, drawing in of] for code, of in sections.items()}
+            files_of = self._write_pictures(self._name(number), "picture", pictures)
+            walks, lacks = self._write_walks(number)
+            for code, files in files_of.items():
+                with speaking(code):
+                    walk = _walk(self.folder, walks.get(code, ()), lacks)
+                    self._write_exhibit(number, sections[code], files, walk)
 
     def _name(self, number: int) -> str:
         """Of an exhibit's files."""
         return sites.file_name(f"{number + 1:02}", sentence=self.exhibits[number].text).removeprefix("headlight-")
 
-    def _write_start(self) -> None:
-        pictures: list[Drawing] = []
+    def _write_start(self, files: Sequence[str]) -> None:
         figures = ""
         for number, exhibit in enumerate(self.exhibits[: 2 if self.has_story else 1]):
-            if exhibit.trace is None or exhibit.choice is None or exhibit.found is None:
+            if exhibit.run is None:
                 continue
-            told = bar.sentence(number + 1) if self.has_story else finding.sentence(exhibit.found)
+            told = bar.sentence(number + 1) if self.has_story else finding.sentence(exhibit.run[2])
             figures += (
-                f'<figure><h2 dir="auto">{literal(exhibit.text)}</h2><div id="picture-{len(pictures)}"></div>'
+                f'<figure><h2 dir="auto">{literal(exhibit.text)}</h2><div id="picture-{number}"></div>'
                 f"<figcaption>{_with_bold(told)}</figcaption></figure>"
             )
-            pictures.append(drawings.words_as_lines(exhibit.trace, exhibit.choice, exhibit.found))
         cards = "".join(
             f'<h2>{literal(shown(group))}</h2><ul class="cards">{"".join(map(self._card, numbers))}</ul>'
             for group, numbers in groupby(range(len(self.exhibits)), lambda number: self.exhibits[number].group)
@@ -102,7 +113,7 @@ class _Site:
             f'<div class="hero">{figures}</div>{cards}<footer><p>{literal(_("Your own sentences and models:"))}</p>'
             f'<pre>{PROGRAM} --out site --text "…" --model path/to/a/model</pre></footer>'
         )
-        self._write_page(START, "Headlight", f'<main class="start">{body}</main>', pictures)
+        self._write_page(START, "Headlight", f'<main class="start">{body}</main>', files)
 
     def _card(self, number: int) -> str:
         exhibit = self.exhibits[number]
@@ -115,11 +126,25 @@ class _Site:
             f'<p class="note">{literal(note)}</p></a></li>'
         )
 
-    def _write_exhibit(self, number: int, exhibit: Exhibit) -> None:
-        sections = list(exhibit.sections())
-        links = "".join(
-            f'<a href="#part-{at}">{literal(heading)}</a>' for at, (heading, _drawing) in enumerate(sections) if heading
-        )
+    def _write_walks(self, number: int) -> tuple[dict[str, list[str]], str]:
+        """The files of an exhibit's walk in each language; without, why there is none, "" of a training."""
+        run = self.exhibits[number].run
+        if run is None:
+            return {}, ""
+        trace, choice, found = run
+        if reason := walk_file.why_not(trace, models.reader(choice)):
+            return {}, reason
+        alike = [each.run[0] for each in self.exhibits if each.run is not None and each.run[1] == choice]
+        projects, codes = walk_file.projections_are_smaller(alike), list(messages.languages())
+        walks = drawings.walks_of(trace, choice, found, codes, projects=projects)
+        drawn = {code: [walk] for code, walk in zip(codes, walks, strict=True)}
+        return self._write_pictures(self._name(number), "walk", drawn), ""
+
+    def _write_exhibit(self, number: int, sections: Sequence[Section], files: Sequence[str], walk: str) -> None:
+        exhibit = self.exhibits[number]
+        parts = {str(at): heading for at, (heading, _drawing) in enumerate(sections) if heading}
+        parts |= {"walk": _("The Transformer as one picture")} if walk else {}
+        links = "".join(f'<a href="#part-{at}">{literal(heading)}</a>' for at, heading in parts.items())
         first, *others = (
             (f'<h2 id="part-{at}">{literal(heading)}</h2>' if heading else "")
             + f'<div class="parts-{len(drawing.parts)}" id="picture-{at}"></div>'
@@ -129,7 +154,8 @@ class _Site:
         label = f"{shown(exhibit.group)} · {exhibit.label}"
         body = (
             f'<p class="label">{literal(label)}</p><h1 dir="auto">{literal(exhibit.text)}</h1>{first}'
-            f'<p class="note">{literal(_(exhibit.note))}</p><nav>{links}</nav>{"".join(others)}<footer>{how}</footer>'
+            f'<p class="note">{literal(_(exhibit.note))}</p><nav>{links}</nav>{"".join(others)}{walk}'
+            f"<footer>{how}</footer>"
         )
         ways = ((number - 1, "←", _("Previous")), (number + 1, "→", _("Next")))
         around = "".join(
@@ -138,12 +164,10 @@ class _Site:
             if other in range(len(self.exhibits))
         )
         title = _("Headlight: {text}", text=_short(exhibit.text))
-        self._write_page(
-            self._name(number), title, f'<main class="exhibit">{body}</main>', [of for _heading, of in sections], around
-        )
+        self._write_page(self._name(number), title, f'<main class="exhibit">{body}</main>', files, around)
 
-    def _write_page(self, name: str, title: str, body: str, pictures: Sequence[Drawing], around: str = "") -> None:
-        """A page with the way to others, and its pictures in a file of their own."""
+    def _write_page(self, name: str, title: str, body: str, files: Sequence[str], around: str = "") -> None:
+        """A page with the way to others, and its pictures in files of their own."""
         languages = "".join(
             f'<a lang="{messages.tag(code)}" href="{_address(name, code)}">{literal(own)}</a>'
             for code, own in messages.languages().items()
@@ -152,18 +176,30 @@ class _Site:
         head = f'<header><a class="home" href="{_address(START)}">{_MARK} Headlight</a>{around}{languages}</header>'
         told = _("This page draws its pictures with JavaScript: allow it to see them.")
         head += f"<noscript><p>{literal(told)}</p></noscript>"
-        data = f"data/{_address(name).removesuffix('.html')}.js"
-        write_text(self.folder / data, f"{_LEAVE}pictures.push(...{script_json(list(map(_packed, pictures)))});\n")
-        files = dict.fromkeys(self._script(*script) for drawing in pictures for script in drawing.scripts().items())
-        page = text_page(title, head + body, _STYLE, files=[*files, data, "scripts/draw.js"])
+        page = text_page(title, head + body, _STYLE, files=[*files, "scripts/draw.js"])
         write_text(self.folder / _address(name), page)
+
+    def _write_pictures(self, page: str, group: Group, drawn: Mapping[str, Sequence[Drawing]]) -> dict[str, list[str]]:
+        """Write pictures of a page; the files that each language needs. Arguments as of `data_files`."""
+        files, commons = data_files(page, group, drawn)
+        for name, text in files.items():
+            self._write(f"data/{name}.js", text)
+        alike = next(iter(drawn.values()))
+        scripts = dict.fromkeys(self._script(*script) for each in alike for script in each.scripts().items())
+        return {
+            code: [*scripts, *(f"data/{name}.js" for name in (*commons, f"{page}-{group}.{code}"))] for code in drawn
+        }
+
+    def _write(self, address: str, text: str) -> None:
+        """Write a file that several pages share once."""
+        if address not in self.written:
+            self.written.add(address)
+            write_text(self.folder / address, text)
 
     def _script(self, path: str, text: str) -> str:
         """The address of the file that leaves a component's script."""
         address = f"scripts/{PurePosixPath(path).stem}.js"
-        if address not in self.scripts:
-            self.scripts.add(address)
-            write_text(self.folder / address, f"{_LEAVE}scripts[{json.dumps(path)}] = {json.dumps(text)};\n")
+        self._write(address, f"{LEAVE}scripts[{json.dumps(path)}] = {json.dumps(text)};\n")
         return address
 
 
@@ -173,11 +209,32 @@ def _address(name: str, code: str = "") -> str:
     return f"{name}.html" if code == messages.ENGLISH else f"{name}.{code}.html"
 
 
-def _packed(drawing: Drawing) -> dict[str, object]:
-    """A picture as `draw_gallery.js` reads it."""
-    parts = [json.dumps(drawing.plan()).encode(), *drawing.payloads()]
-    packed = base64.b64encode(zlib.compress(b"".join(parts), 9)).decode("ascii")
-    return {"sizes": list(map(len, parts)), "data": packed}
+def _in_languages(make: Callable[[], _Made]) -> dict[str, _Made]:
+    """The same in each language."""
+    made = {}
+    for code in messages.languages():
+        with speaking(code):
+            made[code] = make()
+    return made
+
+
+def _walk(folder: Path, files: Sequence[str], lacks: str) -> str:
+    """The walk, closed, or why there is none; "" of a training."""
+    heading = f'<h2 id="part-walk">{literal(_("The Transformer as one picture"))}</h2>'
+    if lacks:
+        return f'{heading}<p class="note">{literal(shown(lacks))}</p>'
+    if not files:
+        return ""
+    size = sum((folder / file).stat().st_size for file in files) / 1e6
+    told = _("Zoom from the model to one product of two numbers ({size} MB)", size=decimal(size, 1))
+    note = _(
+        "Queries, keys, values and weights are known here to a two-thousandth of each; vectors drawn as strips, with "
+        "≈, to a 63rd of their largest component. Switching a head off needs the model."
+    )
+    return (
+        f'{heading}<details data-scripts="{literal(" ".join(files))}"><summary>{literal(told)}</summary>'
+        f'<div id="walk-0"></div><p class="note">{literal(note)}</p></details>'
+    )
 
 
 def _short(text: str) -> str:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -32,16 +33,30 @@ def folder(exhibits: list[Exhibit], tmp_path_factory: pytest.TempPathFactory) ->
     return out
 
 
-def pictures(data: Path) -> list[tuple[dict[str, Any], list[bytes]]]:
-    """Of a file of data: the plan and the payloads of each picture."""
-    (listed,) = re.findall(r"pictures\.push\(\.\.\.(\[.*\])\);\n$", data.read_text(encoding="utf-8"))
+def left(data: Path) -> Any:
+    """What a file of data leaves."""
+    (value,) = re.findall(r" = (.*);\n$", data.read_text(encoding="utf-8"))
+    return json.loads(re.sub(r"^\{ \.\.\.\{(.*)\}, data: (.*) \}$", r'{\1, "data": \2}', value))
+
+
+def pieces(text: str) -> Iterator[bytes]:
+    """The pieces in a file, of its text."""
+    packed, start = zlib.decompress(base64.b85decode(text)), 0
+    while start < len(packed):
+        end = start + 4 + int.from_bytes(packed[start : start + 4], "little")
+        yield packed[start + 4 : end]
+        start = end
+
+
+def pictures(own: Path) -> list[tuple[dict[str, Any], list[bytes]]]:
+    """Of a language's file of data: the plan and the payloads of each picture."""
+    known = left(own)
+    streams = [pieces(known["data"]), *(pieces(left(own.with_name(f"{name}.js"))) for name in known["shared"])]
     found = []
-    for picture in json.loads(listed):
-        packed, start, parts = zlib.decompress(base64.b64decode(picture["data"])), 0, []
-        for size in picture["sizes"]:
-            parts.append(packed[start : start + size])
-            start += size
-        found.append((json.loads(parts[0]), parts[1:]))
+    for picture in known["plan"]:
+        plan, *payloads = (b"".join(next(streams[int(place)]) for place in places) for places in picture)
+        found.append((json.loads(plan), payloads))
+    assert [next(stream, None) for stream in streams] == [None] * len(streams)
     return found
 
 
@@ -49,7 +64,9 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
     pages = sorted(folder.glob("*.html"))
     assert len(pages) == 6
     for page in pages:
-        addresses = re.findall(r'(?:src|href)="([^"#]+)"', page.read_text(encoding="utf-8"))
+        text = page.read_text(encoding="utf-8")
+        addresses = re.findall(r'(?:src|href)="([^"#]+)"', text)
+        addresses += [each for listed in re.findall(r'data-scripts="([^"]+)"', text) for each in listed.split()]
         assert len(addresses) > 4
         assert all((folder / address).is_file() for address in addresses)
     components = (
@@ -61,7 +78,7 @@ def test_every_address_of_every_page_is_a_file_of_the_site(folder: Path) -> None
         "word_picker",
         "decode_player",
     )
-    assert {file.stem for file in folder.glob("scripts/*")} == {*components, "draw"}
+    assert {file.stem for file in folder.glob("scripts/*")} == {*components, "walk", "draw"}
 
 
 def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> None:
@@ -81,7 +98,7 @@ def test_only_the_sites_own_scripts_run_and_nothing_is_fetched(folder: Path) -> 
 def test_a_page_holds_every_head_of_every_site_as_heatmap_and_as_lines(folder: Path, exhibits: list[Exhibit]) -> None:
     trace = exhibits[0].trace
     assert trace is not None
-    (data,) = (path for path in folder.glob("data/01-*.js") if ".zh" not in path.name)
+    (data,) = folder.glob("data/01-*-picture.en.js")
     words, *others = pictures(data)
     assert [line["words"] for line in unpack(words[1][0])[0]["lines"]][1] == trace.translation.split()
     of_sites = [picture for picture in others if len(picture[0]["parts"]) == 4]
@@ -105,6 +122,51 @@ def test_a_page_holds_every_head_of_every_site_as_heatmap_and_as_lines(folder: P
         assert len(set(numbers)) == len(numbers)
     (film,) = (payloads for plan, payloads in others if len(plan["parts"]) == 1)
     assert len(unpack(film[0])[0]["steps"]) == len(trace.steps)
+
+
+def test_the_walk_of_a_trace_holds_its_numbers_once_and_its_words_in_each_language(
+    folder: Path, exhibits: list[Exhibit]
+) -> None:
+    trace = exhibits[1].trace
+    assert trace is not None
+    (english,), (chinese,) = (folder.glob(f"data/02-*-walk.{code}.js") for code in ("en", "zh"))
+    told = []
+    for own in (english, chinese):
+        ((_plan, (payload,)),) = pictures(own)
+        header, (numbers, shared, _strips, exact, _projections, words) = unpack(payload)
+        texts = json.loads(zlib.decompress(words.tobytes()))
+        story = spoken(json.loads(zlib.decompress(shared.tobytes())), texts)
+        told.append((header, story))
+        queries = np.ascontiguousarray(np.frombuffer(zlib.decompress(exact.tobytes()), np.uint8).reshape(4, -1).T).view(
+            "<f4"
+        )
+        query = trace.attention("encoder.self", 0).query.numpy().ravel()
+        np.testing.assert_allclose(queries.ravel()[: query.size], query, rtol=2**-11)
+        weights = np.frombuffer(zlib.decompress(numbers.tobytes()), "<f4")
+        expected = trace.weights("encoder.self", 0).numpy().ravel()
+        np.testing.assert_allclose(weights[: expected.size], expected, rtol=2**-11)
+    (header, story), (_, other) = told
+    assert header["sites"][0]["site"] == "encoder.self"
+    assert story["paths"]["encoder"][0]["stages"][:2] == ["Input", "Layer 1"]
+    assert other["paths"]["encoder"][0]["stages"][:2] == ["输入", "第 1 层"]
+    assert "at most 24 tokens" in next(folder.glob("01-*.html")).read_text(encoding="utf-8")
+    (shared_file,) = folder.glob("data/02-*-walk.js")
+    assert shared_file.stat().st_size > 4 * english.stat().st_size
+
+
+def spoken(value: Any, texts: list[str]) -> Any:
+    """A story with its words in place."""
+    if isinstance(value, dict):
+        return {key: spoken(each, texts) for key, each in value.items()}
+    if isinstance(value, list):
+        return [spoken(each, texts) for each in value]
+    if not isinstance(value, str):
+        return value
+    place, *numbers = value.split(" ")
+    text = texts[int(place)]
+    for at, number in enumerate(numbers):
+        text = text.replace(chr(0xE000 + at), number)
+    return text
 
 
 def test_both_languages_say_the_same_with_their_own_words(folder: Path) -> None:
