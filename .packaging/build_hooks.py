@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 #: Folders and files of the repository that the package has.
-CONTENT: Final = ("model", "viz", "app.py", "checkpoints", ".streamlit")
+CONTENT: Final = ("model", "viz", "app.py", "checkpoints", ".streamlit", ".github/docs")
 LEFT_OUT: Final = ("__pycache__", "*.pyc")
 IMPORT: Final = re.compile(r"^(\s*)(from|import) (model|viz)(?=[. ])", re.MULTILINE)
 #: As texts of the repository give a command, and as the package has it.
@@ -36,10 +36,11 @@ def write_package(root: Path, target: Path) -> None:
     """Write the package `headlight` of this repository into an empty folder."""
     shutil.copytree(root / ".packaging" / "headlight", target, ignore=shutil.ignore_patterns(*LEFT_OUT))
     for name in CONTENT:
+        copy = target / name.removeprefix(".github/")
         if (root / name).is_dir():
-            shutil.copytree(root / name, target / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
+            shutil.copytree(root / name, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
         else:
-            shutil.copyfile(root / name, target / name)
+            shutil.copyfile(root / name, copy)
     # A checkpoint is checked byte by byte: nothing in it changes.
     for path in target.rglob("*"):
         if path.suffix in TEXTS and path.is_file() and target / "checkpoints" not in path.parents:

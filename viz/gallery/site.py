@@ -17,7 +17,7 @@ from jaxtyping import Float
 
 from model.file_writing import make_folder, write_text
 from viz.access import models
-from viz.gallery import PROGRAM, drawings
+from viz.gallery import PROGRAM, docs, drawings
 from viz.gallery.contents import Exhibit, Section
 from viz.gallery.data_files import LEAVE, Group, data_files
 from viz.pages.attention.opened_head.captions import HOW_TO_READ
@@ -58,7 +58,7 @@ def write(folder: Path, exhibits: Sequence[Exhibit], *, has_story: bool) -> int:
         make_folder(folder / part)
     write_text(folder / "scripts" / "draw.js", f"{draw_parts()}{_DRAW}drawGallery(draw);\n")
     _Site(folder, tuple(exhibits), has_story).write()
-    return len(messages.languages()) * (1 + len(exhibits))
+    return len(messages.languages()) * (1 + len(exhibits)) + docs.write(folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +108,12 @@ class _Site:
             "Headlight shows what every attention head of a Transformer does while it reads a text and while it "
             "writes. Here are finished traces: point at words, open heads, step through translations."
         )
+        documents = _("Documents: the tour, commands, how each number is computed, the Python API, the glossary")
         body = (
             f'<h1>{literal(_("See what every attention head does"))}</h1><p class="lead">{literal(lead)}</p>'
             f'<div class="hero">{figures}</div>{cards}<footer><p>{literal(_("Your own sentences and models:"))}</p>'
-            f'<pre>{PROGRAM} --out site --text "…" --model path/to/a/model</pre></footer>'
+            f'<pre>{PROGRAM} --out site --text "…" --model path/to/a/model</pre>'
+            f'<p><a href="docs/index.html">{literal(documents)}</a></p></footer>'
         )
         self._write_page(START, "Headlight", f'<main class="start">{body}</main>', files)
 

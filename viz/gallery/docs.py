@@ -1,0 +1,209 @@
+"""The documents as pages of the site: Markdown of the repository, and tables made from docstrings and the glossary.
+
+English alone. No HTML of a document reaches a page, no script runs there, and a link leads to another page or is text.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Container, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from model.file_writing import make_folder, write_bytes, write_text
+from viz.pictures.offline import text_page
+from viz.text import glossary, messages
+from viz.text.html import literal
+
+_ROOT: Final = Path(__file__).parents[2]
+#: Of a clone, and of the package.
+_FOLDERS: Final = (_ROOT / ".github" / "docs", _ROOT / "docs")
+#: Documents in their order; those that are made are named below.
+_WRITTEN: Final = ("tour", "models", "commands", "json", "class", "gallery", "architectures")
+START: Final = "index"
+_STYLE: Final = """
+body { max-width: 60rem; }
+main > h1 { margin-top: 1.2rem; }
+h2, h3 { margin: 1.8rem 0 0.5rem; }
+a { color: var(--st-link-color); }
+nav { display: flex; flex-wrap: wrap; gap: 4px 18px; padding-bottom: 12px; font-size: 0.9rem;
+      border-bottom: 1px solid var(--st-border-color); }
+pre { padding: 10px 12px; overflow-x: auto; border-radius: 6px; background: var(--st-secondary-background-color); }
+code { font-size: 0.92em; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; }
+td code { white-space: nowrap; }
+th, td { padding: 4px 10px; border: 1px solid var(--st-border-color); text-align: left; vertical-align: top; }
+"""
+#: What pages call a number → the function that computes it, whose docstring says how.
+NUMBERS: Final = (
+    ("Weight of a key", "nn.attention", "attention_weights"),
+    ("Entropy of a row", "nn.attention", "entropy_bits"),
+    ("Value-weighted norm", "analysis.metrics.measures", "value_weighted_norms"),
+    ("Rollout", "analysis.metrics.measures", "attention_rollouts"),
+    ("What a head adds", "analysis.metrics.derived_row", "head_parts"),
+    ("Spread of q · k", "analysis.metrics.derived_row", "dot_product_spread"),
+    ("Metric of a head", "analysis.metrics.head_metrics", "head_metrics"),
+    ("Weight after an earlier copy (induction)", "analysis.metrics.head_metrics", "after_earlier_copy"),
+    ("Jobs of a head", "analysis.metrics.head_jobs", "jobs_of_heads"),
+    ("Alignment error rate", "analysis.metrics.alignment", "alignment_error_rate"),
+    ("Diagonal baseline", "analysis.metrics.alignment", "diagonal_links"),
+    ("Link of a pronoun", "analysis.coreference.pronoun_link", "pronoun_link"),
+    ("Scores of heads on a coreference set", "analysis.coreference.measure", "measure_coreference"),
+    ("Share of the residual stream", "analysis.residual_stream.additions", "share_of_sum"),
+    ("What follows a change of a head", "analysis.residual_stream.streams", "moved_by"),
+    ("Layer norm", "analysis.residual_stream.norms", "layer_norm"),
+    ("Effect of a head", "analysis.interventions.head_effects", "measure_effects"),
+    ("Patching", "analysis.interventions.patching", "patch_heads"),
+    ("Path patching", "analysis.interventions.patching", "patch_paths"),
+    ("Gradient × input", "analysis.attribution.gradients", "gradient_times_input"),
+    ("Integrated gradients", "analysis.attribution.gradients", "integrated_gradients"),
+    ("ALTI", "analysis.attribution.mixing", "alti"),
+    ("Value zeroing", "analysis.attribution.mixing", "value_zeroing"),
+    ("Cost of a step", "decoding.cost", "step_cost"),
+    ("BLEU and chrF", "evaluation", "evaluate"),
+)
+#: What the API page lists of a package, in its order.
+API: Final = {
+    "model": (
+        "open_reader", "Translator", "Reader", "Trace", "AttentionInputs", "attention_weights", "save_trace",
+        "load_trace", "SwitchOff", "PointAt", "MakeUniform", "Sampling", "BeamTree", "DecodingStep", "Candidate",
+    ),
+    "viz.notebook": ("heads", "lines", "film", "save", "Picture"),
+}  # fmt: skip
+
+
+def write(site: Path) -> int:
+    """Write the documents into the folder `docs` of a site; return how many pages there are."""
+    folder = next(folder for folder in _FOLDERS if (folder / "tour.md").is_file())
+    texts = {name: (folder / f"{name}.md").read_text(encoding="utf-8") for name in _WRITTEN}
+    texts |= {"numbers": _numbers(), "api": _api(), "glossary": _glossary()}
+    titles = {name: _title(text) for name, text in texts.items()}
+    with messages.speaking(messages.ENGLISH):
+        texts[START] = "\n".join(["# Documents", "", *(f"- [{title}]({name}.md)" for name, title in titles.items())])
+        make_folder(site / "docs" / "notebooks")
+        for name, text in texts.items():
+            links = "".join(f'<a href="{other}.html">{literal(title)}</a>' for other, title in titles.items())
+            top = f'<nav aria-label="Documents"><a href="../index.html"><b>Headlight</b></a>{links}</nav>'
+            body = f"{top}<main>{rendered(text, texts)}</main>"
+            write_text(site / "docs" / f"{name}.html", text_page(f"Headlight: {_title(text)}", body, _STYLE))
+    for notebook in (folder / "notebooks").glob("*.ipynb"):
+        write_bytes(site / "docs" / "notebooks" / notebook.name, notebook.read_bytes())
+    return len(texts)
+
+
+def _title(text: str) -> str:
+    return text.partition("\n")[0].removeprefix("# ").replace("`", "")
+
+
+def rendered(text: str, pages: Container[str]) -> str:
+    """Markdown as HTML, its own HTML as text; links to other documents lead to their pages."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = parser.parse(text)
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.type == "heading_open" and following is not None:
+            token.attrSet("id", _anchor(following.content))
+        if token.children is not None:
+            token.children = list(_with_pages(token.children, pages))
+    html: str = parser.renderer.render(tokens, parser.options, {})
+    return html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub names it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _with_pages(tokens: Sequence[Token], pages: Container[str]) -> Iterator[Token]:
+    """What a paragraph holds; a link to what the site has not is its text alone."""
+    is_dropped = False
+    for token in tokens:
+        if token.type == "link_open":
+            address = str(token.attrGet("href") or "")
+            name, _dot, rest = address.partition(".md")
+            is_page = name in pages and (not rest or rest.startswith("#"))
+            if is_page:
+                token.attrSet("href", f"{name}.html{rest}")
+            is_dropped = not (is_page or address.startswith(("#", "notebooks/")))
+        if not (is_dropped and token.type in ("link_open", "link_close")):
+            yield token
+
+
+def _numbers() -> str:
+    """How each number is computed, as Markdown: the first line of what computes it."""
+    rows = []
+    for name, module, function in NUMBERS:
+        told = _first_line(getattr(import_module(f"{_package('model')}.{module}"), function))
+        rows.append(f"| {name} | {_cell(told)} | `model.{module}.{function}` |")
+    lead = (
+        "Each number of a page comes from one function, whose docstring has the formula and its source in full. "
+        "§ are sections of *Attention Is All You Need*."
+    )
+    head = ("# How each number is computed", "", lead, "", "| number | how | function |", "|---|---|---|")
+    return "\n".join((*head, *rows))
+
+
+def _glossary() -> str:
+    """The terms that the app explains, as Markdown."""
+    terms = (f"- **{term.names[0]}**: {term.text}" for term in glossary.terms(messages.ENGLISH))
+    return "\n".join(["# Glossary", "", *terms])
+
+
+def _api() -> str:
+    """What the package offers, as Markdown made from docstrings."""
+    parts = [
+        "# Python API",
+        "Layers and heads count from 0, weights are `[head, query, key]` in float32, a mask is True where attention is "
+        "allowed. Installed, all names but those of the notebook are those of `headlight`, and `open_reader` is "
+        "`headlight.open`, which also finds the checkpoints that ship by their names.",
+    ]
+    for package, names in API.items():
+        parts.append(f"## {package}")
+        for name in names:
+            parts += _described(name, getattr(import_module(_package(package)), name))
+    return "\n\n".join(parts)
+
+
+def _described(name: str, item: Any) -> Iterator[str]:
+    """A class with its public methods, or a function: how it is called, and its docstring."""
+    yield f"### {name}"
+    yield f"```python\n{_call(name, item)}\n```"
+    yield f"```text\n{inspect.getdoc(item)}\n```"
+    if inspect.isclass(item):
+        methods = [
+            f"- `{_called(method, value)}` – {_first_line(value)}"
+            for method, value in vars(item).items()
+            if not method.startswith("_") and (inspect.isroutine(value) or isinstance(value, property))
+        ]
+        yield "\n".join(methods)
+
+
+def _called(name: str, value: Any) -> str:
+    return name if isinstance(value, property) else f"{name}()"
+
+
+def _call(name: str, item: Callable[..., Any]) -> str:
+    """A line that calls it, with the parameters' names and defaults."""
+    try:
+        parameters = inspect.signature(item).parameters.values()
+    except ValueError:
+        return name
+    plain = [each.replace(annotation=inspect.Parameter.empty) for each in parameters if each.name != "self"]
+    return f"{name}{inspect.Signature(plain)}"
+
+
+def _first_line(item: Any) -> str:
+    target = item.__func__ if isinstance(item, classmethod | staticmethod) else item
+    return (inspect.getdoc(target) or "").partition("\n")[0]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("*", "\\*").replace("_", "\\_")
+
+
+def _package(name: str) -> str:
+    """The package as it is called here: in a clone `model`, installed `headlight.model`."""
+    return f"{__name__.removesuffix('viz.gallery.docs')}{name}"
