@@ -15,7 +15,7 @@ TEXT = "It was late."
 def walk(page: Page, url: str, query: str = "") -> Locator:
     visit(page, f"{url}/learn?learn=The+Transformer&text={TEXT}{query}")
     picture = page.locator(".walk[data-ready]")
-    expect(picture.locator(".walk-scene > *")).to_be_visible()
+    expect(picture.locator(".walk-scene > :not(.walk-kept)")).to_be_visible()
     settled(page)
     return picture
 
@@ -29,6 +29,9 @@ def test_clicks_lead_from_the_model_to_a_product_and_the_trail_and_escape_lead_b
     picture.locator(".head-tile").nth(2).click()
     expect(trail.last).to_have_text("Self-attention · L2 H3")
     expect(page).to_have_url(re.compile("head=L2H3"))
+    # The first number of the first key, below its place in the picture.
+    picture.locator(".steps .picture svg").first.hover(position={"x": 70, "y": 23})
+    expect(picture.locator(".tooltip")).to_contain_text("component 1:")
     picture.locator(".keys .key").nth(1).click()
     chain = picture.locator(".cell-chain b")
     expect(chain).to_have_count(6)
@@ -96,7 +99,7 @@ def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page,
     seen = []
     while True:
         settled(page)
-        expect(picture.locator(".walk-scene > *")).to_be_visible()
+        expect(picture.locator(".walk-scene > :not(.walk-kept)")).to_be_visible()
         seen.append(picture.locator(".walk-scene").get_attribute("data-depth") or "")
         on = picture.get_by_role("button", name="Next", exact=True)
         number = len(seen)
@@ -106,6 +109,22 @@ def test_keys_and_the_wheel_zoom_and_the_way_goes_through_all_depths(page: Page,
         on.click()
     assert len(seen) == 15
     assert {depth.split()[0] for depth in seen} == {"model", "layer", "head", "cell", "number"}
+
+
+def test_a_reference_is_read_in_the_picture_and_a_clicker_walks_the_way_at_every_depth(page: Page, url: str) -> None:
+    picture = walk(page, url, "&present=1&reference=Es+war+ein+Tier.")
+    picture.get_by_role("button", name="Teacher forcing").click()
+    expect(picture.locator(".walk-told")).to_contain_text("The decoder reads the reference “Es war ein Tier.”")
+    expect(picture.locator(".model-token", has_text="←").first).to_be_visible()
+    picture.get_by_role("button", name="Free running").click()
+    expect(picture.locator(".model-token", has_text="←")).to_have_count(0)
+    picture.get_by_role("button", name="Walk through it").click()
+    number = picture.locator(".walk-told b")
+    for shown, key in ((1, "PageDown"), (2, "PageDown"), (3, "PageDown"), (4, "PageUp"), (3, "PageDown")):
+        expect(number).to_contain_text(f"{shown} / 15")
+        settled(page)
+        page.keyboard.press(key)
+    expect(picture.locator(".head-scene")).to_be_visible()
 
 
 def test_the_wheel_scrolls_the_page_until_a_click_and_then_zooms_into_what_is_under_it(page: Page, url: str) -> None:
@@ -203,6 +222,8 @@ def test_the_whole_walk_is_a_file_that_says_the_same_without_a_network(
     for _ in range(4):
         tab.keyboard.press("Escape")
     expect(kept.locator(".model-scene")).to_be_visible()
+    # What needs the model is not offered.
+    expect(kept.get_by_role("button", name="Teacher forcing")).to_have_count(0)
     kept.get_by_role("button", name="Walk through it").click()
     expect(kept.locator(".walk-told b")).to_contain_text("1 / 15")
     assert [address for address in asked if not address.startswith("blob:")] == [file.as_uri()]

@@ -10,7 +10,7 @@ LearnTab = Literal["Lessons", "The Transformer", "Training", "Collection"]
 Depth = Literal["model", "layer", "head", "cell", "number"]
 PathEnd = Literal["", "input", "output"]
 Lines = Literal["strongest", "mean", "chosen"]
-WalkEdit = Literal["", "off", "point"]
+WalkEdit = Literal["", "off", "point", "forced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class LearnChoices:
         component: of query and key, the one that is looked at; None leaves that to the page.
         walk_stop: the stop of the way through the picture, counted from 1; 0 for whoever goes where they like.
         lines: whose weights the lines of the whole model are: each cell's strongest head, the mean, or the open head.
-        walk_edit: whether the open head is switched off, or pointed at the key, to see what changes in the model.
+        walk_edit: what the model is compared with: the open head switched off, or pointed at the key; or (forced) the
+            decoder reading the reference.
         map_step: where the film of the model stands; None for its end, where all is drawn.
         training_view: what is shown of training.
         smoothed_step: the step whose target is smoothed; None leaves that to the page.

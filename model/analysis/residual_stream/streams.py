@@ -1,4 +1,4 @@
-"""The residual stream of every token after every layer, and how far a change of a head moves it."""
+"""The residual stream of every token after every layer, and how far another head, or another text, moves it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ Streams = Mapping[Stack, Float[Tensor, "level token d_model"]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Moved:
-    """What a change of a head does to everything computed after it, while the model reads the same tokens."""
+    """What another run computes at the same places: with a change of a head, or reading other words."""
 
     #: by stack, the norm of the change of each stream divided by the norm of the stream, at the input (level 0) and
-    #: after each layer.
+    #: after each layer; of the tokens that both runs have.
     shares: Mapping[Stack, Float[Tensor, "level token"]]
     written: tuple[str, ...]  #: the most probable next token of every step; none where that is unknown
-    trace: Trace  #: the run with the change, whose weights can be compared
+    trace: Trace  #: the other run, whose weights can be compared
 
 
 def streams(reader: Reader, trace: Trace) -> Streams | None:
@@ -61,13 +61,24 @@ def moved_by(reader: Reader, trace: Trace, edit: HeadEdit, before: Streams) -> M
         place = TokenPlace(trace.source_ids, trace.target_ids, 0)
         changed = reader.trace_place(place, (*trace.source_ids, *trace.target_ids)[-1], (edit,))
     assert changed is not None, "our models tell the trace of a run with its streams"
-    # Only what our own models would write is shown.
-    written = () if isinstance(reader, TextReader) else (step.candidates[0].token for step in changed.steps)
-    shares = {
-        stack: (after[stack] - own).norm(dim=-1) / own.norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)
-        for stack, own in before.items()
-    }
-    return Moved(shares, tuple(written), changed)
+    # A model of the library is asked for all rows again, also for those before its first step.
+    return _moved(before, after, changed, max(0, trace.rows_before - changed.rows_before))
+
+
+def moved_to(reader: Translator, other: Trace, before: Streams) -> Moved:
+    """How far the streams of another run over the same source are from these, column by column."""
+    after = streams(reader, other)
+    assert after is not None, "our models tell their streams"
+    return _moved(before, after, other, 0)
+
+
+def _moved(before: Streams, after: Streams, trace: Trace, first_step: int) -> Moved:
+    shares = {}
+    for stack, own in before.items():
+        both = min(own.size(1), after[stack].size(1))
+        change = (after[stack][:, :both] - own[:, :both]).norm(dim=-1)
+        shares[stack] = change / own[:, :both].norm(dim=-1).clamp_min(torch.finfo(own.dtype).tiny)
+    return Moved(shares, tuple(step.candidates[0].token for step in trace.steps[first_step:]), trace)
 
 
 @torch.inference_mode()

@@ -169,6 +169,17 @@ def _rival(trace: Trace, step: int) -> Candidate | None:
     return next((each for each in written.candidates if each.token.casefold() != written.token.casefold()), None)
 
 
+def forced_trace(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> Trace:
+    """The run in which the decoder reads a reference, typed or written by the model.
+
+    Raises:
+        InputTextError: the reference is blank or too long.
+    """
+    if isinstance(reference, str):
+        return translator.trace(trace.text, reference)
+    return translator.trace_tokens(trace.text, reference.token_ids)
+
+
 @cached(max_entries=50)
 def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | OtherTranslation) -> TwoRuns:
     """The decoder over a reference, typed or written by the model, and over its own words.
@@ -176,10 +187,7 @@ def two_runs(translator: SequenceTranslator, trace: Trace, reference: str | Othe
     Raises:
         InputTextError: the reference is blank or too long.
     """
-    if isinstance(reference, str):
-        forced = translator.trace(trace.text, reference)
-    else:
-        forced = translator.trace_tokens(trace.text, reference.token_ids)
+    forced = forced_trace(translator, trace, reference)
     steps = tuple(
         ForcedStep(read, step.token, exp(step.log_prob), step.candidates[0].token, exp(step.candidates[0].log_prob))
         for read, step in zip(forced.target_tokens, forced.steps, strict=True)

@@ -3,7 +3,7 @@
 import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { element, tokenElement } from "../../../pictures/shared/picture.js";
-import { exactNumber, KeyColumns, shortNumber, shortWeight } from "./row_pictures.js";
+import { exactNumber, KeyColumns, noteAt, shortNumber, shortWeight } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
 /** @import { RowData } from "./row_steps.js" */
@@ -29,7 +29,7 @@ export class CellScene {
     const { row } = this;
     const at = row.followed;
     const key = row.columns[at];
-    const columns = new KeyColumns(this.walk.root.clientWidth, row.columns.length, false);
+    const columns = new KeyColumns(this.walk.width, row.columns.length, false);
     const picture = new StepPictures(row, columns);
     const shown = row.other ?? row.real;
     const chain = [
@@ -45,18 +45,19 @@ export class CellScene {
     const cells = chain.map(([name, value]) =>
       element("li", "", element("span", "muted", name), element("b", "", value)),
     );
-    this.element.replaceChildren(
-      pair,
-      words,
-      element("div", "picture", picture.draw(0)),
-      element("ol", "cell-chain", ...cells),
-    );
-    this.element.append(element("div", "picture", picture.valueOf(at)));
+    const parts = [
+      () => pair,
+      () => words,
+      () => element("div", "picture", picture.draw(0)),
+      () => element("ol", "cell-chain", ...cells),
+      () => element("div", "picture", picture.valueOf(at)),
+    ];
+    this.walk.fill(this.element, parts, 3);
   }
 
   /** @param {PointerEvent} event */
   tell(event) {
-    const { note } = /** @type {HTMLElement | SVGElement} */ (event.target).dataset;
+    const note = noteAt(event);
     if (note) this.walk.tooltip.showContent(event, "", element("div", "tooltip-value", note));
     else this.walk.tooltip.hide();
   }

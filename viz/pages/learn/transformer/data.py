@@ -3,7 +3,7 @@
 from base64 import b64encode
 from collections.abc import Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 import numpy as np
 from jaxtyping import Float, UInt8
@@ -22,6 +22,7 @@ from model.sequence_translator import SequenceTranslator
 from model.trace.trace import Picture
 from model.translator import Translator
 from viz.access import traces
+from viz.pages.learn.training.data import OtherTranslation, forced_trace
 from viz.pictures import payload
 from viz.server.caches import cached
 from viz.text.messages import _, said
@@ -112,6 +113,23 @@ def changes(
     edit = edits.SwitchOff(site, layer, head) if key is None else edits.PointAt(site, layer, head, key, since=since)
     before = own_streams(trace, reader)
     return None if before is None else later.streams.moved_by(reader, trace, edit, before)
+
+
+@cached(max_entries=MAX_PICTURES)
+def forced(trace: Trace, translator: Translator, reference: str | OtherTranslation) -> "Moved | None":
+    """What the model computes where it is made to read a reference (teacher forcing), beside its own run.
+
+    Raises:
+        InputTextError: the reference is blank or too long.
+    """
+    before = own_streams(trace, translator)
+    other = forced_trace(translator, trace, reference)
+    return None if before is None else later.streams.moved_to(translator, other, before)
+
+
+def may_be_forced(reader: Reader, trace: Trace) -> TypeGuard[Translator]:
+    """Whether the model wrote this trace and can be made to read a reference."""
+    return isinstance(reader, Translator) and bool(trace.steps) and not why_not(reader)
 
 
 @cached(max_entries=MAX_PICTURES)

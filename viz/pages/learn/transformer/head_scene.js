@@ -4,7 +4,7 @@
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, plural } from "../../../pictures/shared/messages.js";
 import { button, element, tokenElement } from "../../../pictures/shared/picture.js";
-import { exactNumber, GUTTER, KeyColumns } from "./row_pictures.js";
+import { exactNumber, GUTTER, KeyColumns, noteAt, stepWords } from "./row_pictures.js";
 import { StepPictures } from "./row_steps.js";
 
 /** @import { Range } from "./row_pictures.js" */
@@ -48,24 +48,19 @@ export class HeadScene {
   }
 
   draw() {
-    const width = this.walk.root.clientWidth;
+    const { width } = this.walk;
     // Side by side, the words take their share; on a narrow page they stand above the picture.
     const isWide = width >= 860;
     this.element.classList.toggle("wide", isWide);
     this.columns = new KeyColumns(isWide ? width - 268 : width, this.data.columns.length, this.data.restCount > 0);
     this.drawSummary();
     this.drawKeys();
-    const steps = this.data.steps.slice(1).map((_step, i) => this.buildStep(i + 1));
-    this.list.replaceChildren(this.firstStep(), ...steps);
-    // The keys stay in sight below the head of the page.
-    const head = document.querySelector(".st-key-page-head")?.getBoundingClientRect().height ?? 0;
-    this.element.style.setProperty("--page-head", `${head}px`);
-    this.drawFollowed();
-    const ringed = this.list.children[this.walk.ringed];
-    if (ringed) {
-      ringed.classList.add("ringed");
-      queueMicrotask(() => ringed.scrollIntoView({ block: "nearest" }));
-    }
+    const steps = this.data.steps.slice(1).map((_step, i) => () => this.buildStep(i + 1));
+    this.walk.fill(this.list, [() => this.firstStep(), ...steps], 1, () => {
+      const ringed = this.list.children[this.walk.ringed];
+      ringed?.classList.add("ringed");
+      queueMicrotask(() => ringed?.scrollIntoView({ block: "nearest" }));
+    });
   }
 
   // ---- around the pictures ----
@@ -103,7 +98,10 @@ export class HeadScene {
       plural("{count} other", "{count} others", data.restCount),
     );
     this.heads.replaceChildren(...this.tokens, ...(data.restCount ? [rest] : []));
-    if (hadFocus) this.tokens[data.followed].focus();
+    const followed = this.tokens[data.followed];
+    for (const token of this.tokens) token.ariaPressed = String(token === followed);
+    reachByTab(this.tokens, followed);
+    if (hadFocus) followed.focus();
   }
 
   firstStep() {
@@ -111,30 +109,14 @@ export class HeadScene {
       "From the vectors of the tokens the head computes a query for this row and a key for every column, {count} numbers each, from top to bottom.",
       { count: this.data.q.length },
     );
-    const words = [
-      element("h4", "", _("Query and keys")),
-      element("p", "formula", "q = x W_Q, k = x W_K"),
-      element("p", "text", text),
-    ];
-    const picture = new StepPictures(this.data, this.columns).vectors();
-    return element("li", "step", element("div", "words", ...words), element("div", "picture", picture));
+    const words = stepWords({ title: _("Query and keys"), formula: "q = x W_Q, k = x W_K", text });
+    return element("li", "step", words, element("div", "picture", new StepPictures(this.data, this.columns).vectors()));
   }
 
   /** @param {number} step */
   buildStep(step) {
-    const { title, formula, text } = this.data.steps[step];
-    const lines = [element("h4", "", title), element("p", "formula", formula), element("p", "text", text)];
     const picture = element("div", "picture", new StepPictures(this.data, this.columns).draw(step));
-    return element("li", "step", element("div", "words", ...lines), picture);
-  }
-
-  drawFollowed() {
-    const followed = this.tokens[this.data.followed];
-    for (const token of this.tokens) token.ariaPressed = String(token === followed);
-    reachByTab(this.tokens, followed);
-    for (const ground of this.parts(".ground")) {
-      ground.classList.toggle("followed", Number(ground.dataset.column) === this.data.followed);
-    }
+    return element("li", "step", stepWords(this.data.steps[step]), picture);
   }
 
   // ---- pointer and keyboard ----
@@ -157,7 +139,7 @@ export class HeadScene {
     const column = token < 0 ? this.columnAt(event) : token;
     this.light(column);
     const { query, columns, restCount } = this.data;
-    const { note } = /** @type {HTMLElement | SVGElement} */ (event.target).dataset;
+    const note = noteAt(event);
     const key = columns[column];
     if (key || (column === this.columns.restAt && restCount)) {
       const [title, token] = key

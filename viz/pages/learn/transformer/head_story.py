@@ -1,6 +1,6 @@
 """The way of one row of weights as a story in seven steps: which keys are drawn, the numbers, and a sentence for each.
 
-Everything here is plain data for `tab.py`; the same row gives the same story.
+Everything here is plain data; the same row gives the same story.
 """
 
 import math

@@ -105,7 +105,6 @@ export class KeptWalk {
   /** @param {Place} place @returns {RowData} */
   rowOf({ site, layer, head, row, key: followed }) {
     const found = /** @type {NonNullable<ReturnType<ModelColumns["sites"]["get"]>>} */ (this.columns.sites.get(site));
-    const { header } = this.columns;
     const own = this.layerOf(site, layer);
     const vector = (/** @type {Name} */ name, /** @type {number} */ at) =>
       this.vector(site, layer, name, Math.floor(head / (found.heads / own.shapes[name][0])), at);
@@ -149,10 +148,6 @@ export class KeptWalk {
       restCount: 0,
       restDots: null,
       restWeighted: null,
-      signed: header.signed,
-      sequential: header.sequential,
-      realColour: header.realColour,
-      otherColour: header.otherColour,
     };
   }
 }

@@ -3,9 +3,9 @@
 // another layer, and the steps of the open one, each with its vector as a strip, each attention with its heads as tiles.
 import { closest, consume, isCombination, reachByTab } from "../../../pictures/shared/items.js";
 import { _, said } from "../../../pictures/shared/messages.js";
-import { button, contextOf, element, mixStops, tokenElement } from "../../../pictures/shared/picture.js";
+import { button, clamp, contextOf, element, tokenElement } from "../../../pictures/shared/picture.js";
 import { pathChart, shareText, stageBoxes } from "./path_chart.js";
-import { exactNumber, roughNumber } from "./row_pictures.js";
+import { exactNumber, roughNumber, stepWords } from "./row_pictures.js";
 
 /** @import { Part } from "./path_chart.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
@@ -30,6 +30,16 @@ const LEGEND = [
 /** Two decimals below 100, with a real minus sign. @param {number} value */
 const short = (value) => (Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2)).replace("-", "−");
 
+/** Of a strip: how many pixels a number takes, and how many of them are left out between heads. */
+const [CELL, GAP] = [4, 3];
+
+/** Pixels as a picture, which the browser stretches. @param {Uint32Array<ArrayBuffer>} pixels @param {number} width @param {string} className */
+function canvasOf(pixels, width, className = "") {
+  const canvas = element("canvas", { className, width, height: pixels.length / width });
+  contextOf(canvas).putImageData(new ImageData(new Uint8ClampedArray(pixels.buffer), width), 0, 0);
+  return canvas;
+}
+
 /** A stage where there is little room. @param {number} stage @param {number} last */
 const shortName = (stage, last) => (stage === 0 ? _("In") : stage === last ? _("Out") : `L${stage}`);
 
@@ -49,7 +59,7 @@ export class LayerScene {
   /** @param {Walk} walk @param {PathData} path */
   constructor(walk, path) {
     this.walk = walk;
-    this.data = { ...path, colours: walk.header.colours, signed: walk.header.signed };
+    this.data = { ...path, colours: walk.header.colours };
     this.token = walk.columns.token(walk.columns.stackOf(walk.state.site).name, walk.state.row);
     this.element = element("div", "layer-scene", this.bar, this.chart, this.buttons, this.steps);
     this.chart.addEventListener("click", (event) => {
@@ -66,15 +76,9 @@ export class LayerScene {
   }
 
   draw() {
-    this.build();
-    this.layOut();
-  }
-
-  // ---- the picture ----
-
-  build() {
-    const { parts, colours, stages } = this.data;
+    const { parts, colours, stage, stages } = this.data;
     const { token } = this;
+    const { width } = this.walk;
     const shown = LEGEND.filter(([kind]) => parts.some((part) => part.kind === kind));
     const keys = shown.map(([kind, name]) =>
       element("span", "key", element("span", { className: "swatch", style: `background:${colours[kind]}` }), _(name)),
@@ -83,32 +87,24 @@ export class LayerScene {
     const [before, after] = _("Norm of what each sub-layer adds to {token}, and its share of the sum").split("{token}");
     const title = element("span", "path-title", before, tokenElement(token), after);
     this.bar.replaceChildren(title, element("span", "keys", ...keys, stream));
-    this.stages = stages.map((name, stage) =>
-      button({ className: "stage", dataset: { inPicture: "" } }, () => this.open(stage), name),
-    );
-    this.buttons.replaceChildren(...this.stages);
-    this.steps.replaceChildren(...this.folded(this.buildSteps()));
-  }
-
-  layOut() {
-    const width = Math.floor(this.chart.clientWidth);
-    const { parts, stage, colours, stages } = this.data;
-    const { token } = this;
     const boxes = stageBoxes(parts, stages.length, width);
     const label = _("What each sub-layer adds to the residual stream of {token}; the stages below open their steps", {
       token,
     });
     this.chart.replaceChildren(pathChart({ parts, boxes, width, open: stage, colours, label }));
     const isNarrow = boxes.some((box) => box.width < 58);
-    this.stages.forEach((each, i) => {
-      each.style.left = `${boxes[i].left}px`;
-      each.style.width = `${boxes[i].width}px`;
-      each.ariaLabel = stages[i];
-      each.textContent = isNarrow ? shortName(i, stages.length - 1) : stages[i];
-      each.ariaPressed = String(i === stage);
+    this.stages = stages.map((name, i) => {
+      const style = `left:${boxes[i].left}px;width:${boxes[i].width}px`;
+      const spoken = { ariaLabel: name, ariaPressed: String(i === stage) };
+      const text = isNarrow ? shortName(i, stages.length - 1) : name;
+      return button({ className: "stage", style, ...spoken, dataset: { inPicture: "" } }, () => this.open(i), text);
     });
     reachByTab(this.stages, this.stages[stage]);
-    for (const [canvas, step] of this.strips) this.paint(canvas, step);
+    this.buttons.replaceChildren(...this.stages);
+    const steps = this.folded(this.buildSteps());
+    const open = steps.findIndex((step) => step.querySelector(".head-tile.open"));
+    const makers = steps.map((step) => () => step);
+    this.walk.fill(this.steps, makers, Math.max(open, 0) + 1);
   }
 
   /**
@@ -144,20 +140,13 @@ export class LayerScene {
   }
 
   buildSteps() {
-    this.strips.clear();
     let before = "";
     let isEnded = true;
     const isPre = this.data.rows[0]?.kind === "norm";
     return this.data.rows.flatMap((step) => {
-      const { kind, title, formula, text, count, bars } = step;
+      const { kind, count, bars } = step;
       const colour = this.data.colours[kind] ?? "var(--st-text-color)";
-      const words = element(
-        "div",
-        "words",
-        element("h4", {}, title),
-        element("p", "formula", formula),
-        element("p", "text", text),
-      );
+      const words = stepWords(step);
       const picture = element("div", "vector");
       if (count) picture.append(this.strip(step));
       if (bars.length) picture.append(this.barsOf(step, colour));
@@ -196,27 +185,17 @@ export class LayerScene {
     });
     const text = _("Rows are queries, columns are keys; the row of the token is framed. Click a head to open it.");
     const title = kind === "cross" ? _("The heads of cross-attention") : _("The heads of self-attention");
-    const words = element("div", "words", element("h4", {}, title), element("p", "text", text));
-    return element(
-      "li",
-      { className: "path-step", style: `--kind:${colour}` },
-      words,
-      element("div", "head-tiles", ...tiles),
-    );
+    const look = { className: "path-step", style: `--kind:${colour}` };
+    return element("li", look, stepWords({ title, text }), element("div", "head-tiles", ...tiles));
   }
 
   /** @param {string} site @param {number} layer @param {number} head */
   tile(site, layer, head) {
     const found = this.walk.columns.tile(site, layer, head);
-    const canvas = element("canvas", { width: found?.columns ?? 1, height: found?.rows ?? 1 });
-    if (!found) return element("span", "tile-frame", canvas);
-    const context = contextOf(canvas);
-    const image = context.createImageData(found.columns, found.rows);
-    const { stops } = this.walk.header.sequential;
-    found.values.forEach((weight, i) =>
-      image.data.set([...mixStops(stops, Math.sqrt(Math.min(Math.max(weight, 0), 1))), 255], 4 * i),
-    );
-    context.putImageData(image, 0, 0);
+    if (!found) return element("span", "tile-frame");
+    const { sequential } = this.walk.pixels;
+    const codeOf = (/** @type {number} */ weight) => sequential[Math.round(255 * Math.sqrt(clamp(0, weight, 1)))];
+    const canvas = canvasOf(Uint32Array.from(found.values, codeOf), found.columns);
     const row = this.walk.state.row - this.walk.columns.stackOf(site).first;
     const mark = element("span", {
       className: "tile-row",
@@ -227,8 +206,14 @@ export class LayerScene {
 
   /** @param {Step} step */
   strip(step) {
-    const { length, bound } = step;
-    const canvas = element("canvas", { className: "strip", width: step.count, height: 1 });
+    const { length, bound, count, group, values } = step;
+    const pixels = new Uint32Array(count * CELL);
+    values.forEach((value, i) => {
+      const isEdge = group && i && i % group === 0;
+      const code = Math.round(255 * (0.5 + value / (bound || 1) / 2));
+      pixels.fill(this.walk.pixels.signed[code], i * CELL + (isEdge ? GAP : 0), (i + 1) * CELL);
+    });
+    const canvas = canvasOf(pixels, pixels.length, "strip");
     canvas.setAttribute("role", "img");
     canvas.ariaLabel = _("{title}: {count} numbers up to ±{bound}, norm {length}", {
       title: step.title,
@@ -240,20 +225,6 @@ export class LayerScene {
     const words = _("norm {length}", { length: short(length) });
     const note = element("span", "length", words, element("small", {}, `±${short(bound)}`));
     return element("div", "strip-row", canvas, note);
-  }
-
-  /** A cell a number, one pixel high; the browser stretches it. @param {HTMLCanvasElement} canvas @param {Step} step */
-  paint(canvas, { count, group, values, bound }) {
-    const gap = group && count / group > 1 ? 1 : 0;
-    const scale = Math.max(1, Math.floor((canvas.clientWidth * devicePixelRatio) / count));
-    canvas.width = count * scale;
-    const context = contextOf(canvas);
-    values.forEach((value, i) => {
-      context.fillStyle = `rgb(${mixStops(this.data.signed.stops, 0.5 + value / (bound || 1) / 2)})`;
-      const isEdge = gap && i && i % group === 0;
-      context.fillRect(i * scale, 0, scale, 1);
-      if (isEdge) context.clearRect(i * scale, 0, Math.max(1, Math.floor(scale / 3)), 1);
-    });
   }
 
   /** @param {Step} step @param {string} colour */

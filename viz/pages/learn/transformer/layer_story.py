@@ -31,8 +31,6 @@ ADDS: Final = {
 BEFORE_SUBLAYER: Final = said("{norm} before the sub-layer")
 AFTER_SUM: Final = said("{norm} after the sum (§3.1)")
 AFTER_LAST: Final = said("{norm} after the last layer")
-#: What a part of the chart is coloured as.
-KINDS: Final = ("embedding", "position", "self", "cross", "feed_forward", "norm")
 
 
 @dataclass(frozen=True, slots=True)

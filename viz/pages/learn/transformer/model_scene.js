@@ -10,6 +10,7 @@ import { percent } from "../../../pictures/shared/probability.js";
 import { lineName } from "./model_columns.js";
 import { Patches } from "./patches.js";
 
+/** @import { Attributes } from "../../../pictures/shared/drawing.js" */
 /** @import { Focus } from "../../../pictures/shared/focus.js" */
 /** @import { Place, Stack } from "./walk.js" */
 /** @typedef {import("./walk.js").Walk} Walk */
@@ -64,16 +65,18 @@ export class ModelScene {
       choose: (item) => this.open(this.nodeOf(item), item),
       press: (item, key) => this.step(item, key),
     });
-    this.element.addEventListener("click", (event) => {
+    const openLine = (/** @type {Event} */ event) => {
       const line = closest(event, "[data-edge]");
-      if (line) this.openEdge(this.edges[Number(line.dataset.edge)], line);
-    });
+      if (!line) return;
+      this.openEdge(this.edges[Number(line.dataset.edge)], line);
+      event.preventDefault();
+    };
+    this.element.addEventListener("click", openLine);
     this.element.addEventListener("into", (event) => {
       const item = closest(event, "[data-node]");
-      const line = closest(event, "[data-edge]");
-      if (item) this.open(this.nodeOf(item), item);
-      else if (line) this.openEdge(this.edges[Number(line.dataset.edge)], line);
-      if (item || line) event.preventDefault();
+      if (!item) return openLine(event);
+      this.open(this.nodeOf(item), item);
+      event.preventDefault();
     });
     onTold("pointed", (/** @type {Focus | null} */ focus) => this.hear(focus), walk.ended.signal);
   }
@@ -116,8 +119,7 @@ export class ModelScene {
   // ---- drawing ----
 
   draw() {
-    const { state, root } = this.walk;
-    const width = Math.floor(this.element.clientWidth || root.clientWidth);
+    const { state, width } = this.walk;
     this.changed = state.edit && this.walk.isHere ? this.walk.header.changed : null;
     const open = [state.site, state.layer, state.head];
     const edit = this.changed && [state.edit, ...open, state.row, state.key];
@@ -180,102 +182,71 @@ export class ModelScene {
     const { name, layers, tokens, first, total } = stack;
     const { written, stacks } = this.columns.header;
     const left = this.starts.get(name) ?? 0;
-    for (let level = 1; level <= layers; level++) {
-      if (stack !== stacks[0] && layers === stacks[0].layers) break;
-      nodes.append(
-        svg("text", { x: left - 10, y: this.y(level) + 4, class: "model-layer", "text-anchor": "end" }, `L${level}`),
-      );
-    }
-    if (stacks.length > 1) {
-      const title = name === "encoder" ? _("Encoder") : _("Decoder");
-      // Left of what the decoder writes.
-      const anchor = name === "decoder" ? "end" : "start";
-      nodes.append(
-        svg(
-          "text",
-          {
-            "text-anchor": anchor,
-            x: name === "decoder" ? left - 6 : left,
-            y: this.y(layers) - this.level * 0.5 - 6,
-            class: "model-title",
-          },
-          title,
-        ),
-      );
-    }
+    const write = (
+      /** @type {string} */ text,
+      /** @type {number} */ x,
+      /** @type {number} */ y,
+      /** @type {Attributes} */ look,
+    ) => nodes.append(svg("text", { x, y, ...look }, text));
+    if (stack === stacks[0] || layers !== stacks[0].layers)
+      for (let level = 1; level <= layers; level++)
+        write(`L${level}`, left - 10, this.y(level) + 4, { class: "model-layer", "text-anchor": "end" });
+    const above = this.y(layers) - this.level * 0.5;
+    if (stacks.length > 1 && name === "encoder") write(_("Encoder"), left, above - 6, { class: "model-title" });
+    // Left of what the decoder writes.
+    else if (stacks.length > 1)
+      write(_("Decoder"), left - 6, above - 6, { class: "model-title", "text-anchor": "end" });
     if (total > tokens.length) {
       const range = _("Tokens {first} to {last} of {total}", { first: first + 1, last: first + tokens.length, total });
-      nodes.append(svg("text", { x: left, y: this.size.height - 2, class: "model-range" }, range));
+      write(range, left, this.size.height - 2, { class: "model-range" });
     }
     // A column lies above the lines, which are pointed at between columns.
     const hit = Math.max(6, this.room * 0.45);
+    const ground = { width: hit, height: this.level, class: "model-ground" };
     tokens.forEach((token, column) => {
       const x = this.x(stack, column);
       const row = first + column;
       for (let level = 0; level <= layers; level++) {
-        const shape = this.columnShape(stack, level, column);
-        const node = svg(
-          "g",
-          {
-            class: "model-node",
-            "data-node": `${name} ${level} ${column}`,
-            tabindex: -1,
-            role: "button",
-            "aria-label": this.nameOf({ stack, level, column }),
-          },
-          svg("rect", {
-            x: x - hit / 2,
-            y: this.y(level) - this.level / 2,
-            width: hit,
-            height: this.level,
-            class: "model-ground",
-          }),
-          shape,
-        );
+        const hidden = svg("rect", { x: x - hit / 2, y: this.y(level) - this.level / 2, ...ground });
+        const node = this.nodeAt({ stack, level, column }, hidden, this.columnShape(stack, level, column));
         nodes.append(node);
         this.born.push([this.columns.bornAt(stack, level, row), node]);
       }
       const foot = this.bottom + this.level * 0.5;
-      const text = this.patches?.columnOf(x, foot + 4, this.room - 2, row) ?? this.tokenText(x, token);
+      const read = (name === "decoder" && this.changed?.read[row]) || token;
+      const text = this.patches?.columnOf(x, foot + 4, this.room - 2, row) ?? this.tokenText(x, besides(read, token));
       nodes.append(text);
       this.born.push([this.columns.bornAt(stack, 0, row), text]);
       const [best] = name === "decoder" ? (written[column] ?? []) : [];
       if (!best) return;
       const instead = this.changed?.written[row - stack.prompt] ?? best.token;
-      const y = this.y(layers) - this.level * 0.5 - 8;
-      const out = svg(
-        "g",
-        {
-          class: "model-node output",
-          "data-node": `${name} ${layers + 1} ${column}`,
-          tabindex: -1,
-          role: "button",
-          "aria-label": this.nameOf({ stack, level: layers + 1, column }),
-        },
+      const [y, high] = [above - 8, 8 * best.probability];
+      const chance = { x: x - this.room * 0.3, y: y + 2 - high, width: this.room * 0.6, height: high + 0.5 };
+      const turned = { x, y: y - 10, transform: `rotate(-60 ${x} ${y - 10})`, class: "model-token" };
+      const out = this.nodeAt(
+        { stack, level: layers + 1, column },
         svg("rect", { x: x - this.room / 2, y: y - 44, width: this.room, height: 46, class: "model-ground" }),
-        svg("rect", {
-          x: x - this.room * 0.3,
-          y: y + 2 - 8 * best.probability,
-          width: this.room * 0.6,
-          height: 8 * best.probability + 0.5,
-          class: "model-chance",
-        }),
-        svg(
-          "text",
-          { x, y: y - 10, transform: `rotate(-60 ${x} ${y - 10})`, class: "model-token" },
-          instead === best.token ? shortened(best.token) : `${shortened(instead)} ← ${shortened(best.token)}`,
-        ),
+        svg("rect", { ...chance, class: "model-chance" }),
+        svg("text", turned, besides(instead, best.token)),
       );
+      out.classList.add("output");
       nodes.append(out);
       this.born.push([this.columns.bornAt(stack, layers, row, true), out]);
     });
+  }
+
+  /** @param {Node} node @param {SVGElement[]} parts */
+  nodeAt(node, ...parts) {
+    const { stack, level, column } = node;
+    const place = { class: "model-node", "data-node": `${stack.name} ${level} ${column}` };
+    return svg("g", { ...place, tabindex: -1, role: "button", "aria-label": this.nameOf(node) }, ...parts);
   }
 
   /** What a column reads. @param {number} x @param {string} token */
   tokenText(x, token) {
     const y = this.bottom + this.level * 0.5 + 8;
     const turned = { transform: `rotate(-60 ${x} ${y})`, "text-anchor": "end" };
-    return svg("text", { x, y, class: "model-token", ...turned }, shortened(token));
+    return svg("text", { x, y, class: "model-token", ...turned }, token);
   }
 
   /** From the level below to this one, as wide as the stream is long. @param {Stack} stack @param {number} level @param {number} column */
@@ -344,7 +315,7 @@ export class ModelScene {
 
   /** The lines into one column, all of its layers; while the film runs, into the one that is computed. @param {Stack} stack @param {number} column */
   over(stack, column) {
-    const { step } = this.walk.state;
+    const { step, edit } = this.walk.state;
     const isEnd = step === this.walk.count - 1;
     const stage = isEnd ? null : this.columns.stages[step];
     if (stage && this.pointed === "") {
@@ -365,7 +336,8 @@ export class ModelScene {
         if (!isEnd && born > step) continue;
         keys.tokens.forEach((_token, key) => {
           const line = this.lineOf(site, layer, column, key);
-          if (line.weight >= SHOWN_WEIGHT || difference(line) >= ANY)
+          // Over other words only what differs is of interest.
+          if (difference(line) >= ANY || (line.weight >= SHOWN_WEIGHT && edit !== "forced"))
             this.addLine({ site, layer, row: column, key, ...line }, this.top, born === step ? "strong now" : "strong");
         });
       }
@@ -407,7 +379,7 @@ export class ModelScene {
 
   /** Another part of the page points at a word. @param {Focus | null} focus */
   hear(focus) {
-    if (!this.element.isConnected || this.pointed) return;
+    if (this.walk.scene !== this || this.pointed) return;
     const place = focus?.query ?? focus?.key;
     const stack =
       place && this.columns.header.stacks.find(({ name }) => (name === "encoder") === (place.side === "source"));
@@ -518,6 +490,10 @@ export class ModelScene {
 
 /** By how much a change makes a line another one. @param {Line} line */
 const difference = ({ weight, before = weight }) => Math.abs(weight - before);
+
+/** A token, and what stands in its place where that is another. @param {string} instead @param {string} token */
+const besides = (instead, token) =>
+  instead === token ? shortened(token) : `${shortened(instead)} ← ${shortened(token)}`;
 
 /** A token where there is little room; the sign that begins a word says nothing where each has its column. @param {string} token */
 function shortened(token) {

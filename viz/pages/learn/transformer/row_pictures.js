@@ -1,14 +1,19 @@
 // @ts-check
 // Pictures of one row of a head: each an SVG over the same columns, one a key. Here are the
 // sizes of things, and how numbers become bars and cells.
+import { cellsAsSvg } from "../../../pictures/shared/canvas_cells.js";
 import { colourAt, svg } from "../../../pictures/shared/drawing.js";
+import { closest } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
-import { clamp } from "../../../pictures/shared/picture.js";
+import { clamp, element } from "../../../pictures/shared/picture.js";
 
+/** @import { Cell } from "../../../pictures/shared/canvas_cells.js" */
 /** @import { Attributes, InkedScale } from "../../../pictures/shared/drawing.js" */
+/** @import { Box } from "../../../pictures/shared/picture_svg.js" */
 /** @import { RowData } from "./row_steps.js" */
 
 /** @typedef {[number, number]} Range */
+/** Where numbers lie side by side, or one below the other, and what is said of each. @typedef {Box & { count: number, isUpright: boolean, note(at: number): string }} Area */
 /**
  * Numbers of one kind, a bar each; `outlined` ones lie around the others, `numbered` ones are written at their ends.
  * @typedef {{ values: number[], colour: string, outlined?: boolean, numbered?: boolean }} Series
@@ -54,6 +59,30 @@ export const signedColour = (scale, value, bound) => colourAt(scale, 0.5 + (boun
 /** @param {number[] | number[][]} values */
 export const largestSize = (values) => Math.max(...values.flat().map(Math.abs), 0);
 
+/** What is written beside a picture. @param {{ title: string, formula?: string, text: string }} step */
+export const stepWords = ({ title, formula = "", text }) =>
+  element("div", "words", element("h4", "", title), element("p", "formula", formula), element("p", "text", text));
+
+/** What is said where. @type {WeakMap<Element, Area[]>} */
+const AREAS = new WeakMap();
+
+/** What is said of the number that is pointed at; "" beside numbers. @param {PointerEvent} event */
+export function noteAt(event) {
+  const drawing = /** @type {SVGSVGElement | null} */ (/** @type {unknown} */ (closest(event, "svg")));
+  const areas = drawing && AREAS.get(drawing);
+  if (!areas) return "";
+  // It may be enlarged.
+  const { left, top, width: shown } = drawing.getBoundingClientRect();
+  const scale = drawing.width.baseVal.value / shown;
+  const [across, down] = [(event.clientX - left) * scale, (event.clientY - top) * scale];
+  for (const { x, y, width, height, count, isUpright, note } of areas) {
+    const [along, aside] = [(across - x) / width, (down - y) / height];
+    if (Math.min(along, aside) >= 0 && Math.max(along, aside) < 1)
+      return note(Math.floor((isUpright ? aside : along) * count));
+  }
+  return "";
+}
+
 /** Where the columns lie for a picture of `width` pixels; a column beyond the keys is that of the rest. */
 export class KeyColumns {
   /** @param {number} width @param {number} count @param {boolean} hasRest */
@@ -83,12 +112,23 @@ export class KeyColumns {
 }
 
 export class Picture {
+  /** What is said of numbers. @type {Area[]} */ areas = [];
+  /** Numbers as cells, which are drawn together. @type {Cell[]} */ cells = [];
+  grid = svg("g", {});
+
   /** @param {KeyColumns} columns @param {number} height @param {string} label */
   constructor(columns, height, label) {
     const { width } = columns;
     this.columns = columns;
     this.height = height;
     this.root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+    AREAS.set(this.root, this.areas);
+  }
+
+  /** The drawing, once all is in it. */
+  finished() {
+    this.grid.innerHTML = cellsAsSvg(this.cells);
+    return this.root;
   }
 
   /** @param {keyof SVGElementTagNameMap} tag @param {Attributes} attributes @param {string[]} text */
@@ -106,12 +146,13 @@ export class Picture {
     this.add("text", { x, y, class: className, "dominant-baseline": "central", ...more }, text);
   }
 
-  /** Grounds that light up with their key, beneath everything, and dotted lines where keys are left out. @param {RowData["columns"]} keys */
-  grounds(keys) {
+  /** Grounds that light up with their key, beneath everything, and dotted lines where keys are left out. @param {RowData} row */
+  grounds({ columns: keys, followed }) {
     const { columns, height } = this;
     for (let column = 0; column < columns.count; column++) {
       const x = columns.left(column);
-      this.add("rect", { x, y: 0, width: columns.step, height, class: "ground", "data-column": column });
+      const look = { class: column === followed ? "ground followed" : "ground", "data-column": column };
+      this.add("rect", { x, y: 0, width: columns.step, height, ...look });
       if (keys[column]?.gap) this.line("gap", [x, x], [0, height]);
     }
     return this;
@@ -205,25 +246,43 @@ export class Picture {
   }
 
   /**
-   * Numbers as cells side by side across the whole width, coloured by sign and size, written where there is room.
-   * @param {number} top @param {number} height @param {number[]} values @param {number} bound @param {InkedScale} scale
-   * @param {boolean} [isRough] whether they are known to two digits only
+   * A vector as cells in a box, coloured by sign and size; pointed at, each says its number.
+   * @param {number[]} values @param {Box} box @param {number} bound @param {Uint32Array} pixels of the scale
+   * @param {boolean} isUpright @param {(value: number, at: number) => string} say
    */
-  strip(top, height, values, bound, scale, isRough = false) {
-    const width = (this.columns.stripEnd - GUTTER) / values.length;
+  vector(values, { x, y, width, height }, bound, pixels, isUpright, say) {
+    // Above all that is drawn so far, and below what follows.
+    if (!this.cells.length) this.root.append(this.grid);
+    const count = values.length;
+    const size = isUpright ? height / count : width / count;
+    const gap = !isUpright && size > 6 ? 0.5 : 0;
     values.forEach((value, i) => {
-      const { fill, ink } = signedColour(scale, value, bound);
-      const x = GUTTER + i * width;
-      const box = { x, y: top, width: width - (width > 6 ? 0.5 : 0), height, fill, class: "cell" };
-      this.add("rect", {
-        ...box,
-        "data-note": _("component {number}: {value}", {
-          number: i + 1,
-          value: isRough ? roughNumber(value, bound) : exactNumber(value),
-        }),
-      });
-      if (isRough || width < NARROWEST_NUMBERED || height < 30) return;
-      const [middle, line] = [x + width / 2, top + height / 2];
+      const colour = pixels[Math.round(255 * (0.5 + (bound ? value / bound : 0) / 2))];
+      const place = isUpright
+        ? { x, y: y + i * size, width, height: size }
+        : { x: x + i * size, y, width: size - gap, height };
+      this.cells.push({ ...place, colour });
+    });
+    const note = (/** @type {number} */ at) =>
+      _("component {number}: {value}", { number: at + 1, value: say(values[at], at) });
+    this.areas.push({ x, y, width, height, count, isUpright, note });
+  }
+
+  /**
+   * Numbers as cells side by side across the whole width, written where there is room.
+   * @param {number} top @param {number} height @param {number[]} values @param {number} bound @param {InkedScale} scale
+   * @param {Uint32Array} pixels of the scale @param {boolean} [isRough] whether they are known to two digits only
+   */
+  strip(top, height, values, bound, scale, pixels, isRough = false) {
+    const box = { x: GUTTER, y: top, width: this.columns.stripEnd - GUTTER, height };
+    this.vector(values, box, bound, pixels, false, (value) =>
+      isRough ? roughNumber(value, bound) : exactNumber(value),
+    );
+    const width = box.width / values.length;
+    if (isRough || width < NARROWEST_NUMBERED || height < 30) return;
+    values.forEach((value, i) => {
+      const { ink } = signedColour(scale, value, bound);
+      const [middle, line] = [GUTTER + (i + 0.5) * width, top + height / 2];
       const turned = width < 28 ? { transform: `rotate(-90 ${middle} ${line})` } : {};
       const look = { style: `fill:${ink}`, "text-anchor": "middle", ...turned };
       this.write(shortNumber(value), middle, line, "number", look);

@@ -22,7 +22,7 @@ import { exactNumber, GUTTER, largestSize, Picture, shortNumber, shortWeight, si
  *   otherLength: number | null, allLength: number, changed: string,
  *   summary: { name: string, cells: { token?: string, text: string }[] }[],
  *   steps: { title: string, formula: string, text: string }[],
- *   signed: InkedScale, sequential: InkedScale, realColour: string, otherColour: string, isRough?: boolean,
+ *   signed: InkedScale, sequential: InkedScale, signedPixels: Uint32Array, realColour: string, otherColour: string, isRough?: boolean,
  * }} RowData what `head_story.story` tells, with the colours of the picture; `isRough`: `part` is known to two digits
  */
 
@@ -42,7 +42,7 @@ export class StepPictures {
   /** The picture of a step. @param {number} step from 0 */
   draw(step) {
     const { product, dots, scaled, mask, softmax, values, part } = this;
-    return [product, dots, scaled, mask, softmax, values, part][step].call(this).root;
+    return [product, dots, scaled, mask, softmax, values, part][step].call(this).finished();
   }
 
   /** @param {number} height @param {number} step */
@@ -64,13 +64,13 @@ export class StepPictures {
   }
 
   product() {
-    const { q, k, products, dots, followed, columns, query, signed, realColour } = this.data;
+    const { q, k, products, dots, followed, columns, query, signed, signedPixels, realColour } = this.data;
     const { stripEnd } = this.columns;
     const picture = this.begin(PRODUCT_HEIGHT, 0);
     const bound = Math.max(largestSize(q), largestSize(k));
     const row = (/** @type {string} */ name, /** @type {string} */ token, top = 0, numbers = q) => {
       picture.name(name, top + 18);
-      picture.strip(top, 36, numbers, bound, signed);
+      picture.strip(top, 36, numbers, bound, signed, signedPixels);
       picture.total(token, top + 18, stripEnd);
     };
     row("q", query);
@@ -85,13 +85,15 @@ export class StepPictures {
       const height = Math.max(Math.abs(value) * scale, 0.75);
       const corner = { x: GUTTER + i * width, y: value < 0 ? zero : zero - height };
       const size = { width: width - (width > 4 ? 1 : 0), height };
-      const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(value)}`;
-      const note = _("component {number}: {value}", { number: i + 1, value: product });
-      const look = { style: `fill:${realColour}`, "data-note": note };
-      picture.add("rect", { ...corner, ...size, ...look });
-      const whole = { x: corner.x, y: 84, width, height: 98, class: "product", "data-dimension": i, "data-note": note };
-      picture.add("rect", whole);
+      picture.add("rect", { ...corner, ...size, style: `fill:${realColour}` });
+      picture.add("rect", { x: corner.x, y: 84, width, height: 98, class: "product", "data-dimension": i });
     });
+    const note = (/** @type {number} */ i) => {
+      const product = `${exactNumber(q[i])} × ${exactNumber(k[followed][i])} = ${exactNumber(values[i])}`;
+      return _("component {number}: {value}", { number: i + 1, value: product });
+    };
+    const box = { x: GUTTER, y: 84, width: stripEnd - GUTTER, height: 98 };
+    picture.areas.push({ ...box, count: values.length, isUpright: false, note });
     picture.line("zero", [GUTTER, stripEnd], [zero, zero]);
     picture.total(`Σ = ${shortNumber(dots[followed])}`, zero, stripEnd);
     return picture;
@@ -99,9 +101,9 @@ export class StepPictures {
 
   /** The vectors that are compared: a key below each column, and the query. */
   vectors() {
-    const { k, q, columns } = this.data;
+    const { k, q } = this.data;
     const cell = clamp(2, Math.round(120 / q.length), 6);
-    const picture = new Picture(this.columns, q.length * cell + 24, _("Query and keys")).grounds(columns);
+    const picture = new Picture(this.columns, q.length * cell + 24, _("Query and keys")).grounds(this.data);
     const bound = Math.max(largestSize(k), largestSize(q));
     k.forEach((key, column) =>
       this.upright(picture, key, this.columns.left(column) + 0.5, this.columns.step - 1, 22, cell, bound),
@@ -109,7 +111,7 @@ export class StepPictures {
     picture.name("k", 22 + (q.length * cell) / 2);
     this.upright(picture, q, this.columns.end + 26, 34, 22, cell, bound);
     picture.add("text", { x: this.columns.end + 43, y: 12, class: "total", "text-anchor": "middle" }, "q");
-    return picture.root;
+    return picture.finished();
   }
 
   /**
@@ -118,16 +120,14 @@ export class StepPictures {
    * @param {number} cell @param {number} bound @param {(component: number) => string} [isOf]
    */
   upright(picture, numbers, x, width, top, cell, bound, isOf = () => "") {
-    numbers.forEach((value, i) => {
-      const note = _("component {number}: {value}", { number: i + 1, value: isOf(i) + exactNumber(value) });
-      const { fill } = signedColour(this.data.signed, value, bound);
-      picture.add("rect", { x, y: top + i * cell, width, height: cell, fill, class: "cell", "data-note": note });
-    });
+    const box = { x, y: top, width, height: numbers.length * cell };
+    const say = (/** @type {number} */ value, /** @type {number} */ i) => isOf(i) + exactNumber(value);
+    picture.vector(numbers, box, bound, this.data.signedPixels, true, say);
   }
 
   /** What one key's value adds to the output: the value, and the same times its weight. @param {number} column */
   valueOf(column) {
-    const { values, weighted, signed } = this.data;
+    const { values, weighted, signed, signedPixels } = this.data;
     const picture = new Picture(this.columns, 70, _("The value, and the value times its weight"));
     const bound = largestSize(values[column]);
     const { stripEnd } = this.columns;
@@ -136,10 +136,10 @@ export class StepPictures {
       ["α · v", weighted[column], 36],
     ])) {
       picture.name(name, top + 15);
-      picture.strip(top, 30, numbers, bound, signed);
+      picture.strip(top, 30, numbers, bound, signed, signedPixels);
       picture.total(shortNumber(Math.hypot(...numbers)), top + 15, stripEnd);
     }
-    return picture.root;
+    return picture.finished();
   }
 
   /** @returns {Range} */
@@ -149,16 +149,16 @@ export class StepPictures {
   }
 
   dots() {
-    const { dots, restDots, columns, realColour } = this.data;
-    const picture = this.begin(BARS + 2 * this.columns.numberHeight, 1).grounds(columns);
+    const { dots, restDots, realColour } = this.data;
+    const picture = this.begin(BARS + 2 * this.columns.numberHeight, 1).grounds(this.data);
     const series = [{ values: dots, colour: realColour, numbered: true }];
     picture.range(restDots, picture.bars(0, picture.height, series, this.dotBounds, shortNumber));
     return picture;
   }
 
   scaled() {
-    const { dots, real, isScaled, columns, realColour } = this.data;
-    const picture = this.begin(BARS + 2 * this.columns.numberHeight, 2).grounds(columns);
+    const { dots, real, isScaled, realColour } = this.data;
+    const picture = this.begin(BARS + 2 * this.columns.numberHeight, 2).grounds(this.data);
     const before = isScaled ? { values: dots, colour: "currentColor" } : { values: real.scaled, colour: realColour };
     const series = [{ values: this.shown.scaled, colour: isScaled ? realColour : this.shownColour, numbered: true }];
     const all = [...series, { ...before, outlined: true }];
@@ -167,10 +167,10 @@ export class StepPictures {
   }
 
   mask() {
-    const { ahead, columns, signed, restCount } = this.data;
+    const { ahead, signed, restCount } = this.data;
     const { scaled, cut, restCut } = this.shown;
     const height = this.cellHeight;
-    const picture = this.begin(height + 14, 3).grounds(columns);
+    const picture = this.begin(height + 14, 3).grounds(this.data);
     const bound = largestSize(scaled);
     picture.name("s", height / 2);
     scaled.forEach((score, column) => {
@@ -190,10 +190,10 @@ export class StepPictures {
   }
 
   softmax() {
-    const { real, other, columns, sequential, realColour, otherColour, ahead, restCount } = this.data;
+    const { real, other, sequential, realColour, otherColour, ahead, restCount } = this.data;
     const height = this.cellHeight;
     const bars = 84 + this.columns.numberHeight;
-    const picture = this.begin(height + 10 + bars + 12, 4).grounds(columns);
+    const picture = this.begin(height + 10 + bars + 12, 4).grounds(this.data);
     picture.name("exp(s − m)", height / 2);
     const { shares, cut, restShares, sharesSum, weightsSum } = this.shown;
     shares.forEach((share, column) => {
@@ -217,10 +217,10 @@ export class StepPictures {
   }
 
   values() {
-    const { weighted, values, restWeighted, output, columns } = this.data;
+    const { weighted, values, restWeighted, output } = this.data;
     const cell = clamp(2, Math.round(170 / output.length), 6);
     const top = this.columns.numberHeight + 4;
-    const picture = this.begin(top + output.length * cell + 2, 5).grounds(columns);
+    const picture = this.begin(top + output.length * cell + 2, 5).grounds(this.data);
     const bound = Math.max(largestSize(weighted), largestSize(output));
     const strips = restWeighted ? [...weighted, restWeighted] : weighted;
     const { weights, restWeight } = this.shown;
@@ -240,9 +240,9 @@ export class StepPictures {
   }
 
   part() {
-    const { part, lengths, otherLength, allLength, head, signed, realColour, otherColour } = this.data;
+    const { part, lengths, otherLength, allLength, head, signed, signedPixels, realColour, otherColour } = this.data;
     const picture = this.begin(46 + (lengths.length + 1) * LINE, 6);
-    picture.strip(0, 26, part, largestSize(part), signed, this.data.isRough);
+    picture.strip(0, 26, part, largestSize(part), signed, signedPixels, this.data.isRough);
     const left = GUTTER + 14;
     const longest = Math.max(...lengths, otherLength ?? 0, allLength) || 1;
     const widthOf = (/** @type {number} */ length) =>

@@ -9,7 +9,15 @@ import { headLabel } from "../../../pictures/shared/head_label.js";
 import { isTyped } from "../../../pictures/shared/items.js";
 import { _ } from "../../../pictures/shared/messages.js";
 import { mount, onResize } from "../../../pictures/shared/mount.js";
-import { button, clamp, element, Tooltip, tokenElement } from "../../../pictures/shared/picture.js";
+import {
+  button,
+  clamp,
+  element,
+  isPresented,
+  pixelScale,
+  Tooltip,
+  tokenElement,
+} from "../../../pictures/shared/picture.js";
 import { pictureButton } from "../../../pictures/shared/save_picture.js";
 import { CellScene, NumberScene } from "./cell_scene.js";
 import { HeadScene } from "./head_scene.js";
@@ -17,7 +25,7 @@ import { KeptWalk } from "./kept_walk.js";
 import { LayerScene } from "./layer_scene.js";
 import { ModelColumns } from "./model_columns.js";
 import { ModelScene, MUCH } from "./model_scene.js";
-import { centreOf, nearest, Zoom } from "./zoom.js";
+import { centreOf, isStill, nearest, Zoom } from "./zoom.js";
 
 /** @import { InkedScale } from "../../../pictures/shared/drawing.js" */
 /** @import { Command } from "../../../pictures/player/player_view.js" */
@@ -29,7 +37,7 @@ import { centreOf, nearest, Zoom } from "./zoom.js";
  * @typedef {{
  *   step: number, depth: Depth, end: "" | "input" | "output", site: string, layer: number, head: number, row: number,
  *   key: number, dimension: number, stop: number, lines: "strongest" | "mean" | "chosen",
- *   edit: "" | "off" | "point",
+ *   edit: "" | "off" | "point" | "forced",
  * }} Place where a person is; all counted from 0 but `stop`
  * @typedef {{ depth: Depth, end: Place["end"], at: number, title: string, text: string, dimension: number | null }} Stop
  * @typedef {{ name: "encoder" | "decoder", layers: number, first: number, total: number, tokens: string[], prompt: number }} Stack
@@ -40,8 +48,11 @@ import { centreOf, nearest, Zoom } from "./zoom.js";
  *   patches: import("./patches.js").PatchData | null,
  *   name: string, digest: string, command: Command<Place>,
  *   at: Place, path: PathData | null, noPath: string, row: RowData | null, noRow: string, stops: Stop[],
- *   canEdit: boolean, changed: { streams: Record<string, number[][]>, written: string[], weights: Record<string, number[]> } | null,
+ *   canEdit: boolean, canForce: boolean, changed: Changed | null,
  * }} WalkHeader `at` is the place that path and row are of
+ * @typedef {{
+ *   streams: Record<string, number[][]>, written: string[], read: string[], text: string, weights: Record<string, number[]>,
+ * }} Changed another run at the same places: with a head changed, or over the reference, which is its text
  * @typedef {{ element: HTMLElement, draw(): void, tell?(event: PointerEvent): void }} Scene
  */
 
@@ -53,6 +64,8 @@ const SITE_NAMES = () =>
     "decoder.self": _("Self-attention"),
     "decoder.cross": _("Cross-attention"),
   });
+/** What of a place Python tells of. @type {(keyof Place)[]} */
+const TOLD = ["site", "layer", "head", "row", "key", "end", "edit"];
 /** What leads to the next depth. */
 const INNER = "[data-node], .head-tile, .product";
 
@@ -62,10 +75,12 @@ export class Walk extends PlayerView {
   /** What a file has instead of Python. @type {KeptWalk | null} */ kept = null;
   /** @type {Scene | null} */ scene = null;
   /** What the scene was drawn of. */ drawn = "";
+  width = 0;
   /** What the words above it were drawn of. @type {{ text: string, header: WalkHeader | null }} */ said = {
     text: "",
     header: null,
   };
+  /** The pixels of both scales. @type {Record<"signed" | "sequential", Uint32Array>} */ pixels;
   /** @type {ModelScene | null} */ model = null;
   /** Where a person went in. @type {Point | null} */ entered = null;
 
@@ -81,6 +96,7 @@ export class Walk extends PlayerView {
     hasOuter: () => this.state.depth !== "model",
     goIn: (point, target) => this.goIn(point, target),
     goOut: () => this.zoomOut(),
+    keeps: (scene) => scene === this.model?.element,
   });
 
   start() {
@@ -93,9 +109,8 @@ export class Walk extends PlayerView {
     this.holder.addEventListener("pointermove", (event) => this.scene?.tell?.(event));
     this.holder.addEventListener("pointerleave", () => this.tooltip.hide());
     onResize(this, () => {
-      if (!this.header) return;
-      this.drawn = "";
-      this.draw();
+      this.measure();
+      if (this.header) this.draw();
     });
   }
 
@@ -103,8 +118,18 @@ export class Walk extends PlayerView {
     return this.columns.stages.length;
   }
 
+  /** How wide it is: measured when nothing else has changed, for the browser lays all out to tell. */
+  measure() {
+    this.width = this.root.clientWidth;
+    // The keys of a head stay in sight below the head of the page.
+    const head = document.querySelector(".st-key-page-head")?.clientHeight ?? 0;
+    const before = this.root.style.getPropertyValue("--page-head");
+    if (before !== `${head}px`) this.root.style.setProperty("--page-head", `${head}px`);
+  }
+
   /** @param {{ header: WalkHeader, arrays: Uint8Array<ArrayBuffer>[] }} payload */
   async receive(payload) {
+    if (!this.width) this.measure();
     await super.receive(payload);
     if (this.header === payload.header) this.draw();
   }
@@ -112,6 +137,8 @@ export class Walk extends PlayerView {
   /** @param {Uint8Array<ArrayBuffer>[]} unpacked */
   build([bytes, ...kept]) {
     this.columns = new ModelColumns(this.header, new Float32Array(bytes.buffer));
+    const { signed, sequential } = this.header;
+    this.pixels = { signed: pixelScale(signed.stops), sequential: pixelScale(sequential.stops) };
     this.kept = kept.length ? new KeptWalk(this.columns, kept) : null;
     this.transport = new Transport(this.count, {
       goTo: (step) => this.goTo(step),
@@ -175,7 +202,7 @@ export class Walk extends PlayerView {
     this.entered = point;
     const into = (/** @type {Element | null} */ part) =>
       part !== null && !part.dispatchEvent(new CustomEvent("into", { bubbles: true, cancelable: true }));
-    if (!into(target) && !into(nearest(this.holder.querySelectorAll(INNER), point))) this.zoomIn();
+    if (!into(target) && !into(nearest(this.scene?.element.querySelectorAll(INNER) ?? [], point))) this.zoomIn();
   }
 
   /** The part of the shown scene that the next depth shows. */
@@ -190,7 +217,7 @@ export class Walk extends PlayerView {
       cell: `.product[data-dimension="${dimension}"]`,
       number: "",
     };
-    return parts[depth] ? this.holder.querySelector(parts[depth]) : null;
+    return (parts[depth] && this.scene?.element.querySelector(parts[depth])) || null;
   }
 
   /** @param {KeyboardEvent} event */
@@ -203,6 +230,13 @@ export class Walk extends PlayerView {
     super.press(event);
   }
 
+  /** Where the film is out of sight, or its first screen is one of the way's, a clicker walks the way. @param {number} step */
+  goTo(step) {
+    const { depth, stop, step: now } = this.state;
+    if (!isPresented(this.root) || (depth === "model" && !stop)) super.goTo(step);
+    else this.walkTo(stop + Math.sign(step - now));
+  }
+
   /** @param {string} key */
   actOf(key) {
     return { "+": () => this.zoomIn(), "-": () => this.zoomOut() }[key];
@@ -212,10 +246,7 @@ export class Walk extends PlayerView {
 
   /** Whether the numbers of the place have come. */
   get isHere() {
-    const { at } = this.header;
-    const { state } = this;
-    const own = /** @type {(keyof Place)[]} */ (["site", "layer", "head", "row", "key", "end", "edit"]);
-    return own.every((name) => at[name] === state[name]);
+    return TOLD.every((name) => this.header.at[name] === this.state[name]);
   }
 
   draw() {
@@ -237,16 +268,10 @@ export class Walk extends PlayerView {
       return;
     }
     delete this.holder.dataset.waits;
-    const { row, path, at } = this.header;
-    const drawn = JSON.stringify([
-      depth,
-      at,
-      state.dimension,
-      state.stop,
-      row?.changed,
-      path?.stage,
-      this.root.clientWidth,
-    ]);
+    const { row, path } = this.header;
+    const place = TOLD.map((name) => state[name]);
+    const looks = [depth, state.dimension, state.stop, row?.changed, path?.stage, this.width];
+    const drawn = JSON.stringify([place, looks]);
     if (drawn === this.drawn) return;
     this.put(this.sceneOf(), depth);
     this.drawn = drawn;
@@ -257,7 +282,8 @@ export class Walk extends PlayerView {
     const { path, noRow, noPath, signed, sequential, realColour, otherColour } = this.header;
     const { depth } = this.state;
     if (depth === "layer") return path ? new LayerScene(this, path) : missing(noPath);
-    const row = this.header.row && { ...this.header.row, signed, sequential, realColour, otherColour };
+    const colours = { signed, sequential, signedPixels: this.pixels.signed, realColour, otherColour };
+    const row = this.header.row && { ...this.header.row, ...colours };
     if (!row) return missing(noRow);
     if (depth === "head") return new HeadScene(this, row);
     return depth === "cell" ? new CellScene(this, row) : new NumberScene(this, row);
@@ -276,11 +302,30 @@ export class Walk extends PlayerView {
     this.holder.dataset.depth = depth;
     scene.draw();
     // What had the focus is gone; keys, and the wheel, still mean the picture.
-    if (hadFocus && !this.holder.matches(":focus-within")) this.root.focus({ preventScroll: true });
+    if (hadFocus && !scene.element.matches(":focus-within")) this.root.focus({ preventScroll: true });
     const { inner, entered } = this;
     this.entered = null;
     const met = isDeeper ? entered : inner && centreOf(inner);
-    if (before !== undefined && before !== depth) this.zoom.cross(isDeeper, met ?? centreOf(this.holder));
+    this.zoom.cross(before === undefined || before === depth ? null : (met ?? centreOf(this.holder)), isDeeper);
+  }
+
+  /**
+   * Put parts of the shown scene into a box: so many at once, then one a frame, for a zoom goes on meanwhile.
+   * @param {HTMLElement} box @param {(() => Element)[]} parts @param {number} first @param {() => void} [onEnd]
+   */
+  fill(box, parts, first, onEnd) {
+    const { scene } = this;
+    const [now, later] = isStill() ? [parts, []] : [parts.slice(0, first), parts.slice(first)];
+    box.replaceChildren(...now.map((make) => make()));
+    const next = () => {
+      const make = later.shift();
+      if (scene !== this.scene) return;
+      if (!make) return onEnd?.();
+      box.append(make());
+      requestAnimationFrame(next);
+    };
+    if (later.length) requestAnimationFrame(next);
+    else onEnd?.();
   }
 
   /** What stands above the scene, unless only the film has moved. */
@@ -339,18 +384,11 @@ export class Walk extends PlayerView {
     const back = button({ className: "button small", disabled: stop < 2 }, () => this.walkTo(stop - 1), _("Back"));
     const on = button("button small next", () => this.walkTo(stop + 1), stop ? _("Next") : _("Walk through it"));
     on.disabled = stop >= stops.length;
-    const isIn = depth !== "model";
-    const out = button(
-      { className: "button small", title: _("Zoom out (Escape)"), ariaLabel: _("Zoom out (Escape)") },
-      () => this.zoomOut(),
-      "−",
-    );
-    const into = button(
-      { className: "button small", title: _("Zoom in (+)"), ariaLabel: _("Zoom in (+)") },
-      () => this.zoomIn(),
-      "+",
-    );
-    out.disabled = !isIn;
+    const zoom = (/** @type {string} */ sign, /** @type {string} */ title, /** @type {() => void} */ act) =>
+      button({ className: "button small", title, ariaLabel: title }, act, sign);
+    const out = zoom("−", _("Zoom out (Escape)"), () => this.zoomOut());
+    const into = zoom("+", _("Zoom in (+)"), () => this.zoomIn());
+    out.disabled = depth === "model";
     into.disabled = !this.hasInner;
     const hadFocus = this.buttons.matches(":focus-within");
     this.buttons.replaceChildren(out, into, ...this.editButtons(), ...(stop ? [back] : []), on);
@@ -358,28 +396,18 @@ export class Walk extends PlayerView {
     if (hadFocus) on.focus();
   }
 
-  /** What may be done to the open head. */
+  /** What the model may be compared with: its open head changed, or the reference read. */
   editButtons() {
     const { depth, edit, layer, head } = this.state;
-    const small = "button small";
-    if (edit) return [button(small, () => this.go({ edit: "" }), _("Undo the change"))];
-    if (!this.header.canEdit) return [];
-    if (depth === "head")
-      return [
-        button(
-          small,
-          () => this.go({ depth: "model", edit: "off" }),
-          _("Switch {head} off", { head: headLabel(layer, head) }),
-        ),
-      ];
-    if (depth === "cell")
-      return [
-        button(
-          small,
-          () => this.go({ depth: "model", edit: "point" }),
-          _("Point {head} here", { head: headLabel(layer, head) }),
-        ),
-      ];
+    const { canEdit, canForce } = this.header;
+    const name = { head: headLabel(layer, head) };
+    const offer = (/** @type {string} */ words, /** @type {Partial<Place>} */ place) => [
+      button("button small", () => this.go(place), words),
+    ];
+    if (edit) return offer(edit === "forced" ? _("Free running") : _("Undo the change"), { edit: "" });
+    if (depth === "model" && canForce) return offer(_("Teacher forcing"), { edit: "forced" });
+    if (depth === "head" && canEdit) return offer(_("Switch {head} off", name), { depth: "model", edit: "off" });
+    if (depth === "cell" && canEdit) return offer(_("Point {head} here", name), { depth: "model", edit: "point" });
     return [];
   }
 
@@ -389,6 +417,11 @@ export class Walk extends PlayerView {
     const name = `${SITE_NAMES()[site]} · ${headLabel(layer, head)}`;
     const { changed } = this.header;
     if (!this.isHere) return _("Computing …");
+    if (edit === "forced" && changed)
+      return _(
+        "The decoder reads the reference “{text}”, whatever it would write (teacher forcing). Left of ← is what it then reads or would write, right of it what it does on its own. Columns are coloured by how far their vectors differ; lines are weights that differ.",
+        { text: changed.text },
+      );
     const done =
       edit === "off"
         ? _("{head} is switched off.", { head: name })

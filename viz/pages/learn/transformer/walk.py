@@ -127,7 +127,7 @@ def place_in(trace: "Trace", reader: "Reader", selection: Selection | None = Non
         dimension=learn.component or 0,
         stop=learn.walk_stop,
         lines=learn.lines,
-        edit="" if "edits" in reader.abilities.lacks else learn.walk_edit,
+        edit="" if "edits" in reader.abilities.lacks and learn.walk_edit != "forced" else learn.walk_edit,
     )
     if common.key_token is not None and common.key_token < keys:
         key = common.key_token

@@ -85,7 +85,11 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
     if reason := (data.why_not(reader) or lacks_scores(reader)):
         return reason
     if max(len(trace.source_tokens), len(trace.target_tokens)) > MOST_TOKENS:
-        return said("The file of a whole walk is made of texts of at most {count} tokens a side.", count=MOST_TOKENS)
+        return said(
+            "The file of a whole walk holds the vectors of every token in every head, so it is made of texts of at "
+            "most {count} tokens a side; of a longer one each depth can be saved as a picture.",
+            count=MOST_TOKENS,
+        )
     if any(each.edits for each in _layers(trace)):
         return said("There is no whole walk of a run in which a head was changed.")
     if not all(map(_is_plain, _layers(trace))):
@@ -95,9 +99,10 @@ def why_not(trace: "Trace", reader: "Reader") -> str:
 
 def page_bytes(trace: "Trace") -> int:
     """About how large the file is."""
-    exact = sum(each.query.numel() + each.key.numel() + each.value.numel() for each in _layers(trace))
-    heads = sum(each.num_heads * each.query.size(1) for each in _layers(trace))
-    width = next(iter(_layers(trace))).query.size(2) * next(iter(_layers(trace))).num_heads
+    layers = list(_layers(trace))
+    exact = sum(each.query.numel() + each.key.numel() + each.value.numel() for each in layers)
+    heads = sum(each.num_heads * each.query.size(1) for each in layers)
+    width = layers[0].query.size(2) * layers[0].num_heads
     return _REST + round(_EXACT * exact + _CODE * 2.3 * heads * width)
 
 
@@ -176,7 +181,7 @@ def _packed(
     numbers = np.frombuffer(zlib.decompress(picture.numbers.tobytes()), "<f4")
     picture = replace(picture, numbers=_deflated(_cut(numbers, bits).view(np.uint8)))
     # What is said of this place too is found among what is said of all.
-    told = Told.of(trace, reader, place).packed() | {"canEdit": False, "at": {}, "path": None, "row": None}
+    told = Told.of(trace, reader, place).packed() | {"canEdit": False, "canForce": False, "at": {}, "path": None, "row": None}
     command = {"number": 1, **payload.encoded(place)}
     return payload.pack(picture, *arrays, **told, name=name, digest=payload.digest(picture), command=command)
 

@@ -12,6 +12,7 @@ from jaxtyping import UInt8
 from model.errors import TraceError
 from viz import theme
 from viz.access import attention
+from viz.pages.learn.training.tab import asked_reference
 from viz.pages.learn.transformer import data, stops
 from viz.pages.learn.transformer.head_story import Origin, story
 from viz.pages.learn.transformer.layer_story import path_story
@@ -62,7 +63,7 @@ class WalkState:
         dimension: one component of query and key.
         stop: of the way, counted from 1; 0 for whoever goes where they like.
         lines: which head the lines of the model are of.
-        edit: what is done to the open head.
+        edit: what is done to the open head; or that the decoder reads the reference.
     """
 
     step: Annotated[int, range(MOST)]
@@ -227,6 +228,8 @@ class Told:
     proof: "tuple[float, float, str] | None"
     changes: "Moved | None"
     can_edit: bool
+    can_force: bool
+    trace: "Trace"
 
     @classmethod
     def of(
@@ -248,13 +251,16 @@ class Told:
             check = attention.output_check(trace, place.site, place.layer)
             proof = *check, _("weights · values = the model's own head output")
         changes, can_edit = None, not no_path and "edits" not in reader.abilities.lacks
-        if place.edit and can_edit:
+        if place.edit == "forced" and data.may_be_forced(reader, trace):
+            changes = data.forced(trace, reader, asked_reference(reader, trace))
+        elif place.edit and place.edit != "forced" and can_edit:
             key = place.key if place.edit == "point" else None
             # Rows before this one may not see the key.
             since = place.row if place.edit == "point" and place.site == DECODER else 0
             changes = data.changes(trace, reader, place.site, place.layer, place.head, key, since)
         way = stops.of(trace, place.site, path, origin)
-        return cls(place, path, no_path, origin, no_origin, way, proof, changes, can_edit)
+        can_force = data.may_be_forced(reader, trace)
+        return cls(place, path, no_path, origin, no_origin, way, proof, changes, can_edit, can_force, trace)
 
     def packed(self) -> dict[str, object]:
         """As `walk.js` reads it."""
@@ -266,19 +272,27 @@ class Told:
             "noRow": plain(_(self.no_origin)),
             "stops": [payload.encoded(stop) for stop in self.stops],
             "canEdit": self.can_edit,
+            "canForce": self.can_force,
             "changed": self._changed(),
         }
 
     def _changed(self) -> dict[str, object] | None:
-        """What the edit changes: by stack and level, the share of each token; all weights; what would be written."""
+        """What the edit changes: by stack and level, the share of each token; all weights; what is read and written."""
         if self.changes is None:
             return None
-        seen = data.windows(self.changes.trace, self.place.site, self.place.row, self.place.key)
-        weights = data.weights_between(self.changes.trace, seen)
+        other = self.changes.trace
+        seen = data.windows(self.trace, self.place.site, self.place.row, self.place.key)
+        weights = data.weights_between(self.trace, seen)
+        for site, changed in data.weights_between(other, seen).items():
+            # A reference may be shorter than what the model wrote: what has no place in it stays as it is.
+            rows, keys = changed.shape[2:]
+            weights[site][:, :, :rows, :keys] = changed
         streams = {stack: np.round(moved.numpy(), 4).tolist() for stack, moved in self.changes.shares.items()}
         return {
             "streams": streams,
             "written": display_tokens(self.changes.written),
+            "read": display_tokens(other.target_tokens),
+            "text": other.translation,
             "weights": {
                 site: np.rint(of_site * WEIGHT_PARTS).astype(int).ravel().tolist() for site, of_site in weights.items()
             },

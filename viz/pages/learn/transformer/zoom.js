@@ -6,8 +6,12 @@ import { clamp, zoomOf } from "../../../pictures/shared/picture.js";
 
 /** @import { Point } from "../../../pictures/shared/items.js" */
 /**
- * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there.
- * @typedef {{ hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void }} Act
+ * What the zoom asks of the picture: whether there is a scene within and around the shown one, and to go there; and which
+ * scene stays in the page unseen, for it is large and comes back.
+ * @typedef {{
+ *   hasInner(): boolean, hasOuter(): boolean, goIn(point: Point, target: Element | null): void, goOut(): void,
+ *   keeps(scene: Element): boolean,
+ * }} Act
  */
 
 /** A scene larger than this gives way to the one within it; one smaller, to the one around it. */
@@ -23,7 +27,7 @@ const DRAG = 4;
 /** A pointer that is at most so far from a part means it. */
 const NEAR = 60;
 
-const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 export class Zoom {
   scale = 1;
@@ -196,26 +200,26 @@ export class Zoom {
     for (const each of [element, before]) for (const animation of each?.getAnimations() ?? []) animation.cancel();
     this.reset();
     clearTimeout(this.settling);
-    element.classList.remove("walk-left");
-    element.inert = false;
+    element.classList.remove("walk-left", "walk-kept");
     this.shown = element;
     this.reset();
-    this.holder.replaceChildren(element);
+    // What is in the page stays where it is, so that the browser need not lay it out again.
+    for (const each of [...this.holder.children]) if (each !== before && each !== element) this.drop(each);
+    before?.classList.toggle("walk-left", before !== element);
+    if (element.parentElement !== this.holder) this.holder.prepend(element);
     this.before = before && before !== element ? { element: before, scale, x, y } : null;
   }
 
-  /** Fade from the scene before into the one that is shown, around a point of the holder. @param {boolean} isDeeper @param {Point} point */
-  cross(isDeeper, point) {
-    const { before, shown, holder } = this;
+  /** Fade from the scene before into the one that is shown, around a point of the holder; at once without one. @param {Point | null} point @param {boolean} isDeeper */
+  cross(point, isDeeper) {
+    const { before, shown } = this;
     this.before = null;
-    if (!before || !shown || isStill()) return;
+    if (!before || !shown) return;
+    if (!point || isStill()) return this.drop(before.element);
     this.restsUntil = performance.now() + REST_MS;
     const [px, py] = this.local(point);
     const around = (/** @type {number} */ factor, { scale, x, y } = { scale: 1, x: 0, y: 0 }) =>
       transformOf({ scale: scale * factor, x: px - (px - x) * factor, y: py - (py - y) * factor });
-    before.element.classList.add("walk-left");
-    before.element.inert = true;
-    holder.append(before.element);
     const timing = { duration: CROSS_MS, easing: "ease-out" };
     const away = [
       { transform: transformOf(before), opacity: 1 },
@@ -226,9 +230,16 @@ export class Zoom {
       { transform: "none", opacity: 1 },
     ];
     before.element.animate(away, timing).onfinish = () => {
-      if (this.shown !== before.element) before.element.remove();
+      if (this.shown !== before.element) this.drop(before.element);
     };
     shown.animate(come, timing);
+  }
+
+  /** @param {Element} scene that is no longer seen */
+  drop(scene) {
+    scene.classList.remove("walk-left");
+    if (this.act.keeps(scene)) scene.classList.add("walk-kept");
+    else scene.remove();
   }
 }
 

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Trace, Transformer, TransformerConfig, Translator
 from model.checkpoint import save_checkpoint
-from model.nn.edits import SwitchOff
+from model.nn.edits import PointAt, SwitchOff
 from model.tokenizer import Tokenizer
 from model.trace.trace import Picture
 from tests.paths import ROOT
@@ -340,6 +340,40 @@ def test_a_head_of_a_library_model_is_pointed_at_a_key(any_model: AppTest, name:
     pointed = np.array(header["changed"]["weights"][site]).reshape(shape)[0, 0]
     assert pointed[row, 0] == 10_000
     assert pointed[row].sum() == 10_000
+    # What the model would then write is what its logits say with the same change.
+    trace, reader = trace_of(any_model), models.text_reader(any_model.session_state["selection"].model)
+    source, emitted = (
+        (trace.source_ids, [step.token_id for step in trace.steps]) if name == "t5" else (trace.target_ids, [])
+    )
+    edits = (PointAt(site, 0, 0, 0, since=row),)
+    steps = () if name == "bert" else reader.trace_rows("", source, emitted, edits=edits).steps
+    assert header["changed"]["written"] == display_tokens([step.candidates[0].token for step in steps])
+
+
+@pytest.mark.parametrize("reference", ["Das", "Das Tier ging nicht über die Straße, weil es müde war."])
+def test_teacher_forcing_is_the_run_over_the_reference_beside_the_models_own(app: AppTest, reference: str) -> None:
+    header = header_of(opened(app, "learn", change="forced", reference=reference))
+    trace, changed = trace_of(app), header["changed"]
+    translator = models.translator(app.session_state["selection"].model)
+    forced = translator.trace(trace.text, reference)
+    assert changed["text"] == forced.translation
+    assert changed["read"] == display_tokens(forced.target_tokens)
+    assert changed["written"] == display_tokens([step.candidates[0].token for step in forced.steps])
+    both = min(len(forced.target_ids), len(trace.target_ids))
+    assert both < max(len(forced.target_ids), len(trace.target_ids))
+    streams = {stack: np.array(moved) for stack, moved in changed["streams"].items()}
+    assert not streams["encoder"].any()
+    assert streams["decoder"].shape[1] == both
+    pairs = zip(forced.target_ids, trace.target_ids, strict=False)
+    parting = next((at for at, (one, other) in enumerate(pairs) if one != other), both)
+    assert not streams["decoder"][:, :parting].any()
+    assert (streams["decoder"][:, parting : parting + 1] > 0).all()
+    layers = trace.layers_of("decoder.self")
+    weights = np.stack([trace.weights("decoder.self", layer).numpy() for layer in range(layers)])
+    weights[:, :, :both, :both] = [
+        forced.weights("decoder.self", layer)[:, :both, :both].numpy() for layer in range(layers)
+    ]
+    np.testing.assert_allclose(np.array(changed["weights"]["decoder.self"]) / 10_000, weights.ravel(), atol=6e-5)
 
 
 # ---- the way, and what is sent back ----
